@@ -1,0 +1,64 @@
+# Every target works in .venv of this checkout, which is made on demand. `make` alone lists the targets.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Where pip finds the CPU build of torch when its own sources have none (Linux only; elsewhere every build is one).
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+TOPIC ?= Renaissance
+export LITELLM_LOCAL_MODEL_COST_MAP := True
+
+.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 …"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) …"
+	@$(INSTALL) torch || $(INSTALL) torch --extra-index-url $(TORCH_INDEX)
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+setup: $(READY) ## make the environment (done on demand by all others)
+
+demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…)
+	@$(BIN)/storm assets pull
+	@$(BIN)/storm write "$(TOPIC)" --perspectives 2 --turns 2 --seed 7
+
+test: $(READY) ## run all tests (the pinned downloads are fetched once)
+	@$(BIN)/storm assets pull --all
+	@$(BIN)/pytest --cov --cov-report=term
+
+check: $(READY) ## ruff, formatting and mypy --strict
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(READY) ## let ruff rewrite the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+assets: $(READY) ## fetch every pinned download into cache/models
+	@$(BIN)/storm assets pull --all
+
+bench-parse: $(READY) ## share of typed replies of the embedded model that parse
+	@$(BIN)/python benchmarks/parsing.py
+
+bench-speed: $(READY) ## wall time of a run beside its longest chain of calls, and prefix-cache share
+	@$(BIN)/python benchmarks/speed.py
+
+bench-store: $(READY) ## the reference store beside plain faiss and sentence-transformers
+	@$(BIN)/python benchmarks/store.py
+
+clean: ## remove the environment and the downloads (runs/ is kept)
+	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find cache -mindepth 1 ! -name .gitkeep -delete

@@ -1,0 +1,138 @@
+"""How close a run's wall time comes to its longest chain of calls, and how much of its prompts a prefix cache would serve.
+
+    python benchmarks/speed.py [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
+
+The language model answers after 250 ms + 2 ms a completion token, the search engine after 100 ms with four snippets of 100
+words a hit; both with unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in GPT-4's tokens.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from bench_server import BenchServer, Call, Tokenizer
+
+from storm_pipeline import Storm
+from storm_pipeline.assets import fetch
+from storm_pipeline.events import CallbackSink, Event, StageFinished
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.search.limiter import Limiter
+from storm_pipeline.search.you import YouSearch
+from storm_pipeline.types import Article
+
+
+class NoContents:
+    """No encyclopedia to look up: the look-up is not what is measured."""
+
+    def table_of_contents(self, title: str) -> None:
+        """Know no article."""
+
+
+def main() -> None:
+    """Run and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--embedder", choices=["real", "stub"], action="append")
+    parser.add_argument("--perspectives", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser.add_argument("--stages", action="store_true", help="print the wall time of every stage too")
+    options = parser.parse_args()
+    print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
+    print("|---|---|---|---|---|---|")
+    calls: list[Call] = []
+    for embedder in options.embedder or ["real", "stub"]:
+        calls = measure(embedder, options)
+    print()
+    tell_tokens(calls)
+
+
+def measure(embedder: str, options: argparse.Namespace) -> list[Call]:
+    """Run several times, print one row, and return the calls of the last run."""
+    leads = json.loads(fetch("wikipedia-vital-article-leads-en", options.cache).read_text(encoding="utf-8"))
+    texts = [(lead["title"], lead["extract"]) for lead in leads.values() if len(lead["extract"].split()) > 40]
+    ratios, walls, chains = [], [], []
+    with tempfile.TemporaryDirectory() as out:
+        for _ in range(options.runs + 1):  # the first warms up models and connections
+            server = BenchServer(texts, perspectives=options.perspectives)
+            stages: list[str] = []
+            storm = _storm(server, embedder, options, out, stages)
+            storm.outline("warm-up") if not ratios and not walls else None
+            server.traffic.calls.clear()
+            stages.clear()
+            start = time.monotonic()
+            article = storm.write("Silk Road")
+            wall = time.monotonic() - start
+            chain = max(call.chain for call in server.traffic.calls)
+            ratios.append(wall / chain)
+            walls.append(wall)
+            chains.append(chain)
+            server.shutdown()
+            _check(article)
+        if options.stages:
+            print("\n".join(stages))
+    shown = " ".join(f"{ratio:.2f}" for ratio in ratios[1:])
+    snippets = sum(len(source.snippets) for source in article.sources)
+    row = (embedder, f"{statistics.median(walls[1:]):.1f}", f"{statistics.median(chains[1:]):.1f}")
+    print(f"| {' | '.join(row)} | {statistics.median(ratios[1:]):.2f} | {shown} | {snippets} |", flush=True)
+    return server.traffic.calls
+
+
+def _storm(server: BenchServer, embedder: str, options: argparse.Namespace, out: str, stages: list[str]) -> Storm:
+    def note(event: Event) -> None:
+        if isinstance(event, StageFinished):
+            stages.append(f"  {event.stage}: {event.seconds:.2f} s")
+
+    return Storm(
+        lm=f"openai/bench@{server.url}/v1",
+        search=YouSearch("none", base_url=f"{server.url}/v1/search", limiter=Limiter(concurrent=64, interval=0.0)),
+        embedder=HashingEmbedder() if embedder == "stub" else None,
+        contents=NoContents(),
+        sinks=[CallbackSink(note)],
+        perspectives=options.perspectives,
+        turns=options.turns,
+        workers=64,
+        out=Path(out),
+        cache=options.cache,
+    )
+
+
+def _check(article: Article) -> None:
+    """A benchmark of a run that wrote nothing would be worthless."""
+    assert len(article.sections) >= 4 and article.lead, "the run wrote no article"
+    assert not article.report.problems, article.report.problems
+
+
+def tell_tokens(calls: list[Call]) -> None:
+    """Print tokens by kind of call, and the share that a prefix cache would serve."""
+    tokens = Tokenizer()
+    asked = [call for call in calls if call.kind != "search"]
+    seen: list[list[int]] = []
+    total: Counter[str] = Counter()
+    served: Counter[str] = Counter()
+    for call in asked:
+        prompt = tokens(call.prompt)
+        total[call.kind] += len(prompt)
+        served[call.kind] += max((_common(prompt, other) for other in seen), default=0)
+        seen.append(prompt)
+    out = Counter({kind: 0 for kind in total})
+    number = Counter(call.kind for call in asked)
+    for call in asked:
+        out[call.kind] += call.tokens_out
+    print("| call | number | prompt tokens | from a prefix cache | completion tokens |")
+    print("|---|---|---|---|---|")
+    for kind in [*total, "all"]:
+        n, t, s, o = (sum(c.values()) if kind == "all" else c[kind] for c in (number, total, served, out))
+        print(f"| {kind} | {n} | {t} | {s / t:.1%} | {o} |")
+
+
+def _common(a: list[int], b: list[int]) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+if __name__ == "__main__":
+    main()

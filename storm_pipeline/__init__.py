@@ -1,0 +1,37 @@
+"""Research a topic and write an encyclopedia article about it, every sentence traceable to a source.
+
+    from storm_pipeline import Storm
+    article = Storm().write("Silk Road")
+
+Importing the package is cheap: what a name needs is imported when the name is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from storm_pipeline.errors import StormError
+    from storm_pipeline.search.base import SearchEngine
+    from storm_pipeline.settings import Settings
+    from storm_pipeline.storm import Storm, write
+    from storm_pipeline.types import Article, Outline, Snippet
+
+__all__ = ["Article", "Outline", "SearchEngine", "Settings", "Snippet", "Storm", "StormError", "__version__", "write"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Article": "types",
+    "Outline": "types",
+    "SearchEngine": "search.base",
+    "Settings": "settings",
+    "Snippet": "types",
+    "Storm": "storm",
+    "StormError": "errors",
+    "write": "storm",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

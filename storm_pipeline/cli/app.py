@@ -1,0 +1,59 @@
+"""The ``storm`` command: its subcommands, and how the process ends."""
+
+import os
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from storm_pipeline import __version__
+from storm_pipeline.cli.downloads import assets_app
+from storm_pipeline.cli.engines import search_app
+from storm_pipeline.cli.guard import INTERRUPTED
+from storm_pipeline.cli.options import SettingsCommand
+from storm_pipeline.cli.output import say
+from storm_pipeline.cli.writing import outline, write
+
+app = typer.Typer(
+    name="storm",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # what it loads would double the time of `storm --help`
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
+app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
+app.add_typer(assets_app, name="assets")
+app.add_typer(search_app, name="search")
+
+
+@app.callback(invoke_without_command=True)
+def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False) -> None:
+    """Research a topic and write an encyclopedia article about it, every sentence traceable to a source."""
+    if version:
+        say(f"storm-pipeline {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and end the process; interrupting (Ctrl-C, SIGTERM) ends it at once."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        app(prog_name="storm")
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            _end_now()
+        raise
+    except KeyboardInterrupt:  # once more, while the first was being dealt with
+        _end_now()
+
+
+def _end_now() -> None:
+    """Leave without waiting for threads, which may wait for a model for minutes."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # its reader has gone
+            continue
+    os._exit(INTERRUPTED)

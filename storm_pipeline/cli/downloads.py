@@ -1,0 +1,112 @@
+"""``storm assets``: what the embedded defaults need, and fetching it."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import say, show_table
+
+if TYPE_CHECKING:
+    from storm_pipeline.progress import ProgressSink
+    from storm_pipeline.settings import Settings
+
+assets_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The pinned downloads: models, embedder, articles."
+)
+
+_Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Of downloads; see list.", show_default=False)]
+_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder of downloads; default: cache.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def needed(settings: "Settings") -> list[str]:
+    """Names of the assets that a run with these settings uses."""
+    from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS
+    from storm_pipeline.settings import ROLES
+
+    names = [EMBEDDED_MODELS.get(settings.lm_of(role)) for role in ROLES]
+    names += [EMBEDDER if settings.embedder == EMBEDDER else None, LEADS if settings.search == "wiki-leads" else None]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def fetch_all(names: Sequence[str], cache: Path, progress: "ProgressSink | None") -> list[Path]:
+    """Fetch what is not there yet; paths in the order of the names."""
+    from storm_pipeline import assets
+
+    return [assets.fetch(name, cache, progress.downloading if progress else None) for name in names]
+
+
+@assets_app.command("list")
+def list_assets(*, cache: _Cache = None, debug: _Debug = False) -> None:
+    """Show the downloads: name, purpose, licence, size, and whether they are here."""
+    with Guard(debug=debug):
+        from storm_pipeline import assets
+
+        folder = _settings(cache).cache
+        rows = [
+            (
+                asset.name,
+                f"{asset.download_bytes / 1e6:.0f} MB",
+                "yes" if assets.path_of(asset.name, folder) else "no",
+                asset.licence,
+                asset.purpose,
+            )
+            for asset in assets.catalogue()
+        ]
+        show_table(("name", "download", "here", "licence", "purpose"), rows)
+
+
+@assets_app.command()
+def pull(
+    names: _Names = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Fetch all of them.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    cache: _Cache = None,
+    debug: _Debug = False,
+) -> None:
+    """Fetch downloads that are not here yet; without names, those that the default settings need."""
+    if names and every:
+        raise typer.BadParameter("give either names or --all, not both")
+    with Guard(debug=debug), ExitStack() as stack:
+        from storm_pipeline import assets
+        from storm_pipeline.progress import ProgressSink
+
+        settings = _settings(cache)
+        chosen = [asset.name for asset in assets.catalogue()] if every else names or needed(settings)
+        progress = None if quiet else stack.enter_context(ProgressSink())
+        paths = fetch_all(chosen, settings.cache, progress)
+        stack.close()
+        say("\n".join(map(str, paths)))
+
+
+@assets_app.command()
+def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False) -> None:
+    """Hash downloads wholly and compare with the pins; without names, all that are here."""
+    with Guard(debug=debug):
+        from storm_pipeline import assets
+        from storm_pipeline.errors import AssetError
+
+        folder = _settings(cache).cache
+        here = [a.name for a in assets.catalogue() if (folder / "models" / a.target).exists()]
+        damaged = 0
+        for name in names or here:
+            try:
+                say(f"{assets.verify(name, folder)}: intact")
+            except AssetError as error:
+                damaged += 1
+                typer.echo(f"error: {error}", err=True)
+        if damaged:
+            raise typer.Exit(1)
+        if not (names or here):
+            typer.echo(f"nothing to verify in {folder / 'models'}; fetch with `storm assets pull`", err=True)
+
+
+def _settings(cache: str | None) -> "Settings":
+    from storm_pipeline.settings import Settings
+
+    return Settings.build({"cache": cache} if cache is not None else {})

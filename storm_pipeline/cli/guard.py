@@ -1,0 +1,69 @@
+"""How a command ends: errors become one line and an exit code, and the terminal stays clean."""
+
+import logging
+import traceback
+import warnings
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import typer
+
+from storm_pipeline.display import printable
+from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.events import Event, RunStarted
+
+INTERRUPTED = 130
+
+
+class Guard:
+    """A context manager and event sink around a command's work.
+
+    As a sink it remembers the run's folder, for messages. As a context manager it lets libraries' warnings
+    and logs through only with ``debug``, and ends a command that fails with one line on standard error and an
+    exit code: 2 for a setting, 130 when interrupted, 1 for everything else.
+    """
+
+    def __init__(self, *, debug: bool = False) -> None:
+        self._debug = debug
+        self._hushed = ExitStack()
+        self.folder: Path | None = None
+
+    def emit(self, event: Event) -> None:
+        """Remember where the run writes."""
+        if isinstance(event, RunStarted) and event.folder:
+            self.folder = Path(event.folder)
+
+    def __enter__(self) -> Self:
+        if not self._debug:
+            self._hushed.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+            self._hushed.callback(logging.disable, logging.root.manager.disable)
+            logging.disable(logging.ERROR)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._hushed.close()
+        if error is None or isinstance(error, typer.Exit):
+            return
+        code, message = self._verdict(error)
+        if self._debug:
+            typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        typer.echo(printable(message), err=True)
+        raise typer.Exit(code) from error
+
+    def _verdict(self, error: BaseException) -> tuple[int, str]:
+        kept = f"what was finished is in {self.folder}" if self.folder else ""
+        match error:
+            case KeyboardInterrupt():
+                return INTERRUPTED, f"interrupted; {kept}" if kept else "interrupted"
+            case SettingsError():
+                return 2, f"error: {error}"
+            case StormError():
+                return 1, f"error: {error} ({kept})" if kept else f"error: {error}"
+            case _:
+                remedy = "" if self._debug else "; run again with --debug for the traceback"
+                return 1, f"error: unexpected {type(error).__name__}: {error}{remedy}"

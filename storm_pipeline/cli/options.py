@@ -1,0 +1,101 @@
+"""A command-line option for every field of ``Settings``, made from the fields themselves.
+
+They are made when a command that has them is parsed or explained, not when this module is imported: the
+settings need pydantic, and ``storm --help`` does not.
+"""
+
+import inspect
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+_PANELS = {
+    "lm": "Language models",
+    "perspectives": "Research",
+    "embedder": "Writing",
+    "out": "Folders",
+}
+"""Name of a field → heading of the help from that field on."""
+
+
+class SettingsCommand(TyperCommand):
+    """A command that takes every setting as an option; what the user gave is in ``ctx.obj``, by field name.
+
+    Values stay as they were typed: ``Settings`` validates them, so that there is one place for it.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "rich_markup_mode": "rich"})  # so many options want headings
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's own parameters and the settings."""
+        own: list[Any] = super().get_params(ctx)
+        return [*own, *_options()]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
+        values = {option.name: ctx.params.pop(option.name) for option in _options()}
+        ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
+        return super().invoke(ctx)
+
+
+def option_name(field: str, *, many: bool) -> str:
+    """``max_sections`` → ``--max-sections``; an option that may be repeated is named in the singular."""
+    return "--" + (field.removesuffix("s") if many else field).replace("_", "-")
+
+
+@cache
+def _options() -> tuple[Any, ...]:
+    """Typer makes options from a function's parameters; here is one whose parameters are the settings."""
+    from storm_pipeline.settings import Settings
+
+    def holder(**_: Any) -> None: ...
+
+    annotations: dict[str, Any] = {}
+    panel = ""
+    for name, field in Settings.model_fields.items():
+        panel = _PANELS.get(name, panel)
+        many = get_origin(field.annotation) is tuple
+        option = typer.Option(
+            option_name(name, many=many),
+            help=_help(field),
+            metavar=_metavar(field.annotation),
+            show_default=False,
+            rich_help_panel=panel,
+        )
+        annotations[name] = Annotated[list[str] | None if many else str | None, option]
+    holder.__annotations__ = annotations
+    holder.__dict__["__signature__"] = inspect.Signature(
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in annotations.items()
+        ]
+    )
+    app = typer.Typer(add_completion=False)
+    app.command()(holder)
+    return tuple(typer.main.get_command(app).params)
+
+
+def _help(field: "FieldInfo") -> str:
+    """The field's description, the range it allows, and its default."""
+    low = [f"at least {m.ge}" for m in field.metadata if hasattr(m, "ge")]
+    low += [f"more than {m.gt}" for m in field.metadata if hasattr(m, "gt")]
+    high = [f"at most {m.le}" for m in field.metadata if hasattr(m, "le")]
+    default = [] if field.default in (None, ()) else [f"default {field.default}"]
+    facts = ", ".join(low + high + default)
+    return f"{field.description} ({facts})" if facts else str(field.description)
+
+
+def _metavar(annotation: Any) -> str:
+    """``int | None`` → ``INT``; a choice → its values."""
+    if get_origin(annotation) is Literal:
+        return "|".join(map(str, get_args(annotation)))
+    if get_origin(annotation) in (UnionType, tuple):
+        return _metavar(get_args(annotation)[0])
+    return "TEXT" if annotation is str else str(annotation.__name__).upper()

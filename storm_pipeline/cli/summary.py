@@ -1,0 +1,45 @@
+"""What is said on standard error when a run has ended well."""
+
+from collections import Counter
+
+from storm_pipeline.display import amount, printable
+from storm_pipeline.types import Article, Outline, Problem, Usage
+
+_MOST_PROBLEMS = 5
+
+
+def of_article(article: Article) -> str:
+    """Sections, words, references and uncited sentences; calls, tokens and time; problems."""
+    body = [sentence for section in article.sections for sentence in section.sentences()]
+    words = sum(len(sentence.text.split()) for sentence in article.sentences())
+    uncited = sum(not sentence.citations for sentence in body)
+    facts = [
+        f"{len(article.sections)} sections",
+        f"{words} words",
+        f"{len(article.references)} references",
+        f"{uncited} of {len(body)} sentences uncited",
+    ]
+    lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems)]
+    return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
+
+
+def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
+    """Sections and headings; calls, tokens and time; problems."""
+    headings = sum(1 for _ in outline.titles())
+    lines = [f"{len(outline.sections)} sections, {headings} headings", _usage(usage), *_problems(problems)]
+    return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
+
+
+def _usage(usage: Usage) -> str:
+    cost = f", ${usage.cost:.2f}" if usage.cost else ""
+    tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
+    return f"{usage.calls} calls, {tokens}{cost}, {usage.seconds:.0f} s"
+
+
+def _problems(problems: tuple[Problem, ...]) -> list[str]:
+    if not problems:
+        return ["no problems"]
+    alike = Counter(printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
+    shown = [f"{line} ({times} times)" if times > 1 else line for line, times in alike.items()][:_MOST_PROBLEMS]
+    more = [f"and {len(alike) - len(shown)} others"] if len(alike) > len(shown) else []
+    return [f"{len(problems)} problems:", *(f"  {line}" for line in shown + more)]

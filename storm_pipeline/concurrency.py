@@ -1,0 +1,52 @@
+"""Side-by-side work that keeps order, context and bounds."""
+
+import contextvars
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import ParamSpec, Self, TypeVar
+
+P = ParamSpec("P")
+A = TypeVar("A")
+B = TypeVar("B")
+
+_MOST_TASKS = 64
+
+
+class Tasks:
+    """Work started now and waited for later; each task runs in a copy of the context that started it.
+
+    A copied context carries ``dspy.context`` and the current stage along. Leaving the block waits for every task;
+    leaving it by an exception drops those that have not begun. Every block owns its threads, so nested blocks
+    cannot starve each other; what must be bounded over all of them (model calls) is bounded where it happens.
+    """
+
+    def __init__(self, workers: int = _MOST_TASKS) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=max(1, workers))
+
+    def start(self, work: Callable[P, B], *args: P.args, **kwargs: P.kwargs) -> "Future[B]":
+        """Begin ``work(*args, **kwargs)``; its result or exception comes with ``result()``."""
+        context = contextvars.copy_context()
+        return self._pool.submit(lambda: context.run(work, *args, **kwargs))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        interrupted = kind is not None and not issubclass(kind, Exception)
+        self._pool.shutdown(wait=not interrupted, cancel_futures=kind is not None)
+
+
+def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) -> list[B]:
+    """Apply ``work`` to every item on up to ``workers`` threads; results keep the order of the items.
+
+    Raises:
+        The first exception in the order of the items; items that have not begun by then are dropped.
+    """
+    items = list(items)
+    if not items:
+        return []
+    with Tasks(min(workers, len(items))) as tasks:
+        return [future.result() for future in [tasks.start(work, item) for item in items]]

@@ -1,0 +1,201 @@
+"""What a run says while it goes: frozen events, and the sinks they flow into."""
+
+import contextvars
+import dataclasses
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Protocol
+
+_stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", default="run")
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base of all events. ``stage`` is the part of the run it belongs to."""
+
+    stage: str
+
+
+@dataclass(frozen=True)
+class RunStarted(Event):
+    """A run begins: its topic and folder (empty when nothing is written)."""
+
+    topic: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Downloading(Event):
+    """A pinned download is ``done`` of ``total`` bytes far."""
+
+    name: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class StageStarted(Event):
+    """A stage begins; ``total`` is the number of steps that it will advance by, if known."""
+
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class StageAdvanced(Event):
+    """One step of a stage is done; ``label`` names it for people."""
+
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class StageFinished(Event):
+    """A stage ended after ``seconds``."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CallFinished(Event):
+    """A model replied. Units as in :class:`storm_pipeline.types.UsageRow`."""
+
+    role: str
+    model: str
+    tokens_in: int
+    tokens_cached: int
+    tokens_out: int
+    seconds: float
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Retried(Event):
+    """A call or a search is tried again after ``wait`` seconds because of ``reason``."""
+
+    what: str
+    reason: str
+    wait: float
+
+
+@dataclass(frozen=True)
+class Searched(Event):
+    """A query was answered with ``results`` snippets; ``sources`` is the number of distinct pages known so far."""
+
+    engine: str
+    query: str
+    results: int
+    sources: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Counted(Event):
+    """``number`` more of what the article's report counts under ``name``."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Degraded(Event):
+    """A piece is poorer than it could be, and why. Recorded in the article's report."""
+
+    detail: str
+
+
+@dataclass(frozen=True)
+class Failed(Event):
+    """A piece is missing, and why; the rest goes on. Recorded in the article's report."""
+
+    detail: str
+
+
+@dataclass(frozen=True)
+class RunFinished(Event):
+    """The run ended well after ``seconds``."""
+
+    seconds: float
+    folder: str
+
+
+class EventSink(Protocol):
+    """Receives every event in order, one at a time; must return quickly and not raise."""
+
+    def emit(self, event: Event) -> None: ...  # noqa: D102
+
+
+class CallbackSink:
+    """Calls a function with each event."""
+
+    def __init__(self, callback: Callable[[Event], None]) -> None:
+        self._callback = callback
+
+    def emit(self, event: Event) -> None:
+        """Hand the event on."""
+        self._callback(event)
+
+
+class JsonLinesSink:
+    """Writes each event as one JSON line: ``{"event": name, "t": seconds since the sink was made, …}``."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._start = time.monotonic()
+
+    def emit(self, event: Event) -> None:
+        """Write and flush one line."""
+        record = {"event": type(event).__name__, "t": round(time.monotonic() - self._start, 3)}
+        self._stream.write(json.dumps(record | dataclasses.asdict(event), ensure_ascii=False) + "\n")
+        self._stream.flush()
+
+
+class Events:
+    """Fans events out to sinks, one at a time from whatever thread, and knows the current stage."""
+
+    def __init__(self, *sinks: EventSink) -> None:
+        self._sinks = sinks
+        self._lock = threading.Lock()
+
+    def emit(self, event: Event) -> None:
+        """Send one event to every sink."""
+        with self._lock:
+            for sink in self._sinks:
+                sink.emit(event)
+
+    @property
+    def stage(self) -> str:
+        """Name of the stage that the calling context is in."""
+        return _stage.get()
+
+    @contextmanager
+    def in_stage(self, name: str, total: int | None = None) -> Iterator[None]:
+        """Announce a stage around a block, and let everything called inside know its name."""
+        token = _stage.set(name)
+        start = time.monotonic()
+        self.emit(StageStarted(name, total))
+        try:
+            yield
+        finally:
+            self.emit(StageFinished(name, round(time.monotonic() - start, 3)))
+            _stage.reset(token)
+
+    def advance(self, label: str = "") -> None:
+        """One step of the current stage is done."""
+        self.emit(StageAdvanced(self.stage, label))
+
+    def count(self, **numbers: int) -> None:
+        """Add to the report's counts; names are fields of :class:`storm_pipeline.types.Report`."""
+        for name, number in numbers.items():
+            if number:
+                self.emit(Counted(self.stage, name, number))
+
+    def degraded(self, detail: str) -> None:
+        """Record that a piece of the current stage is poorer than it could be."""
+        self.emit(Degraded(self.stage, detail))
+
+    def failed(self, detail: str) -> None:
+        """Record that a piece of the current stage is missing."""
+        self.emit(Failed(self.stage, detail))

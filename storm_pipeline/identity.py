@@ -1,0 +1,102 @@
+"""What makes two pages one source and two texts one snippet: canonical addresses and content-derived ids.
+
+Ids depend on content alone, never on the order of arrival, so concurrent research gives the same ids each
+time.
+"""
+
+import hashlib
+import re
+import unicodedata
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+_TRACKING = re.compile(
+    r"utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|twclid|ttclid|srsltid|mc_[ce]id|igshid|igsh|yclid|_ga|_gl"
+    r"|_hsenc|_hsmi|mkt_tok|ref_src|spm|cmpid|wt_mc",
+    re.I,
+)
+_MOBILE_HOST = re.compile(r"^(?:(?:www|m|mobile|amp)\.)+(?=[^.]+\.)")
+_INNER_MOBILE = re.compile(r"(?<=\w)(?:\.m)+\.(?=wiki)")
+# `/wiki/amp` is an article of its own; elsewhere a last `amp` names the light version of the page before it.
+_AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/)+\Z")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_IN_NO_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}<>\"\[\]]")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_SAFE_PATH = "/:@!$&'()*+,;=~-._"
+
+
+def canonical_url(url: str) -> str:
+    """One address for the many spellings of one page.
+
+    Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports,
+    user names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash, sorts the rest of
+    the query by name, and unifies http with https. Idempotent; never raises. Anything that is not a web
+    address (``file:``, ``corpus:`` …) is returned stripped but otherwise untouched.
+
+    Args:
+        url: an address as a search engine or a user gave it.
+    """
+    url = url.strip()
+    try:
+        parts = urlsplit(_SURROGATE.sub("\ufffd", url))
+        port = parts.port
+        host = _canonical_host(parts.hostname or "")
+        query = _canonical_query(parts.query)
+    except ValueError:
+        return url
+    if parts.scheme.lower() not in _DEFAULT_PORTS or not host:
+        return url
+    if port is not None and str(port) not in _DEFAULT_PORTS.values():
+        host = f"{host}:{port}"
+    path = _AMP_PATH.sub("", re.sub(r"/{2,}", "/", _requoted(parts.path))).rstrip("/")
+    route = _requoted(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
+    return urlunsplit(("https", host, path, query, route))
+
+
+def _canonical_host(host: str) -> str:
+    """A host without what only tells apart versions of one site; raises ValueError if it can be no host."""
+    host = host.lower().strip(".")
+    if not host.isascii():
+        host = host.encode("idna").decode("ascii").lower()
+    if _IN_NO_HOST.search(host):
+        raise ValueError(f"no host has this name: {host!r}")
+    if ":" in host:  # IPv6 loses its brackets when it is parsed
+        return f"[{host}]"
+    return _INNER_MOBILE.sub(".", _MOBILE_HOST.sub("", host))
+
+
+def _canonical_query(query: str) -> str:
+    pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+    kept = [
+        (name, value)
+        for name, value in pairs
+        if not _TRACKING.fullmatch(name) and (name.lower(), value) not in {("amp", ""), ("amp", "1")}
+    ]
+    return urlencode(sorted(kept, key=lambda pair: pair[0]), errors="surrogateescape")
+
+
+def _requoted(path: str) -> str:
+    """A path percent-encoded in one way; an encoded slash stays encoded, since it separates nothing."""
+    pieces = (
+        quote(unquote(piece, errors="surrogateescape"), safe=_SAFE_PATH, errors="surrogateescape")
+        for piece in re.split("%2f", path, flags=re.I)
+    )
+    return "%2F".join(pieces)
+
+
+def normalised_text(text: str) -> str:
+    """Text reduced to what decides sameness: NFKC, case-folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def source_id(url: str) -> str:
+    """Id of a source: ``s`` and 12 hexadecimal digits of the hash of its canonical address."""
+    return "s" + _digest(canonical_url(url))
+
+
+def snippet_id(url: str, text: str) -> str:
+    """Id of a snippet: ``t`` and 12 hexadecimal digits of the hash of its source and normalised text."""
+    return "t" + _digest(canonical_url(url) + "\n" + normalised_text(text))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,0 +1,55 @@
+"""What a run used and what happened to it, summed up from its events."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from storm_pipeline.events import CallFinished, Counted, Degraded, Event, Failed
+from storm_pipeline.types import Problem, Report, Usage, UsageRow
+
+
+@dataclass
+class Ledger:
+    """An event sink that adds up calls, counts and problems."""
+
+    _rows: dict[tuple[str, str, str], UsageRow] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _problems: list[Problem] = field(default_factory=list)
+
+    def emit(self, event: Event) -> None:
+        """Take one event into account."""
+        match event:
+            case CallFinished():
+                self._add_call(event)
+            case Counted():
+                self._counts[event.name] += event.number
+            case Degraded():
+                self._problems.append(Problem(event.stage, "degradation", event.detail))
+            case Failed():
+                self._problems.append(Problem(event.stage, "failure", event.detail))
+            case _:
+                pass
+
+    def _add_call(self, call: CallFinished) -> None:
+        key = (call.stage, call.role, call.model)
+        row = self._rows.get(key, UsageRow(*key, cost=0.0))
+        self._rows[key] = UsageRow(
+            *key,
+            calls=row.calls + 1,
+            tokens_in=row.tokens_in + call.tokens_in,
+            tokens_cached=row.tokens_cached + call.tokens_cached,
+            tokens_out=row.tokens_out + call.tokens_out,
+            seconds=round(row.seconds + call.seconds, 3),
+            cost=None if row.cost is None or call.cost is None else row.cost + call.cost,
+        )
+
+    def usage(self, seconds: float) -> Usage:
+        """Usage so far; ``seconds`` is the wall time of the run."""
+        return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(seconds, 1))
+
+    def report(self) -> Report:
+        """Counts and problems so far."""
+        return Report(**self._counts, problems=tuple(self._problems))
+
+    def failures(self) -> list[str]:
+        """Details of what failed so far, in order."""
+        return [problem.detail for problem in self._problems if problem.kind == "failure"]

@@ -1,0 +1,210 @@
+"""The embedded language model: llama.cpp in this process, behind its own OpenAI-compatible HTTP endpoint.
+
+The endpoint listens on the loopback interface alone, on a port that the system chooses, and asks for a key that only
+this process knows. It batches requests that arrive together and keeps the prompt prefixes that it has seen, so
+prompts that grow by appending are read once. Needs the extra ``local``.
+"""
+
+import atexit
+import os
+import secrets
+import socket
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from storm_pipeline.errors import MissingExtraError, ModelError
+
+_LOOPBACK = "127.0.0.1"
+_GGUF_MAGIC = b"GGUF"
+_SILENT = -1
+_OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
+
+
+class LocalServer:
+    """A running embedded model. Close it when done; as a context manager it closes itself.
+
+    Attributes:
+        url: base address for an OpenAI client, ``http://127.0.0.1:<port>/v1``.
+        key: the API key; random, new for every server.
+        model: name of the model for requests: the file's name without ``.gguf``.
+    """
+
+    def __init__(self, server: Any, *, key: str, model: str) -> None:
+        self.url = f"{server.listening_address}/v1"
+        self.key = key
+        self.model = model
+        self._server = server
+        self._lock = threading.Lock()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the server was closed."""
+        return self._server is None
+
+    def close(self) -> None:
+        """Stop serving and free the model, within about a second. Requests in flight end with a connection error.
+
+        On Windows, where a process cannot list its sockets, it waits for the requests in flight. Closing twice is
+        harmless.
+        """
+        with self._lock:
+            if self._server is not None:
+                # llama.cpp waits for every open request, and one whose connection is gone gives up at once.
+                _shut_sockets(int(self.url.rsplit(":", 1)[1].split("/")[0]))
+                self._server = None  # the last reference: its destructor stops the threads
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def start_server(
+    model: Path, *, slots: int = 4, context: int = 16384, threads: int | None = None, cache_ram_mib: int = 2048
+) -> LocalServer:
+    """Load a GGUF model and serve it; returns when it is ready (seconds).
+
+    Args:
+        model: the model file.
+        slots: requests answered side by side; further ones wait. At least 1.
+        context: tokens of prompt and reply in all slots together; one request may use all that others leave free.
+        threads: CPU threads; by default the physical cores that this process may use.
+        cache_ram_mib: memory for prompt prefixes that no longer fit the slots, in MiB.
+
+    Raises:
+        MissingExtraError: the extra ``local`` is not installed.
+        ModelError: the file is missing, is no GGUF model, or cannot be loaded.
+    """
+    _check_gguf(model)
+    xllamacpp = _xllamacpp()
+    key = secrets.token_urlsafe(32)
+    params = xllamacpp.CommonParams()
+    params.model.path = str(model)
+    params.model_alias = {model.stem}
+    params.hostnames, params.port, params.api_keys = [_LOOPBACK], 0, [key]
+    params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
+    params.verbosity = _SILENT
+    params.n_parallel, params.kv_unified = slots, True
+    params.n_ctx, params.n_predict = context, context // slots
+    params.cache_ram_mib = cache_ram_mib
+    params.n_gpu_layers = 0
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or _physical_cores()
+    _bound_repetition(params.sampling)
+    try:
+        server = xllamacpp.Server(params)
+    except RuntimeError as error:
+        raise ModelError(
+            f"llama.cpp cannot load {model} with a context of {context} tokens ({error}); check the file "
+            f"(`storm_pipeline.assets.verify` does for a pinned one) and that memory suffices"
+        ) from error
+    return LocalServer(server, key=key, model=model.stem)
+
+
+_shared: dict[Path, LocalServer] = {}
+_shared_lock = threading.Lock()
+
+
+def shared_server(
+    model: Path, *, slots: int = 4, context: int = 16384, threads: int | None = None, cache_ram_mib: int = 2048
+) -> LocalServer:
+    """The one server of this process for a model file; started at the first call, closed when the process ends.
+
+    Arguments and errors are those of :func:`start_server`; while the server runs, later calls get it as it is.
+    """
+    place = model.resolve()
+    with _shared_lock:
+        running = _shared.get(place)
+        if running is None or running.closed:
+            if not _shared:
+                atexit.register(close_shared)
+            running = _shared[place] = start_server(
+                model, slots=slots, context=context, threads=threads, cache_ram_mib=cache_ram_mib
+            )
+        return running
+
+
+def close_shared() -> None:
+    """Close every shared server now; requests in flight end with a connection error."""
+    with _shared_lock:
+        for server in _shared.values():
+            server.close()
+        _shared.clear()
+    atexit.unregister(close_shared)
+
+
+def require_runtime() -> None:
+    """Check that the extra is installed.
+
+    Raises:
+        MissingExtraError: it is not.
+    """
+    _xllamacpp()
+
+
+def _xllamacpp() -> Any:
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise MissingExtraError(
+            "the embedded model needs the extra 'local': pip install 'storm-pipeline[local]'"
+        ) from error
+    return xllamacpp
+
+
+def _check_gguf(model: Path) -> None:
+    try:
+        with model.open("rb") as file:
+            magic = file.read(len(_GGUF_MAGIC))
+    except OSError as error:
+        raise ModelError(
+            f"cannot read the model file {model} ({error.strerror}); fetch a pinned model with "
+            "storm_pipeline.assets.fetch, or give the path of a .gguf file"
+        ) from error
+    if magic != _GGUF_MAGIC:
+        raise ModelError(f"{model} is not a GGUF model; give a .gguf file, as llama.cpp reads it")
+
+
+def _bound_repetition(sampling: Any) -> None:
+    """Small models fall into loops."""
+    sampling.dry_multiplier = 0.8
+    sampling.dry_base = 1.75
+    sampling.dry_allowed_length = 10
+    sampling.dry_penalty_last_n = 1024
+
+
+def _physical_cores() -> int:
+    """Cores that this process may use, hyper-threads of one core counted once: more threads than that only wait."""
+    cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    siblings = (Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") for cpu in cpus)
+    return len({path.read_text() for path in siblings if path.is_file()}) or len(cpus)
+
+
+def _shut_sockets(port: int) -> None:
+    """Shut this process's sockets on its own port: first the listening one, so that nobody comes back."""
+    listing = next((folder for folder in _OPEN_SOCKETS if folder.is_dir()), None)
+    if listing is None:
+        return
+    found = [s for entry in sorted(listing.iterdir()) if (s := _socket_on(int(entry.name), port)) is not None]
+    for own in sorted(found, key=lambda s: not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)):
+        with own:
+            try:
+                own.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue  # the other side was faster
+
+
+def _socket_on(descriptor: int, port: int) -> socket.socket | None:
+    """A second handle on the socket behind a descriptor if it is one and bound to the port, else None."""
+    try:
+        own = socket.socket(fileno=os.dup(descriptor))
+    except OSError:
+        return None
+    if own.family == socket.AF_INET and own.getsockname() == (_LOOPBACK, port):
+        return own
+    own.close()
+    return None

@@ -1,0 +1,70 @@
+"""Which snippets answer a query: dense and lexical rankings, and how rankings become one."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import numpy as np
+
+from storm_pipeline.references.embedder import Vectors
+from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.types import Snippet
+
+RANK_CONSTANT = 60
+"""k of reciprocal rank fusion, the value of its authors (Cormack et al. 2009)."""
+
+Ranking = list[int]
+"""Positions of snippets, best first."""
+
+
+def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
+    """Reciprocal rank fusion: a ranking gives its r-th entry 1 / (60 + r), r from 1; ties go to the lower position."""
+    scores: dict[int, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, position in enumerate(ranking, start=1):
+            scores[position] += 1 / (RANK_CONSTANT + rank)
+    return sorted(scores, key=lambda position: (-scores[position], position))
+
+
+class HybridIndex:
+    """Exact cosine search (FAISS) beside BM25 over the same snippets. Immutable, so safe for threads.
+
+    Snippets are held in the order of their ids, so what is found, ties included, depends on which snippets there
+    are and not on when each was added.
+
+    Args:
+        snippets: what to search.
+        vectors: their unit vectors, shape (snippets, dimension).
+    """
+
+    def __init__(self, snippets: Sequence[Snippet], vectors: Vectors) -> None:
+        import faiss
+
+        order = sorted(range(len(snippets)), key=lambda i: snippets[i].id)
+        self._snippets = [snippets[i] for i in order]
+        self._dense = faiss.IndexFlatIP(vectors.shape[1])
+        self._dense.add(vectors[order])
+        self._lexical = LexicalIndex(([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0)
+
+    def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
+        """For each query the ``k`` best snippets, best first."""
+        return [self._best(pair, k) for pair in self._rankings(queries, vectors, k)]
+
+    def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
+        """The ``k`` best snippets for one need that several queries describe."""
+        return self._best([ranking for pair in self._rankings(queries, vectors, k) for ranking in pair], k)
+
+    def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
+        import faiss
+
+        # Beyond this depth an entry moves the fused order too little to matter.
+        depth = min(len(self._snippets), max(100, 2 * k))
+        # Applies to the calling thread. A search of this size takes a millisecond on one.
+        faiss.omp_set_num_threads(1)
+        scores, positions = self._dense.search(vectors, depth)
+        dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(positions, scores, strict=True)]
+        lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
+        return list(zip(dense, lexical, strict=True))
+
+    def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
+        return tuple(self._snippets[position] for position in fused(rankings)[:k])

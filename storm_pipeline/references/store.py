@@ -1,0 +1,228 @@
+"""The reference store: every snippet that a run found, searchable by meaning and by word (paper section 3.4).
+
+Adding returns at once. A thread of the store embeds what was added, in large batches, while the run waits for language
+models; a search waits for whatever is still missing, and only then.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from storm_pipeline.errors import StoreError
+from storm_pipeline.references.catalogue import Catalogue
+from storm_pipeline.references.embedder import CachingEmbedder, Embedder, Vectors
+from storm_pipeline.references.persistence import Contents, read_contents, write_contents
+from storm_pipeline.references.ranking import HybridIndex
+from storm_pipeline.types import Snippet, Source
+
+_BATCH = 512
+"""Snippets embedded at a time: enough to sort by length, few enough that closing does not take long."""
+
+
+class ReferenceStore:
+    """Snippets and their vectors, shared by all steps of a run. Safe for threads; close it, or use it in ``with``.
+
+    A text is kept once: under another address, or spelt with other white space or case, it is the snippet that
+    came first. Search results depend on which snippets are kept, not on the order they came in; ties go to the
+    lower id.
+
+    Args:
+        embedder: makes the vectors. Its threads are its own setting; FAISS is held to one.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._cache = CachingEmbedder(embedder)
+        self._lock = threading.Lock()
+        self._catalogue = Catalogue()
+        self._vectors: dict[str, Vectors] = {}
+        self._pending: list[Snippet] = []
+        self._job: Future[None] | None = None
+        self._index: HybridIndex | None = None
+        self._indexing = threading.Lock()
+        self._closed = False
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
+
+    def warm_up(self) -> None:
+        """Start to load the embedder in the background, so that the first snippets need not wait for it."""
+        with self._lock:
+            self._need_open()
+            self._job = self._worker.submit(self._load)
+
+    def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Keep snippets and begin to embed them in the background; those that were new, in their order.
+
+        Raises:
+            StoreError: the store is closed.
+        """
+        offered = tuple(snippets)
+        with self._lock:
+            self._need_open()
+            new = self._catalogue.add(offered)
+            if new:
+                self._pending += new
+                self._index = None
+                self._job = self._worker.submit(self._embed_pending)
+        return new
+
+    def __len__(self) -> int:
+        """Number of snippets kept."""
+        return len(self._catalogue)
+
+    def resolve(self, snippet: Snippet) -> Snippet:
+        """The kept snippet of the same text, which may stand on another page; StoreError if none was added."""
+        return self._catalogue.resolve(snippet)
+
+    def snippet(self, snippet_id: str) -> Snippet:
+        """The kept snippet of an id; StoreError if there is none."""
+        return self._catalogue.snippet(snippet_id)
+
+    def source(self, source_id: str) -> Source:
+        """The source of an id, with the snippets kept of it so far; StoreError if there is none."""
+        return self._catalogue.source(source_id)
+
+    def sources(self) -> tuple[Source, ...]:
+        """All sources with their snippets, both in order of finding."""
+        return self._catalogue.sources()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of any texts, shape (texts, dimension); recent texts are remembered."""
+        return self._cache.embed(texts)
+
+    def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
+        """For each query the ``k`` best snippets, best first: cosine and BM25 rankings, fused by reciprocal rank.
+
+        Waits until everything added before is embedded.
+
+        Raises:
+            StoreError: the snippets could not be embedded; the cause is chained. The next search tries again.
+        """
+        index = self._current_index() if queries and k > 0 else None
+        return index.search(queries, self.embed(queries), k) if index else [()] * len(queries)
+
+    def search_fused(self, queries: Sequence[str], k: int) -> tuple[Snippet, ...]:
+        """The ``k`` best snippets for one need that several queries describe, such as a heading and its subheadings.
+
+        Raises:
+            StoreError: as :meth:`search`.
+        """
+        index = self._current_index() if queries and k > 0 else None
+        return index.search_fused(queries, self.embed(queries), k) if index else ()
+
+    def save(self, folder: Path) -> None:
+        """Write everything to a folder; an interruption leaves what was there before. Waits as :meth:`search` does.
+
+        Raises:
+            StoreError: the folder cannot be written, or the snippets could not be embedded.
+        """
+        write_contents(folder, self._contents(), self._embedder)
+
+    @classmethod
+    def load(cls, folder: Path, embedder: Embedder) -> Self:
+        """A saved store, ready for search and for more snippets.
+
+        Raises:
+            StoreError: there is none, it is damaged, or another embedder made it.
+        """
+        contents = read_contents(folder, embedder)
+        store = cls(embedder)
+        store._catalogue.add(contents.snippets)
+        store._vectors = {s.id: vector for s, vector in zip(contents.snippets, contents.vectors, strict=True)}
+        return store
+
+    def close(self) -> None:
+        """Stop embedding and end the thread; what is kept can still be looked up. May be called again."""
+        with self._lock:
+            self._closed = True
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _need_open(self) -> None:
+        if self._closed:
+            raise StoreError("the reference store is closed: add and search before closing it")
+
+    def _load(self) -> None:
+        self._embedder.embed([""])
+
+    def _embed_pending(self) -> None:
+        """Runs on the store's thread: embed what waits when it begins; what fails keeps waiting."""
+        with self._lock:
+            due = len(self._pending)
+        while due:
+            with self._lock:
+                if self._closed:
+                    return
+                batch = self._pending[: min(due, _BATCH)]
+            vectors = self._embedder.embed([snippet.text for snippet in batch])
+            expected = (len(batch), self._embedder.dimension)
+            if vectors.shape != expected:
+                raise StoreError(
+                    f"the embedder {self._embedder.name!r} gave vectors of shape {vectors.shape} "
+                    f"where {expected} was expected: mend the embedder"
+                )
+            with self._lock:
+                self._vectors.update((s.id, vector) for s, vector in zip(batch, vectors, strict=True))
+                del self._pending[: len(batch)]
+            due -= len(batch)
+
+    def _settle(self) -> None:
+        """Wait until everything added before is embedded."""
+        with self._lock:
+            if self._pending:
+                self._need_open()
+                if self._job is None:
+                    self._job = self._worker.submit(self._embed_pending)
+            job = self._job
+        if job is None:
+            return
+        try:
+            # The thread works in order, so the last job ends after everything added before.
+            job.result()
+        except (Exception, CancelledError) as error:
+            with self._lock:
+                if self._job is job:
+                    self._job = None
+                if not self._pending:
+                    return
+                self._need_open()
+            raise StoreError(
+                f"the snippets could not be embedded by {self._embedder.name!r} ({error}): "
+                "mend the cause and search again"
+            ) from error
+
+    def _contents(self) -> Contents:
+        self._settle()
+        with self._lock:
+            snippets = tuple(s for s in self._catalogue.snippets() if s.id in self._vectors)
+            vectors = [self._vectors[snippet.id] for snippet in snippets]
+        if vectors:
+            return Contents(snippets, np.stack(vectors))
+        return Contents((), np.zeros((0, self._embedder.dimension), dtype=np.float32))
+
+    def _current_index(self) -> HybridIndex | None:
+        """The index of all that is kept, built anew if snippets came since; None while there are none."""
+        self._settle()
+        with self._indexing:
+            with self._lock:
+                if self._index is not None:
+                    return self._index
+            contents = self._contents()
+            if not contents.snippets:
+                return None
+            index = HybridIndex(contents.snippets, contents.vectors)
+            with self._lock:
+                if len(self._catalogue) == len(contents.snippets):
+                    self._index = index
+            return index

@@ -1,0 +1,1 @@
+"""Articles as text in one format a file: pure functions, an article in, a string out."""

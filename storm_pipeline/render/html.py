@@ -1,0 +1,237 @@
+"""An article as one self-contained HTML page that is read without a network, and without JavaScript if need be.
+
+Nothing raw is rendered: every text goes through jinja2's autoescaping, addresses become links only where
+:func:`storm_pipeline.render.links.is_link` allows, and the page's own style and script are named by hash in a
+Content-Security-Policy, so no sanitiser is needed and nothing that slipped in could run.
+"""
+
+import base64
+import functools
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from storm_pipeline.references.citations import number_references
+from storm_pipeline.render.links import host, is_link, label, one_line
+from storm_pipeline.text import tidy
+from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A source as shown; ``href`` is empty where its address may not be a link."""
+
+    title: str
+    host: str
+    url: str
+    href: str
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """One citation marker: its number and anchor, the source, and the passages that this sentence cites."""
+
+    number: int
+    id: str
+    source: _Link
+    passages: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    text: str
+    marks: tuple[_Mark, ...]
+
+
+@dataclass(frozen=True)
+class _Section:
+    id: str
+    heading: str
+    level: int
+    paragraphs: tuple[tuple[_Sentence, ...], ...]
+    subsections: tuple["_Section", ...]
+
+
+@dataclass(frozen=True)
+class _Reference:
+    number: int
+    source: _Link
+    published: str
+    uses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Turn:
+    question: str
+    answer: str
+    sources: tuple[_Link, ...]
+
+
+def to_html(article: Article, *, lang: str = "en") -> str:
+    """Render an article as a page.
+
+    Contents, text with a card for each citation (the cited passage, its source), the cited sources with links back
+    to where they are used, and how the article was made.
+
+    Args:
+        article: what to render.
+        lang: language tag of the article's text (BCP 47).
+    """
+    page = _Page(article)
+    lead = page.paragraphs(article.lead)
+    sections = tuple(page.section(s, 2, f"s{n}") for n, s in enumerate(article.sections, 1))
+    sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
+    return _template().render(
+        lang=lang,
+        title=tidy(article.title) or "Untitled",
+        lead=lead,
+        sections=sections,
+        references=page.references(),
+        sentences=len(sentences),
+        uncited=sum(not sentence.citations for sentence in sentences),
+        usage=article.usage,
+        facts=_facts(article.usage),
+        counts=_counts(article),
+        problems=article.report.problems,
+        research=[(c.perspective, [page.turn(turn) for turn in c.turns]) for c in _held(article)],
+    )
+
+
+class _Page:
+    """Turns an article's values into what the template shows, and remembers where each source was used."""
+
+    def __init__(self, article: Article) -> None:
+        self._article = article
+        self._numbers = number_references(article)
+        self._sources = {source.id: source for source in article.sources}
+        self._uses: dict[int, list[str]] = {number: [] for number in self._numbers.values()}
+
+    def section(self, section: Section, level: int, anchor: str) -> _Section:
+        """A section and its subsections; heading levels end at 6."""
+        paragraphs = self.paragraphs(section.paragraphs)
+        below = (self.section(s, level + 1, f"{anchor}-{n}") for n, s in enumerate(section.subsections, 1))
+        return _Section(anchor, tidy(section.heading) or "Untitled", min(level, 6), paragraphs, tuple(below))
+
+    def paragraphs(self, paragraphs: Sequence[Paragraph]) -> tuple[tuple[_Sentence, ...], ...]:
+        """Paragraphs as rows of sentences; what has no text is left out."""
+        rows = (tuple(self._sentences(paragraph)) for paragraph in paragraphs)
+        return tuple(row for row in rows if row)
+
+    def _sentences(self, paragraph: Paragraph) -> Iterator[_Sentence]:
+        for sentence in paragraph.sentences:
+            if text := tidy(sentence.text):
+                yield _Sentence(text, tuple(self._marks(sentence)))
+
+    def _marks(self, sentence: Sentence) -> Iterator[_Mark]:
+        cited: dict[str, list[str]] = {}
+        for citation in sentence.citations:
+            cited.setdefault(citation.source_id, []).append(citation.snippet_id)
+        for source_id in sorted(cited, key=self._numbers.__getitem__):
+            number, source = self._numbers[source_id], self._sources[source_id]
+            anchor = f"cite-{number}-{len(self._uses[number]) + 1}"
+            self._uses[number].append(anchor)
+            passages = tuple((tidy(s.text), s.page) for s in source.snippets if s.id in cited[source_id])
+            yield _Mark(number, anchor, _link(source), passages)
+
+    def references(self) -> tuple[_Reference, ...]:
+        """The cited sources; call it last, when every use is known."""
+        return tuple(
+            _Reference(n, _link(source), _published(source), tuple(self._uses[n]))
+            for n, source in enumerate(self._article.references, 1)
+        )
+
+    def turn(self, turn: Turn) -> _Turn:
+        """A question, its answer, and the sources that the answer cites."""
+        ids = dict.fromkeys(c.source_id for sentence in turn.answer for c in sentence.citations)
+        links = tuple(_link(self._sources[i]) for i in ids if i in self._sources)
+        return _Turn(tidy(turn.question), tidy(turn.answer_text), links)
+
+
+def _link(source: Source) -> _Link:
+    url = one_line(source.url)
+    return _Link(label(source), host(url), url, url if is_link(url) else "")
+
+
+def _published(source: Source) -> str:
+    return next((tidy(s.published) for s in source.snippets if s.published), "")
+
+
+def _held(article: Article) -> list[Conversation]:
+    return [conversation for conversation in article.conversations if conversation.turns]
+
+
+def _facts(usage: Usage) -> list[tuple[str, str]]:
+    """What the run used, as (name, value) rows; unknown values are left out."""
+    if not usage.rows:
+        return []
+    rows = [
+        ("Written by", ", ".join(dict.fromkeys(tidy(row.model) for row in usage.rows))),
+        ("Model calls", f"{usage.calls:,}"),
+        ("Tokens read", f"{usage.tokens_in:,}"),
+        ("Tokens written", f"{usage.tokens_out:,}"),
+        ("Time", duration(usage.seconds)),
+    ]
+    if usage.cost is not None:
+        rows.append(("Cost", f"${usage.cost:,.2f}" if usage.cost >= 0.01 or usage.cost == 0 else "under $0.01"))
+    return rows
+
+
+def _counts(article: Article) -> list[tuple[str, int]]:
+    """The report's counts in words, those above zero."""
+    report = article.report
+    rows = [
+        ("Sources found", len(article.sources)),
+        ("Sources cited", len(article.references)),
+        ("Citations found afterwards", report.attributed),
+        ("Sentences left uncited", report.uncited),
+        ("Unsupported sentences removed", report.dropped_unsupported),
+        ("Faulty sentences removed", report.dropped_faulty),
+        ("Sentences reworded", report.reworded),
+        ("Repeated sentences removed", report.repeated),
+        ("Invented citations dropped", report.invented_citations),
+    ]
+    return [(name, count) for name, count in rows if count]
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60:02} min"
+
+
+def _letters(index: int) -> str:
+    """Names for repeated uses, counted from 0: a to z, then aa, ab and so on."""
+    name = ""
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, 26)
+        name = chr(97 + digit) + name
+    return name
+
+
+def _csp_hash(text: str) -> str:
+    """A style's or script's source expression for a Content-Security-Policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@functools.cache
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("storm_pipeline.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"csp_hash": _csp_hash, "letters": _letters}
+    return environment.get_template("article.html")

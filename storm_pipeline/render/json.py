@@ -1,0 +1,58 @@
+"""An article as JSON and back, whole: text, sources, research, costs and report."""
+
+import dataclasses
+import functools
+import json
+from typing import TYPE_CHECKING
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.types import Article
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+SCHEMA = 1
+"""Version of the format; raised when an older reader would misread it."""
+
+
+def to_json(article: Article) -> str:
+    """Serialise everything: ``{"schema": 1, "article": …}``, UTF-8 safe, with the fields' names as keys.
+
+    Half a surrogate pair, which no file can hold, becomes a question mark.
+    """
+    record = {"schema": SCHEMA, "article": dataclasses.asdict(article)}
+    return json.dumps(record, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode("utf-8")
+
+
+def from_json(text: str) -> Article:
+    """Read an article that :func:`to_json` wrote; equal to the original.
+
+    Raises:
+        RunError: the text is not such a file, is of another version, or cites a source that it does not hold.
+    """
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"not an article: the text is not JSON ({error}); give the article.json of a run") from error
+    if not isinstance(record, dict) or "article" not in record:
+        raise RunError("not an article: found no 'article' in the JSON; give the article.json of a run")
+    if record.get("schema") != SCHEMA:
+        found = record.get("schema")
+        raise RunError(f"the article has format {found!r}, this version reads {SCHEMA}; update storm-pipeline")
+    try:
+        article = _adapter().validate_python(record["article"])
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"the article is damaged: {error}; render it again from its run") from error
+    known = {source.id for source in article.sources}
+    for sentence in article.sentences():
+        for citation in sentence.citations:
+            if citation.source_id not in known:
+                raise RunError(f"the article is damaged: it cites the source {citation.source_id} that it lacks")
+    return article
+
+
+@functools.cache
+def _adapter() -> "TypeAdapter[Article]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Article)

@@ -1,0 +1,39 @@
+"""Addresses as every renderer shows them: which ones may become links, and how they are labelled."""
+
+from urllib.parse import urlsplit
+
+from storm_pipeline.text import tidy
+from storm_pipeline.types import Source
+
+LINKED_SCHEMES = frozenset({"http", "https", "file"})
+"""Only these become links; ``javascript:``, ``data:`` and whatever else stay plain text."""
+
+
+def one_line(url: str) -> str:
+    """The address without control characters and with ``%20`` for white space."""
+    return tidy(url).replace(" ", "%20")
+
+
+def is_link(url: str) -> bool:
+    """Whether an address may be rendered as a link: an absolute http, https or file address."""
+    try:
+        parts = urlsplit(one_line(url))
+    except ValueError:
+        return False
+    return parts.scheme in LINKED_SCHEMES and (bool(parts.netloc) or parts.scheme == "file")
+
+
+def host(url: str) -> str:
+    """The site's name without ``www.``; the scheme or the file's name where there is no site."""
+    try:
+        parts = urlsplit(one_line(url))
+    except ValueError:
+        return ""
+    if parts.netloc:
+        return (parts.hostname or "").removeprefix("www.")
+    return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
+
+
+def label(source: Source) -> str:
+    """What a source is called: its title, or its site, or its address."""
+    return tidy(source.title) or host(source.url) or one_line(source.url)

@@ -1,0 +1,78 @@
+"""An article as Markdown, one sentence a line, so that a change to a sentence is a change to a line.
+
+Texts are escaped: a viewer shows them literally, and a bracketed number in a text cannot be taken for a
+citation.
+:func:`storm_pipeline.references.citations.parse_markdown` reads the result back.
+"""
+
+import re
+from collections.abc import Iterator
+
+from storm_pipeline.references.citations import marker, number_references
+from storm_pipeline.render.links import is_link, label, one_line
+from storm_pipeline.text import tidy
+from storm_pipeline.types import Article, Paragraph, Section, Source
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
+_LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
+_URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
+
+
+def to_markdown(article: Article) -> str:
+    """Render an article.
+
+    Title, lead, sections from ``##`` down, markers (``[1][2]``) behind a sentence's closing punctuation,
+    the list of exactly the cited sources, and a line of counts.
+    """
+    numbers = number_references(article)
+    blocks = [f"# {_heading(article.title)}".rstrip(), *_paragraphs(article.lead, numbers)]
+    for section in article.sections:
+        blocks.extend(_section(section, 2, numbers))
+    if article.references:
+        blocks.append("## References")
+        blocks.append("\n".join(_reference(n, source) for n, source in enumerate(article.references, 1)))
+    blocks.extend(["---", _counts(article)])
+    return "\n\n".join(blocks) + "\n"
+
+
+def escape(text: str) -> str:
+    """A text on one line that Markdown shows literally, at the start of a line too."""
+    return _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+
+
+def _escaped_mark(found: re.Match[str]) -> str:
+    return f"{found[0][:-1]}\\{found[0][-1]}"
+
+
+def _heading(text: str) -> str:
+    return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escape(text))
+
+
+def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:
+    yield f"{'#' * min(level, 6)} {_heading(section.heading)}".rstrip()
+    yield from _paragraphs(section.paragraphs, numbers)
+    for subsection in section.subsections:
+        yield from _section(subsection, level + 1, numbers)
+
+
+def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
+    """A block a paragraph; sentences without text leave no trace."""
+    for paragraph in paragraphs:
+        lines = [f"{text}{marker(s, numbers)}" for s in paragraph.sentences if (text := escape(s.text))]
+        if lines:
+            yield "\n".join(lines)
+
+
+def _reference(number: int, source: Source) -> str:
+    name = escape(label(source))
+    if is_link(source.url):
+        address = _URL_SPECIAL.sub(r"\\\g<0>", one_line(source.url))
+        return f"{number}. [{name}]({address})"
+    return f"{number}. {name} — {escape(one_line(source.url))}"
+
+
+def _counts(article: Article) -> str:
+    sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
+    uncited = sum(not sentence.citations for sentence in sentences)
+    cited = len(article.references)
+    return f"*{len(sentences)} sentences, {uncited} without a citation; {cited} sources cited.*"

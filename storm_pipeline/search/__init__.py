@@ -1,0 +1,1 @@
+"""Search engines: one protocol, an engine a file, and what they share."""

@@ -1,0 +1,75 @@
+"""Search in one's own documents: nothing leaves the machine, no key, no network."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from storm_pipeline.errors import CorpusError
+from storm_pipeline.search.chunks import chunks
+from storm_pipeline.search.documents import Document, read_documents
+from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.plain import plain_text
+from storm_pipeline.types import Snippet
+
+
+class CorpusSearch:
+    """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
+
+    A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or
+    a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf`` and JSON lines files, subfolders included.
+    Everything is read and indexed once, when the engine is made.
+
+    Args:
+        path: the file or folder.
+        passages: passages of one document that a search returns at most, >= 1.
+        limit: words in a passage at most.
+
+    Raises:
+        CorpusError: the path does not exist, or nothing in it could be read.
+    """
+
+    name = "corpus"
+
+    def __init__(self, path: Path, *, passages: int = 3, limit: int = 150) -> None:
+        path = Path(path).expanduser()
+        if not path.exists():
+            raise CorpusError(f"the corpus {path} does not exist; check the path")
+        found = list(read_documents(path))
+        self._problems = tuple(item.reason for item in found if not isinstance(item, Document))
+        documents = [item for item in found if isinstance(item, Document)]
+        if not documents:
+            why = self._problems[0] if self._problems else "It is empty."
+            raise CorpusError(f"the corpus {path} holds nothing that can be searched: {why}")
+        self._passages = passages
+        self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
+        self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was skipped and why: one sentence each, naming the file and, for JSON lines, the line."""
+        return self._problems
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Passages of up to ``k`` documents, best passage first, up to ``passages`` of each document.
+
+        ``k`` counts documents, i.e. distinct addresses, as for engines of the web.
+        """
+        taken: dict[str, int] = {}
+        chosen: list[Snippet] = []
+        for match in self._index.search(query):
+            snippet = self._snippets[match.position]
+            count = taken.get(snippet.url, 0)
+            if count < self._passages and (count or len(taken) < k):
+                taken[snippet.url] = count + 1
+                chosen.append(snippet)
+                if len(chosen) >= k * self._passages:
+                    break
+        return tuple(chosen)
+
+
+def _snippets(document: Document, limit: int) -> list[Snippet]:
+    return [
+        Snippet(document.url, document.title, plain, document.published, page, CorpusSearch.name)
+        for page, text in document.pages
+        for passage in chunks(text, limit)
+        if (plain := plain_text(passage))
+    ]

@@ -1,0 +1,73 @@
+"""A search engine for tests: answers from a table or a function, keeps the queries, fails on demand."""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.types import Snippet
+
+Answers = Mapping[str, Sequence[Snippet]] | Callable[[str], Sequence[Snippet]]
+
+
+class FakeSearch:
+    """A :class:`storm_pipeline.search.base.SearchEngine` that touches no network. Thread-safe.
+
+    Example:
+        >>> paper = Snippet("https://example.org/silk", "Silk", "Silk was traded for horses.")
+        >>> engine = FakeSearch({"silk trade": [paper]}, failing={"horses"})
+        >>> [snippet.title for snippet in engine.search("silk trade", k=3)]
+        ['Silk']
+        >>> engine.queries
+        ('silk trade',)
+
+    Args:
+        answers: query → snippets, best first (no entry: nothing found), or a function that gives them. The
+            function may raise; it is called from whatever thread searches.
+        name: the engine's name.
+        latency: seconds that each search takes, >= 0.
+        failing: queries that raise a SearchError, or a function that tells.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        *,
+        name: str = "fake",
+        latency: float = 0.0,
+        failing: Collection[str] | Callable[[str], bool] = (),
+    ) -> None:
+        self._answers = answers
+        self._name = name
+        self._latency = latency
+        self._failing = failing
+        self._queries: list[str] = []
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self._name
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """All queries so far, those that failed included, in the order in which they came."""
+        with self._lock:
+            return tuple(self._queries)
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """The prepared snippets of up to ``k`` pages, best first.
+
+        Raises:
+            SearchError: the query is one of those that shall fail.
+        """
+        with self._lock:
+            self._queries.append(query)
+        if self._latency:
+            time.sleep(self._latency)
+        fails = self._failing(query) if callable(self._failing) else query in self._failing
+        if fails:
+            raise SearchError(f"{self._name} was told to fail for {query!r}")
+        found = self._answers(query) if callable(self._answers) else self._answers.get(query, ())
+        pages = set(list(dict.fromkeys(snippet.source_id for snippet in found))[: max(0, k)])
+        return tuple(snippet for snippet in found if snippet.source_id in pages)

@@ -1,0 +1,44 @@
+"""From untrusted JSON values to plain text that can be shown, stored and encoded."""
+
+import datetime
+import re
+from urllib.parse import urlsplit
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+
+
+def plain_text(value: object) -> str:
+    """A string without control characters and lone surrogates, spaces collapsed; empty for anything else."""
+    if not isinstance(value, str):
+        return ""
+    return " ".join(_UNPRINTABLE.sub(" ", value).split())
+
+
+def web_address(value: object) -> str:
+    """A string that is a web address (http or https, with a host), stripped; empty for anything else."""
+    url = plain_text(value)
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        return ""
+    return url if is_web else ""
+
+
+def iso_date(value: object) -> str | None:
+    """The ``YYYY-MM-DD`` that a string begins with, if it does and there is such a day."""
+    found = _ISO_DATE.match(value) if isinstance(value, str) else None
+    try:
+        return datetime.date.fromisoformat(found.group()).isoformat() if found else None
+    except ValueError:
+        return None
+
+
+def one_line(query: str, limit: int = 400) -> str:
+    """A query as it is sent: one line, at most ``limit`` characters, cut at a word's end if it can be."""
+    line = plain_text(query)
+    if len(line) <= limit:
+        return line
+    cut = line[: limit + 1]
+    return cut[: cut.rfind(" ")] if " " in cut else line[:limit]

@@ -1,0 +1,109 @@
+"""When and how long a request that failed is tried again: shared by everything that searches over HTTP."""
+
+import datetime
+import email.utils
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from storm_pipeline.errors import SearchError
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Answers that may change when asked again. 400, 401, 402, 403, 404 and 422 never do."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How much time a search may take.
+
+    Attributes:
+        connect: seconds to wait for a connection.
+        read: seconds to wait for the next bytes of an answer.
+        total: seconds for one search, attempts and pauses together; no attempt begins and no answer is read
+            on after it.
+        attempts: attempts at most, >= 1.
+        first_pause: seconds before the second attempt; doubles with each further one, with jitter.
+        longest_pause: seconds that a pause lasts at most, whatever ``Retry-After`` asks for.
+    """
+
+    connect: float = 5.0
+    read: float = 20.0
+    total: float = 60.0
+    attempts: int = 4
+    first_pause: float = 1.0
+    longest_pause: float = 30.0
+
+
+class TransientError(SearchError):
+    """An attempt failed in a way that may pass. Ends as a plain SearchError when patience does.
+
+    Attributes:
+        retry_after: seconds that the server asks to wait; None where it does not say.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
+    """Call ``attempt`` until it succeeds, fails for good, or patience ends.
+
+    Raises:
+        SearchError: the last failure, with the number of attempts where there were several.
+    """
+    import tenacity
+
+    growing = tenacity.wait_exponential_jitter(
+        initial=patience.first_pause, max=patience.longest_pause, jitter=patience.first_pause
+    )
+
+    def pause(state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after if isinstance(error, TransientError) else None
+        return min(max(growing(state), asked or 0.0), patience.longest_pause)
+
+    def tell(state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        _log.info("%s; trying again in %.1f s", error, state.upcoming_sleep)
+
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(TransientError),
+        stop=tenacity.stop_any(
+            tenacity.stop_after_attempt(patience.attempts), tenacity.stop_before_delay(patience.total)
+        ),
+        wait=pause,
+        sleep=sleep,
+        before_sleep=tell,
+        reraise=True,
+    )
+    try:
+        return retrying(attempt)
+    except TransientError as error:
+        tried = retrying.statistics.get("attempt_number", 1)
+        raise SearchError(f"{error} ({tried} attempts)" if tried > 1 else str(error)) from error
+
+
+def retry_after_seconds(value: str | None, now: datetime.datetime | None = None) -> float | None:
+    """Seconds that a ``Retry-After`` header asks to wait, >= 0; None where it is absent or unreadable.
+
+    Args:
+        value: the header: seconds, or an HTTP date.
+        now: aware time to measure a date from; by default the present.
+    """
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=datetime.UTC)
+    return max(0.0, (date - (now or datetime.datetime.now(datetime.UTC))).total_seconds())

@@ -1,0 +1,114 @@
+"""SearXNG: a metasearch engine that one runs oneself; no key, but an instance that may answer in JSON."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.identity import canonical_url
+from storm_pipeline.search.http import JsonClient
+from storm_pipeline.search.limiter import Limiter
+from storm_pipeline.search.plain import iso_date, one_line, plain_text, web_address
+from storm_pipeline.search.retrying import Patience
+from storm_pipeline.types import Snippet
+
+URL_VARIABLE = "SEARXNG_URL"
+_MOST_PAGES = 3
+
+
+class SearxngSearch:
+    """Searches the web through a SearXNG instance; one short passage a page.
+
+    Args:
+        base_url: address of the instance, e.g. ``http://localhost:8080``; by default the variable
+            ``SEARXNG_URL``.
+        language: language code of the results, ``all`` for any.
+        patience: time limits.
+        limiter: politeness; by default 2 requests at once, 0.5 s apart (its own upstreams block eager users).
+
+    Raises:
+        SettingsError: there is no address, or it is not a web address.
+    """
+
+    name = "searxng"
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        language: str = "all",
+        patience: Patience | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        given = (base_url or os.environ.get(URL_VARIABLE, "")).strip()
+        address = web_address(given)
+        if not address:
+            problem = f"{given!r} is not one" if given else "none is given"
+            raise SettingsError(
+                f"the search engine `searxng` needs the address of an instance and {problem}: "
+                f"write searxng:http://localhost:8080, or set {URL_VARIABLE}"
+            )
+        self._url = address.rstrip("/").removesuffix("/search") + "/search"
+        self._language = language
+        self._client = JsonClient(
+            "searxng",
+            remedies={
+                403: "JSON answers are off there; add `json` under search.formats in its settings.yml",
+                401: "the instance asks for a login; use one that does not",
+                429: "its bot limiter refuses us; allow this machine in its limiter.toml or wait",
+            },
+            patience=patience,
+            limiter=limiter or Limiter(concurrent=2, interval=0.5),
+        )
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` pages, best first, a snippet each; hits without any text are left out.
+
+        Asks for up to 3 pages of results where the first ones hold fewer than ``k``.
+
+        Raises:
+            SearchError: the instance could not be asked, or none of the engines behind it answered.
+        """
+        query = one_line(query)
+        if not query or k < 1:
+            return ()
+        found: dict[str, Snippet] = {}
+        for page in range(1, _MOST_PAGES + 1):
+            known = len(found)
+            for snippet in self._page(query, page):
+                found.setdefault(canonical_url(snippet.url), snippet)
+            if len(found) >= k or len(found) == known:
+                break
+        return tuple(found.values())[:k]
+
+    def _page(self, query: str, page: int) -> Iterator[Snippet]:
+        params: dict[str, str | int] = {
+            "q": query,
+            "format": "json",
+            "pageno": page,
+            "language": self._language,
+        }
+        answer = self._client.get(self._url, params)
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list):
+            raise SearchError("searxng answered with JSON of an unknown form; check the address of the instance")
+        if not results and page == 1 and (silent := _silent_engines(answer)):
+            raise SearchError(
+                f"searxng got no answer from the engines behind it ({silent}); enable others in its settings.yml"
+            )
+        for hit in results:
+            if (
+                isinstance(hit, dict)
+                and (url := web_address(hit.get("url")))
+                and (text := plain_text(hit.get("content")))
+            ):
+                published = iso_date(hit.get("publishedDate"))
+                yield Snippet(url, plain_text(hit.get("title")), text, published=published, engine=self.name)
+
+
+def _silent_engines(answer: Mapping[str, Any]) -> str:
+    """The engines that did not respond, with their reasons, as the instance lists them."""
+    listed = answer.get("unresponsive_engines")
+    if not isinstance(listed, list):
+        return ""
+    return ", ".join(": ".join(map(plain_text, entry)) for entry in listed[:5] if isinstance(entry, list))

@@ -1,0 +1,75 @@
+"""What a text is indexed by: folded, trimmed words without English function words; Han and kana in pairs."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]+")
+_IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_LONGEST_WORD = 64
+
+_FUNCTION_WORDS = """
+    a about above after again against all also am among an and any are as at be became because become been
+    before being below between both but by can could did do does doing done down during each either else etc
+    ever every few for from further get gets give had has have having he her here hers herself him himself his
+    how however i if in into is it its itself just let like made make many may me might more most much must my
+    myself neither no nor not now of off on once one only onto or other others our ours ourselves out over own
+    per rather s same shall she should since so some such t than that the their theirs them themselves then
+    there these they this those though through thus to too toward towards under until up upon us use used
+    using very via was we were what when where whether which while who whom whose why will with within without
+    would yet you your yours yourself tell describe explain please
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words that carry no topic, those that questions are phrased with included."""
+
+
+def terms(text: str) -> list[str]:
+    """The index terms of a text, in order, with repetitions.
+
+    Case, compatibility forms and Latin accents are folded; English plurals, ``-ing`` and ``-ed`` are trimmed,
+    so that *painted paintings* meets *painting*. A run of Han characters or kana gives its overlapping pairs.
+    """
+    text = _folded(text)
+    words = _WORD.findall(text)
+    if not _IS_HAN_KANA.search(text):
+        return [_stem(word) for word in words if word not in STOP_WORDS]
+    found: list[str] = []
+    for word in words:
+        if _IS_HAN_KANA.match(word):
+            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+        elif word not in STOP_WORDS:
+            found.append(_stem(word))
+    return found
+
+
+def _folded(text: str) -> str:
+    text = text.casefold()
+    if text.isascii():
+        return text
+    # Only Latin, Greek and Cyrillic accents: the marks that tell が from か lie elsewhere.
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
+    word = _singular(word[:_LONGEST_WORD])
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) > 3 and re.search("[aeiouy]", stem):
+            word = stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+            break
+    if len(word) > 4 and word[-1] == "e":
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 4 and word[-1] == "y" else word
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

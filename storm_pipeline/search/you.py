@@ -1,0 +1,100 @@
+"""You.com web search: the engine behind the paper's experiments (section 4.3). Needs a key."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.search.http import JsonClient
+from storm_pipeline.search.limiter import Limiter
+from storm_pipeline.search.plain import iso_date, one_line, plain_text, web_address
+from storm_pipeline.search.retrying import Patience
+from storm_pipeline.types import Snippet
+
+KEY_VARIABLE = "YDC_API_KEY"
+_MOST_RESULTS = 100
+
+
+class YouSearch:
+    """Searches the web through You.com; several passages a page.
+
+    Speaks both forms of the service: the present one (``/v1/search``, pages and news) and the earlier one
+    (``/search``, hits), which an older contract or a gateway may still offer.
+
+    Args:
+        key: the API key; by default the environment variable ``YDC_API_KEY``.
+        base_url: full address of the search end point.
+        patience: time limits.
+        limiter: politeness; by default 4 requests at once, 0.1 s apart (the service allows 10 a second).
+
+    Raises:
+        SettingsError: there is no key, or it can't be one.
+    """
+
+    name = "you"
+
+    def __init__(
+        self,
+        key: str | None = None,
+        *,
+        base_url: str = "https://ydc-index.io/v1/search",
+        patience: Patience | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        key = (key or os.environ.get(KEY_VARIABLE, "")).strip()
+        if not key:
+            raise SettingsError(f"the search engine `you` needs a key: set {KEY_VARIABLE} to one from you.com/platform")
+        self._url = base_url
+        self._count = "count" if "/v1" in urlsplit(base_url).path else "num_web_results"
+        refused = f"set {KEY_VARIABLE} to a valid key"
+        self._client = JsonClient(
+            "you.com",
+            headers={"X-API-Key": key},
+            remedies={401: refused, 403: f"{refused}; this one may not use the search service"},
+            patience=patience,
+            limiter=limiter or Limiter(concurrent=4, interval=0.1),
+        )
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` pages, best first, each with the passages that You.com chose; see the protocol.
+
+        Raises:
+            SearchError: You.com could not be asked, or answered in a form that is not known.
+        """
+        query = one_line(query)
+        if not query or k < 1:
+            return ()
+        answer = self._client.get(self._url, {"query": query, self._count: min(k, _MOST_RESULTS)})
+        found: dict[str, list[Snippet]] = {}
+        for hit in _hits(answer):
+            url = web_address(hit.get("url"))
+            if not url or (url not in found and len(found) == k):
+                continue
+            if passages := _passages(hit):
+                known = found.setdefault(url, [])
+                title, published = plain_text(hit.get("title")), iso_date(hit.get("page_age"))
+                known += (Snippet(url, title, text, published=published, engine=self.name) for text in passages)
+        return tuple(snippet for snippets in found.values() for snippet in dict.fromkeys(snippets))
+
+
+def _hits(answer: Any) -> Iterator[Mapping[str, Any]]:
+    """The hits of either form of answer, web pages before news."""
+    results = answer.get("results") if isinstance(answer, dict) else None
+    if isinstance(results, dict):
+        groups = [results.get("web"), results.get("news")]
+    elif isinstance(answer, dict) and "hits" in answer:
+        groups = [answer["hits"]]
+    else:
+        raise SearchError(
+            "you.com answered with JSON of an unknown form; check that base_url is that of its search service"
+        )
+    for group in groups:
+        yield from (hit for hit in group or () if isinstance(hit, dict))
+
+
+def _passages(hit: Mapping[str, Any]) -> list[str]:
+    """The distinct passages of a hit; its description where it has none (news)."""
+    snippets = hit.get("snippets")
+    texts = [plain_text(text) for text in snippets] if isinstance(snippets, list) else []
+    return list(dict.fromkeys(filter(None, texts))) or list(filter(None, [plain_text(hit.get("description"))]))

@@ -1,0 +1,105 @@
+"""Every setting of a run, in one frozen value."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from storm_pipeline.errors import SettingsError
+
+Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
+ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer")
+
+
+class Settings(BaseModel):
+    """Settings of a run. Defaults are the paper's (section 4.4) where it names a value.
+
+    A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
+    by ``@URL`` of its endpoint; ``embedded`` is the pinned model that runs in this process, ``embedded:0.5b`` its
+    smaller sister (for tests of the plumbing), and ``gguf:PATH`` any other GGUF file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    lm: str = Field("embedded", min_length=1, description="Language model of every role that has none of its own.")
+    asker_lm: str | None = Field(None, description="Model that finds perspectives and asks; default: lm.")
+    expert_lm: str | None = Field(None, description="Model that writes queries and answers; default: lm.")
+    outliner_lm: str | None = Field(None, description="Model that drafts and refines the outline; default: lm.")
+    writer_lm: str | None = Field(None, description="Model that writes sections and lead; default: lm.")
+    reviewer_lm: str | None = Field(None, description="Model that finds repetition; default: lm.")
+    api_base: str | None = Field(None, description="Endpoint of lm, e.g. http://localhost:8000/v1.")
+    api_key_env: str | None = Field(None, description="Name of the environment variable that holds the key.")
+    temperature: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        description="Sampling temperature; default: the paper's 1.0, for the embedded model its own 0.7.",
+    )
+    top_p: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Nucleus of sampling; default: the paper's 0.9, for the embedded model its own 0.8.",
+    )
+    seed: int | None = Field(None, ge=0, description="Makes a run with the embedded model repeatable.")
+    max_tokens: int | None = Field(None, ge=16, description="Longest reply in tokens; default: the model's own limit.")
+    structured: Literal["auto", "always", "never"] = Field(
+        "auto", description="Whether typed replies are constrained by a JSON schema; auto: where the model is known to."
+    )
+    lm_timeout: float = Field(300.0, gt=0, le=3600, description="Seconds that one model call may wait for bytes.")
+    attempts: int = Field(5, ge=1, le=20, description="Tries of a call that fails for a passing reason.")
+    samples: int = Field(3, ge=1, le=10, description="Fresh samples asked for when a reply does not parse.")
+    workers: int = Field(8, ge=1, le=256, description="Model calls in flight at once.")
+
+    perspectives: int = Field(5, ge=0, le=20, description="N: editors beside the basic-fact writer.")
+    turns: int = Field(5, ge=1, le=20, description="M: rounds of a conversation at most.")
+    queries: int = Field(3, ge=1, le=5, description="Search queries a question at most.")
+    related_topics: int = Field(5, ge=0, le=20, description="Related articles whose contents are looked up.")
+
+    search: str = Field("wiki-leads", min_length=1, description="Search engine: see `storm search`.")
+    top_k: int = Field(3, ge=1, le=50, description="Results a query.")
+    exclude_urls: tuple[str, ...] = Field((), description="Pages never used, nor their mirrors: e.g. ground truth.")
+
+    embedder: str = Field("all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder.")
+    answer_facts: int = Field(10, ge=1, le=100, description="Sentences of sources shown to the expert a question.")
+    section_snippets: int = Field(10, ge=1, le=100, description="Snippets retrieved for a section.")
+    section_facts: int = Field(16, ge=1, le=200, description="Sentences of sources shown to the writer a section.")
+    section_words: int = Field(200, ge=30, le=5000, description="Target length of a section in words.")
+    max_sections: int = Field(8, ge=1, le=50, description="First-level sections of an article at most.")
+    outline_words: int = Field(1500, ge=100, description="Words of conversation shown when refining the outline.")
+    uncited: Literal["drop", "keep"] = Field("drop", description="What happens to a sentence that no source supports.")
+
+    out: Path = Field(Path("runs"), description="Folder in which a run's folder is made.")
+    cache: Path = Field(Path("cache"), description="Folder of downloads; safe to delete.")
+
+    @field_validator("out", "cache")
+    @classmethod
+    def _expand(cls, path: Path) -> Path:
+        return path.expanduser()
+
+    @classmethod
+    def build(cls, values: Mapping[str, Any]) -> "Settings":
+        """Validate keyword settings.
+
+        Raises:
+            SettingsError: one sentence that names the setting, what was given, and what is allowed.
+        """
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise SettingsError(_explain(error)) from None
+
+    def lm_of(self, role: Role) -> str:
+        """Name of the model that plays ``role``."""
+        own: str | None = getattr(self, f"{role}_lm")
+        return own or self.lm
+
+
+def _explain(error: ValidationError) -> str:
+    """The first complaint of pydantic, in the words of a user."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"there is no setting {name!r}; see `storm write --help` for those that exist"
+    return f"setting {name!r} cannot be {first['input']!r}: {first['msg'].lower()}"

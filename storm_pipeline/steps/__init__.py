@@ -1,0 +1,1 @@
+"""The steps of the method, each a plain function of the run's context and its inputs."""

@@ -1,0 +1,146 @@
+"""Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
+
+import re
+import time
+from dataclasses import dataclass
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelAuthError, ModelError, SearchError
+from storm_pipeline.events import Searched
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.references.facts import by_words, numbered
+from storm_pipeline.references.support import check_support
+from storm_pipeline.text import is_complete, split_sentences
+from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
+
+_THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
+_NOTHING = re.compile(r"^\W*(the )?(sources?|facts?)\b.{0,20}\b(do|does) not (say|mention|contain|provide)", re.I)
+
+
+def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
+    """Hold one conversation of at most M turns.
+
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
+    shown goes into the store at once, so that it is embedded while the conversation goes on.
+
+    Raises:
+        ModelAuthError: the endpoint refuses the key; no turn can succeed.
+    """
+    turns: list[Turn] = []
+    for _ in range(ctx.settings.turns):
+        try:
+            turn = _take_turn(ctx, topic, perspective, turns)
+        except ModelAuthError:
+            raise
+        except ModelError as error:
+            ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}: {error}")
+            break
+        if turn is None:
+            break
+        turns.append(turn)
+        ctx.events.advance(f"{perspective.name}: {turn.question}")
+    return Conversation(perspective, tuple(turns))
+
+
+def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> Turn | None:
+    """The next turn, or None when the writer has nothing more to ask."""
+    question = _ask_question(ctx, topic, perspective, turns)
+    if question is None:
+        return None
+    reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question)
+    queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[: ctx.settings.queries]
+    snippets = _search(ctx, queries or (question,))
+    return Turn(question, queries, _answer(ctx, topic, question, snippets), snippets)
+
+
+def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
+    reply = ctx.ask(
+        "asker",
+        ctx.programs.question,
+        topic=topic,
+        perspective=f"{perspective.name}. {perspective.focus}",
+        conversation=history(turns),
+    ).question
+    if _THANKS.search(reply):
+        return None
+    question = _first_question(reply)
+    asked = {_plain(turn.question) for turn in turns}
+    return None if _plain(question) in asked else question
+
+
+def history(turns: list[Turn] | tuple[Turn, ...]) -> str:
+    """The conversation so far; that of one more turn begins with exactly this, which serves prefix caches."""
+    return "\n".join(f"Writer: {turn.question}\nExpert: {turn.answer_text}" for turn in turns)
+
+
+def _first_question(reply: str) -> str:
+    """The question alone, whatever small models put around it."""
+    reply = re.sub(r"^\s*(?:writer|question)\s*:\s*", "", reply, flags=re.I)
+    lines = [line.strip() for line in reply.splitlines() if line.strip()]
+    sentences = split_sentences(" ".join(lines[:1] if "?" in lines[0] else lines))
+    upto = next((i for i, s in enumerate(sentences) if "?" in s), len(sentences) - 1)
+    return " ".join(sentences[: upto + 1]).strip('"“” ')
+
+
+def _plain(question: str) -> str:
+    return re.sub(r"\W+", " ", question.casefold()).strip()
+
+
+@dataclass(frozen=True)
+class _Hits:
+    query: str
+    snippets: tuple[Snippet, ...]
+    seconds: float
+
+
+def _search(ctx: RunContext, queries: tuple[str, ...]) -> tuple[Snippet, ...]:
+    """What the queries find, side by side; failures are recorded, duplicates dropped, ranks interleaved."""
+    found = parallel_map(lambda query: _search_one(ctx, query), queries, workers=len(queries))
+    ranked = [hits.snippets for hits in found]
+    longest = max((len(snippets) for snippets in ranked), default=0)
+    interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
+    ctx.store.add(interleaved)
+    kept = {own.id: own for own in (ctx.store.resolve(snippet) for snippet in interleaved)}
+    for hits in found:
+        ctx.events.emit(
+            Searched(
+                ctx.events.stage,
+                ctx.search.name,
+                hits.query,
+                len(hits.snippets),
+                len(ctx.store.sources()),
+                round(hits.seconds, 3),
+            )
+        )
+    return tuple(kept.values())
+
+
+def _search_one(ctx: RunContext, query: str) -> _Hits:
+    start = time.monotonic()
+    try:
+        snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
+    except SearchError as error:
+        ctx.events.failed(f"search for {query!r}: {error}")
+        snippets = ()
+    return _Hits(query, snippets, time.monotonic() - start)
+
+
+def _answer(ctx: RunContext, topic: str, question: str, snippets: tuple[Snippet, ...]) -> tuple[Sentence, ...]:
+    """The expert's sentences, each supported by what was found; none where nothing was found."""
+    if not snippets:
+        return ()
+    facts = by_words(snippets, f"{topic} {question}", ctx.settings.answer_facts)
+    reply = ctx.ask("expert", ctx.programs.answer, topic=topic, question=question, facts=numbered(facts)).answer
+    if _NOTHING.match(reply):
+        return ()
+    cited = parse_cited(reply, [fact.citation for fact in facts])
+    whole = [s for s in cited.sentences if is_complete(s.text)]
+    checked = check_support(whole, facts, known=f"{topic} {question}", embed=ctx.store.embed)
+    ctx.events.count(
+        invented_citations=cited.invented,
+        attributed=checked.attributed,
+        dropped_unsupported=checked.unsupported,
+        dropped_faulty=len(cited.sentences) - len(whole),
+    )
+    return tuple(s for s in checked.sentences if s.citations)

@@ -1,0 +1,51 @@
+"""The lead: a summary of the whole article that opens it (paper section 3.4)."""
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.support import check_support
+from storm_pipeline.text import is_complete, truncate_sentences, word_count
+from storm_pipeline.types import Paragraph, Section
+
+_LONGEST_ARTICLE = 3000
+"""Words of the article shown to the writer of the lead."""
+
+
+def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Paragraph, ...]:
+    """Write the lead; its sentences cite what the body sentences cite that they rest on.
+
+    Where the model fails, or nothing it writes is supported, the lead is empty and that is recorded.
+    """
+    with ctx.events.in_stage("lead"):
+        try:
+            reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
+        except ModelAuthError:
+            raise
+        except ModelError as error:
+            ctx.events.failed(f"no lead: {error}")
+            return ()
+        cited = parse_cited(reply, ())
+        whole = [s for s in cited.sentences if is_complete(s.text)]
+        body = [
+            Fact(sentence.text, section.heading, citation)
+            for section in sections
+            for sentence in section.sentences()
+            for citation in sentence.citations[:1]
+        ]
+        checked = check_support(whole, body, known=topic, embed=ctx.store.embed)
+        ctx.events.count(dropped_unsupported=checked.unsupported, dropped_faulty=len(cited.sentences) - len(whole))
+        kept = tuple(s for s in checked.sentences if s.citations)
+        if not kept:
+            ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
+        return (Paragraph(kept),) if kept else ()
+
+
+def _plain(sections: tuple[Section, ...]) -> str:
+    """The body as text, each section cut to an equal share of what may be shown."""
+    texts = [" ".join(s.text for s in section.sentences()) for section in sections]
+    share = _LONGEST_ARTICLE // max(1, len(sections))
+    return "\n".join(
+        f"# {section.heading}\n{text if word_count(text) <= share else truncate_sentences(text, share)}"
+        for section, text in zip(sections, texts, strict=True)
+    )

@@ -1,0 +1,31 @@
+"""Perspectives on the topic (paper section 3.1; Algorithm 1, lines 11 and 12)."""
+
+from signatures.shapes import Editor
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.types import Perspective
+
+BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
+"""p0 of the paper: takes part in every run, whatever perspectives are found."""
+
+
+def find_perspectives(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
+    """N distinct perspectives, without p0; fewer (recorded) when the model names fewer."""
+    wanted = ctx.settings.perspectives
+    if wanted == 0:
+        return ()
+    with ctx.events.in_stage("perspectives"):
+        try:
+            reply = ctx.ask("asker", ctx.programs.perspectives, topic=topic, related_contents=contents, number=wanted)
+        except ModelAuthError:
+            raise
+        except ModelError as error:
+            ctx.events.failed(f"no perspectives but the basic facts: {error}")
+            return ()
+        distinct: dict[str, Editor] = {}
+        for editor in reply.editors:
+            distinct.setdefault(editor.name.casefold().strip(), editor)
+        chosen = list(distinct.values())[:wanted]
+        if len(chosen) < wanted:
+            ctx.events.degraded(f"the model named {len(chosen)} distinct perspectives of {wanted}")
+        return tuple(Perspective(editor.name.strip(), editor.focus.strip()) for editor in chosen)

@@ -1,0 +1,91 @@
+"""Repetition across sections, removed by edits rather than by writing the article again (paper section 3.4).
+
+Embeddings propose pairs of sentences; the reviewer is asked about the pairs alone. A sentence goes only if the one
+that stays has all its numbers, and its citations move there, so no cited fact is lost.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.references.support import numbers
+from storm_pipeline.text import overlap
+from storm_pipeline.types import Paragraph, Section, Sentence
+
+_ALIKE = 0.80
+"""Cosine from which two sentences are put to the reviewer."""
+_SAME = 0.80
+"""Share of word pairs in common from which nobody needs to be asked."""
+_MOST_PAIRS = 40
+
+
+@dataclass(frozen=True)
+class _Pair:
+    kept: Sentence
+    dropped: Sentence
+
+
+def remove_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections without sentences that repeat another one; order and headings stay."""
+    with ctx.events.in_stage("polish"):
+        repeated = _confirmed(ctx, _pairs(ctx, [s for section in sections for s in section.sentences()]))
+        gone: set[Sentence] = set()
+        moved: dict[Sentence, tuple[Sentence, ...]] = {}
+        for pair in repeated:
+            if pair.kept in gone or pair.dropped in gone:
+                continue
+            gone.add(pair.dropped)
+            moved[pair.kept] = (*moved.get(pair.kept, ()), pair.dropped, *moved.pop(pair.dropped, ()))
+        ctx.events.count(repeated=len(gone))
+        edited = (_edit(section, gone, moved) for section in sections)
+        return tuple(section for section in edited if section is not None)
+
+
+def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
+    """Pairs alike enough to ask about, most alike first; of each, the sentence that tells more is kept."""
+    distinct = list(dict.fromkeys(sentences))
+    if len(distinct) < 2:
+        return []
+    vectors = ctx.store.embed([s.text for s in distinct])
+    cosine = np.triu(vectors @ vectors.T, k=1)
+    found = sorted(zip(*np.nonzero(cosine >= _ALIKE), strict=True), key=lambda at: -cosine[at])
+    pairs = []
+    for i, j in found[:_MOST_PAIRS]:
+        longer, shorter = sorted((distinct[i], distinct[j]), key=lambda s: -len(s.text))
+        if numbers(shorter.text) <= numbers(longer.text):
+            pairs.append(_Pair(longer, shorter))
+    return pairs
+
+
+def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
+    same = [pair for pair in pairs if overlap(pair.dropped.text, pair.kept.text, 2) >= _SAME]
+    doubtful = [pair for pair in pairs if pair not in same]
+    if not doubtful:
+        return same
+    listed = "\n".join(f"{n}. {pair.kept.text} / {pair.dropped.text}" for n, pair in enumerate(doubtful, 1))
+    try:
+        named = set(ctx.ask("reviewer", ctx.programs.repeated, pairs=listed).repeated)
+    except ModelAuthError:
+        raise
+    except ModelError as error:
+        ctx.events.degraded(f"repetition was not reviewed: {error}")
+        named = set()
+    return same + [pair for n, pair in enumerate(doubtful, 1) if n in named]
+
+
+def _edit(section: Section, gone: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:
+    paragraphs = [
+        Paragraph(tuple(_with_citations(s, moved.get(s, ())) for s in paragraph.sentences if s not in gone))
+        for paragraph in section.paragraphs
+    ]
+    below = [_edit(subsection, gone, moved) for subsection in section.subsections]
+    filled = tuple(p for p in paragraphs if p.sentences)
+    subsections = tuple(s for s in below if s is not None)
+    return Section(section.heading, filled, subsections) if filled or subsections else None
+
+
+def _with_citations(sentence: Sentence, others: tuple[Sentence, ...]) -> Sentence:
+    citations = dict.fromkeys((*sentence.citations, *(c for other in others for c in other.citations)))
+    return Sentence(sentence.text, tuple(citations))

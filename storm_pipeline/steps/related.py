@@ -1,0 +1,45 @@
+"""Related topics and their tables of contents (paper section 3.1; Algorithm 1, lines 4 to 10)."""
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelAuthError, ModelError, SearchError
+from storm_pipeline.search.contents import TableOfContents
+
+_HEADINGS_SHOWN = 14
+
+
+def related_contents(ctx: RunContext, topic: str) -> str:
+    """Find related articles and say what they cover, one line an article: ``Title: heading; heading; …``.
+
+    Where no contents can be had, the titles alone are given and the degradation is recorded once.
+    """
+    if ctx.settings.related_topics == 0:
+        return ""
+    with ctx.events.in_stage("related topics"):
+        try:
+            titles = ctx.ask("asker", ctx.programs.related, topic=topic).related_topics
+        except ModelAuthError:
+            raise
+        except ModelError as error:
+            ctx.events.failed(f"no related topics: {error}")
+            return ""
+        titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
+        titles = titles[: ctx.settings.related_topics]
+        found = parallel_map(lambda title: _look_up(ctx, title), titles, workers=len(titles))
+        errors = [str(item) for item in found if isinstance(item, SearchError)]
+        if errors:
+            ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
+        return "\n".join(_line(title, item) for title, item in zip(titles, found, strict=True))
+
+
+def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | None:
+    try:
+        return ctx.contents.table_of_contents(title)
+    except SearchError as error:
+        return error
+
+
+def _line(title: str, found: TableOfContents | SearchError | None) -> str:
+    if not isinstance(found, TableOfContents) or not found.headings:
+        return title
+    return f"{title}: " + "; ".join(text for _, text in found.headings[:_HEADINGS_SHOWN])

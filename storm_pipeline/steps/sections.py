@@ -1,0 +1,111 @@
+"""Sections, written side by side, each from its own facts (paper section 3.4)."""
+
+import re
+from collections.abc import Sequence
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.references.facts import Fact, numbered
+from storm_pipeline.references.support import check_support
+from storm_pipeline.steps.evidence import SectionEvidence, gather_evidence
+from storm_pipeline.steps.wording import in_own_words
+from storm_pipeline.text import foreign_script_share, is_complete, word_count
+from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
+
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
+_FOREIGN = 0.05
+"""Share of letters in a script that neither topic nor facts use, above which a sentence is dropped."""
+_FEWEST_FACTS = 2
+
+
+def write_sections(ctx: RunContext, outline: Outline) -> tuple[Section, ...]:
+    """Write every section of the outline that the sources can fill; those left out are recorded.
+
+    Raises:
+        ModelAuthError: the endpoint refuses the key.
+    """
+    with ctx.events.in_stage("sections", total=len(outline.sections)):
+        evidence = gather_evidence(ctx, outline)
+        written = parallel_map(lambda own: _write(ctx, outline, own), evidence, workers=len(evidence))
+        return tuple(section for section in written if section is not None)
+
+
+def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section | None:
+    title = evidence.heading.title
+    if len(evidence.facts) < _FEWEST_FACTS:
+        ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
+        ctx.events.advance(title)
+        return None
+    try:
+        text = ctx.ask("writer", ctx.programs.section, **_inputs(ctx, outline, evidence)).text
+    except ModelAuthError:
+        raise
+    except ModelError as error:
+        ctx.events.failed(f"section {title!r}: {error}")
+        return None
+    known = f"{outline.topic} {' '.join(evidence.heading.titles())}"
+    section = _read(ctx, evidence.heading, text, evidence.facts, known)
+    if not any(section.sentences()):
+        ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
+    ctx.events.advance(title)
+    return section if any(section.sentences()) else None
+
+
+def _inputs(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> dict[str, object]:
+    heading = evidence.heading
+    below = [title for title in heading.titles() if title != heading.title]
+    told = sum(word_count(fact.text) for fact in evidence.facts)
+    return {
+        "article": outline.topic,
+        "outline": "; ".join(section.title for section in outline.sections),
+        "section": heading.title + (f"\nSubheadings: {'; '.join(below)}" if below else ""),
+        "words": max(30, min(ctx.settings.section_words, told * 4 // 5)),
+        "facts": numbered(evidence.facts),
+    }
+
+
+def _read(ctx: RunContext, heading: Heading, text: str, facts: Sequence[Fact], known: str) -> Section:
+    """The model's text as a section whose every sentence is whole, supported, and in its own words."""
+    title = heading.title
+    blocks = _blocks(heading, text)
+    body = [Section(name, _paragraphs(ctx, lines, facts, known)) for name, lines in blocks]
+    filled = tuple(Section(block.heading, block.paragraphs) for block in body[1:] if block.paragraphs)
+    return Section(title, body[0].paragraphs, filled)
+
+
+def _blocks(heading: Heading, text: str) -> list[tuple[str, list[str]]]:
+    """Lines under the section's own heading, then those under each subheading that the outline has."""
+    planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
+    blocks: list[tuple[str, list[str]]] = [(heading.title, [])]
+    for line in text.splitlines():
+        found = _HEADING.match(line)
+        if found is None:
+            blocks[-1][1].append(re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", line))
+            continue
+        name = planned.pop((found.group(1) or found.group(2)).strip(" :*").casefold(), None)
+        if name:
+            blocks.append((name, []))
+    return blocks
+
+
+def _paragraphs(ctx: RunContext, lines: Sequence[str], facts: Sequence[Fact], known: str) -> tuple[Paragraph, ...]:
+    read = [_sentences(ctx, line, facts, known) for line in lines if line.strip()]
+    return tuple(Paragraph(sentences) for sentences in read if sentences)
+
+
+def _sentences(ctx: RunContext, text: str, facts: Sequence[Fact], known: str) -> tuple[Sentence, ...]:
+    cited = parse_cited(text, [fact.citation for fact in facts])
+    like = known + " ".join(fact.text for fact in facts)
+    whole = [s for s in cited.sentences if is_complete(s.text) and foreign_script_share(s.text, like) <= _FOREIGN]
+    checked = check_support(whole, facts, known=known, embed=ctx.store.embed)
+    dropping = ctx.settings.uncited == "drop"
+    ctx.events.count(
+        invented_citations=cited.invented,
+        dropped_faulty=len(cited.sentences) - len(whole),
+        attributed=checked.attributed,
+        dropped_unsupported=checked.unsupported if dropping else 0,
+    )
+    kept = [s for s in checked.sentences if s.citations or not dropping]
+    return in_own_words(ctx, kept, facts, known)

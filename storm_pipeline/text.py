@@ -1,0 +1,291 @@
+"""Pure helpers on running text: sentences, words, scripts, overlap. No model, no network, no state.
+
+Sentence boundaries come from pysbd's rules (English), which work for most Latin-script prose; full-width
+punctuation is handled here. pysbd only ever says *where* to cut, so no character can get lost in it.
+"""
+
+import functools
+import re
+import threading
+import unicodedata
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\^)?\d+)*"
+_NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
+_LABEL = rf"(?:(?:{_NOUNS})\b[.:]?\s*)?[#^]?"
+_BODY = rf"\s*{_LABEL}(?P<numbers>{_NUMBERS})\s*(?:†[^\]】［］\[]*)?"
+
+MARKER = re.compile(
+    rf"""(?ix)
+    \\?[\[［]\s* \\?[\[［] {_BODY.replace("numbers", "double")} \\?[\]］]\s* \\?[\]］]
+    | \\?[\[［] {_BODY.replace("numbers", "single")} \\?[\]］]
+    | 【 {_BODY.replace("numbers", "lenticular")} 】
+    """
+)
+"""A citation marker in model output: ``[1]``, ``[1, 2]``, ``[1–3]``, ``[[1]]``, ``[Source 1]``, ``【1】``.
+
+One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers.
+"""
+
+_CLOSERS = "\"'”’»›)]}」』】》〉）］"
+_CJK_END = "。！？｡"
+_SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
+_CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
+_PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
+# After these a full stop does not end the sentence when a number, a small letter or a bracket follows.
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[“\"])(?:[Nn]os?|[Vv]ols?|pp?|[Ff]igs?|[Ee]qs?|ch|sec|al|approx|c|ca|cf|vs|v|e\.g|i\.e|viz|eds|"
+    r"est|b|d|fl)\.$"
+)
+# These announce more whatever follows: no sentence ends here, and a text that does was cut off.
+_DANGLING = re.compile(r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Dr|Mr|Mrs|Ms|Prof|vs|cf|approx))\.$")
+_LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
+_TAG = re.compile(r"<\s*(/?)\s*(?:think|thinking)\b[^<>]*>", re.I)
+_import_lock = threading.Lock()
+
+
+def split_sentences(text: str) -> list[str]:
+    """Cut a text into its sentences, in order, each stripped.
+
+    Citation markers that follow a sentence's full stop stay with that sentence, whether or not white space
+    stands between; markers that open a line stay with the line, and a line of markers alone belongs to the
+    line before. A line end closes a sentence unless the next line goes on in small letters. No character
+    other than white space is lost or changed.
+
+    Args:
+        text: any text; markdown marks are ordinary characters here.
+    """
+    return [text[start:end].strip() for start, end in _sentence_spans(text)]
+
+
+def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | None = None) -> str:
+    """The longest prefix of whole sentences within a budget; empty if the first is too long.
+
+    Args:
+        text: any text.
+        budget: upper bound in whatever ``count`` counts, >= 0.
+        count: measures a text; must not fall when text is appended. Default: :func:`word_count`.
+    """
+    measure = count or word_count
+    ends = [end for _, end in _sentence_spans(text)]
+    kept = bisect_right(ends, budget, key=lambda end: measure(text[:end].strip()))
+    return text[: ends[kept - 1]].strip() if kept else ""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as written, without punctuation; each Han or kana character counts as one word."""
+    return _word_pattern().findall(text)
+
+
+def word_count(text: str) -> int:
+    """Number of :func:`words`."""
+    return len(words(text))
+
+
+def is_complete(sentence: str) -> bool:
+    """Whether a sentence was written to its end.
+
+    True when it holds a word, ends in terminal punctuation (behind which quotes, brackets and markers may
+    stand), does not end in an abbreviation that announces more, and leaves no round bracket open.
+    """
+    plain = MARKER.sub("", sentence).strip()
+    if not _SENTENCE_END.search(plain) or _DANGLING.search(plain) or not words(plain):
+        return False
+    return plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
+
+
+def foreign_script_share(text: str, like: str) -> float:
+    """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
+
+    A script counts as used when it makes up at least a twentieth of the reference's letters, so that a name
+    quoted in its own script does not license whole sentences in it.
+
+    Args:
+        text: the text to judge; 0.0 without letters.
+        like: what it should look like, e.g. topic and sources; without letters nothing is foreign.
+    """
+    known = _scripts(like)
+    total = sum(known.values())
+    found = _scripts(text)
+    if not total or not found:
+        return 0.0
+    used = {script for script, letters in known.items() if letters * 20 >= total}
+    return sum(n for script, n in found.items() if script not in used) / sum(found.values())
+
+
+def longest_common_run(a: str, b: str) -> int:
+    """Length of the longest run of consecutive words that both texts share, case and punctuation aside.
+
+    Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
+    """
+    left, right = _folded(a), "\n".join(["", *_folded(b), ""])
+    best = 0
+    for start in range(len(left)):
+        while start + best < len(left) and "\n".join(["", *left[start : start + best + 1], ""]) in right:
+            best += 1
+    return best
+
+
+def overlap(a: str, b: str, n: int = 3) -> float:
+    """Share of the distinct word n-grams of ``a`` that ``b`` contains too, in [0, 1].
+
+    A text shorter than n words is compared whole; an empty ``a`` gives 0.0. Not symmetric.
+    """
+    left, right = _folded(a), _folded(b)
+    if not left:
+        return 0.0
+    size = max(1, min(n, len(left)))
+    grams = _ngrams(left, size)
+    return len(grams & _ngrams(right, size)) / len(grams)
+
+
+def tidy(text: str) -> str:
+    """A text on one line: white space collapsed, control characters and lone surrogates removed."""
+    kept = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in {"Cc", "Cs"})
+    return " ".join(kept.split())
+
+
+def strip_thinking(text: str) -> str:
+    """Remove what a reasoning model thinks aloud: ``<think>…</think>``, nested, in any case, with attributes.
+
+    Text before a closing tag that was never opened is thinking too (chat templates open it in the prompt),
+    and so is everything behind an opening tag that is never closed. The rest is returned stripped.
+    """
+    kept: list[str] = []
+    depth = position = 0
+    for tag in _TAG.finditer(text):
+        if depth == 0:
+            kept.append(text[position : tag.start()])
+        position = tag.end()
+        if not tag[1]:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            kept.clear()
+    if depth == 0:
+        kept.append(text[position:])
+    return "".join(kept).strip()
+
+
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence; ends are where the next one begins or its line ends."""
+    for line_start, line_end in _line_spans(text):
+        line = text[line_start:line_end]
+        cuts = [line_start + cut for cut in _boundaries(line)]
+        yield from zip([line_start, *cuts], [*cuts, line_end], strict=True)
+
+
+def _line_spans(text: str) -> list[tuple[int, int]]:
+    """Spans of the lines that are not blank; soft-wrapped lines and lines of markers join the line before."""
+    spans: list[tuple[int, int]] = []
+    position, blank = 0, False
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        plain = MARKER.sub("", line).strip()
+        if not line.strip():
+            blank = True
+            continue
+        before = text[spans[-1][0] : spans[-1][1]] if spans else ""
+        said = MARKER.sub("", before).strip()
+        wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(said)
+        if spans and (not plain or wrapped or not said):
+            spans[-1] = (spans[-1][0], position)
+        else:
+            spans.append((start, position))
+        blank = False
+    return spans
+
+
+def _boundaries(line: str) -> list[int]:
+    """Offsets in the line at which a new sentence begins, the line's start excluded."""
+    masked = MARKER.sub(lambda found: " " * len(found[0]), line)
+    positions = [i for i, char in enumerate(masked) if not char.isspace()]
+    solid = "".join(masked[i] for i in positions)
+    tight = re.sub(r"\s+([.!?。！？])(?=\s|$)", r"\1", " ".join(masked.split()))
+    ends = {found.end() for found in _CJK_BOUNDARY.finditer(solid)}
+    ends.update(_pysbd_ends(tight, solid))
+    cuts: list[int] = []
+    for end in sorted({_past_stray_stop(end, solid) for end in ends}):
+        if not 0 < end < len(positions):
+            continue
+        start, after = positions[end - 1] + 1, positions[end]
+        piece = masked[cuts[-1] if cuts else 0 : start].strip()
+        if _may_cut(piece, masked[start:after], masked[after:]):
+            cuts.append(after)
+    return cuts
+
+
+def _past_stray_stop(end: int, solid: str) -> int:
+    """A cut moved behind a second full stop, as in ``end. [1]. Next``, where the first was meant."""
+    return end + 1 if solid[end : end + 1] == "." and solid[end + 1 : end + 2].isupper() else end
+
+
+def _pysbd_ends(tight: str, solid: str) -> list[int]:
+    """Ends of pysbd's sentences in ``solid`` (no white space); by plain rules where pysbd alters the text."""
+    pieces = ["".join(piece.split()) for piece in _segmenter().processor(tight).process() or ()]
+    if "".join(pieces) != solid:
+        pieces = ["".join(piece.split()) for piece in _PLAIN_BOUNDARY.sub(r"\g<0>" + "\0", tight).split("\0")]
+        if "".join(pieces) != solid:
+            return []
+    ends: list[int] = []
+    for piece in pieces:
+        ends.append((ends[-1] if ends else 0) + len(piece))
+    return ends
+
+
+def _may_cut(piece: str, gap: str, rest: str) -> bool:
+    """Whether a sentence may end between ``piece`` and ``rest`` with the white space ``gap`` between."""
+    if not _SENTENCE_END.search(piece) or rest[0] in _CLOSERS.replace('"', "").replace("'", ""):
+        return False
+    if not gap:
+        return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and bool(words(rest))
+    if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not words(rest) or not words(piece):
+        return False
+    return not (_ABBREVIATION.search(piece) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
+
+
+@functools.cache
+def _segmenter() -> Any:
+    """The shared pysbd segmenter; only ``processor()`` is called, which keeps no state between calls."""
+    with _import_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # pysbd's sources hold stray escapes
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import pysbd
+    return pysbd.Segmenter(language="en", clean=False)
+
+
+@functools.cache
+def _word_pattern() -> re.Pattern[str]:
+    """Words: a Han or kana character; a number; or letters with their marks and inner apostrophes."""
+    marks = "".join(chr(i) for i in range(0x300, 0x10000) if unicodedata.category(chr(i)) in {"Mn", "Mc"})
+    han = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    letter = rf"(?:(?![{han}])[^\W_][{marks}]*)"
+    return re.compile(rf"[{han}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
+
+
+def _folded(text: str) -> list[str]:
+    return [word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold())]
+
+
+def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:
+    return {tuple(items[i : i + n]) for i in range(len(items) - n + 1)}
+
+
+def _scripts(text: str) -> dict[str, int]:
+    """Letters of a text by script."""
+    counts: dict[str, int] = {}
+    for char in unicodedata.normalize("NFKC", text):
+        if char.isalpha() and (script := _script(char)):
+            counts[script] = counts.get(script, 0) + 1
+    return counts
+
+
+@functools.lru_cache(maxsize=4096)
+def _script(char: str) -> str:
+    """The first word of a letter's Unicode name, its script; empty for letters that all scripts share."""
+    name = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
+    return "" if name in {"MODIFIER", "MICRO", "FEMININE", "MASCULINE"} else name

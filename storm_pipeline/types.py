@@ -1,0 +1,305 @@
+"""Frozen values that pass between the steps. Data only: no I/O, no model, no search."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from storm_pipeline.identity import snippet_id, source_id
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A piece of text that a search engine found, and the page it stands on.
+
+    Attributes:
+        url: address of the page, as the engine gave it; never empty.
+        title: title of the page; may be empty.
+        text: the passage itself, plain text; never empty.
+        published: ISO date of the page where it is known.
+        page: page number within a paged document (PDF), counted from 1.
+        engine: name of the search engine that found it.
+    """
+
+    url: str
+    title: str
+    text: str
+    published: str | None = None
+    page: int | None = None
+    engine: str = ""
+
+    @cached_property
+    def id(self) -> str:
+        """Content-derived id; equal for equal text on one page however the address is spelt."""
+        return snippet_id(self.url, self.text)
+
+    @cached_property
+    def source_id(self) -> str:
+        """Id of the page, see :func:`storm_pipeline.identity.source_id`."""
+        return source_id(self.url)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A page with all the snippets of it that the research found, in order of finding."""
+
+    id: str
+    url: str
+    title: str
+    snippets: tuple[Snippet, ...] = ()
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One sentence's claim on one snippet of one source, by their ids."""
+
+    source_id: str
+    snippet_id: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence without citation markers, and the citations it carries (distinct, in order; possibly none)."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences that belong together."""
+
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, the paragraphs under it, and its subsections in order."""
+
+    heading: str
+    paragraphs: tuple[Paragraph, ...] = ()
+    subsections: tuple["Section", ...] = ()
+
+    def sentences(self) -> Iterator[Sentence]:
+        """All sentences of the section and its subsections, in reading order."""
+        for paragraph in self.paragraphs:
+            yield from paragraph.sentences
+        for subsection in self.subsections:
+            yield from subsection.sentences()
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A node of an outline: a title without marks or numbers, and its subheadings."""
+
+    title: str
+    children: tuple["Heading", ...] = ()
+
+    def titles(self) -> Iterator[str]:
+        """Own title and those of all subheadings, depth first."""
+        yield self.title
+        for child in self.children:
+            yield from child.titles()
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Multi-level section headings of an article (paper section 2.2). ``sections`` are the first level."""
+
+    topic: str
+    sections: tuple[Heading, ...] = ()
+
+    def titles(self) -> Iterator[str]:
+        """All headings, depth first."""
+        for section in self.sections:
+            yield from section.titles()
+
+
+@dataclass(frozen=True)
+class Perspective:
+    """An editor taking part (paper section 3.1): a short name and what they focus on."""
+
+    name: str
+    focus: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One round of a conversation (paper section 3.2).
+
+    Attributes:
+        question: what the writer asked.
+        queries: what was typed into the search engine.
+        answer: the expert's sentences, each with its citations; empty when no source was found.
+        snippets: the snippets shown to the expert, in the order shown.
+    """
+
+    question: str
+    queries: tuple[str, ...] = ()
+    answer: tuple[Sentence, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
+
+    @property
+    def answer_text(self) -> str:
+        """The answer without citation markers; a plain statement when there is none."""
+        return " ".join(s.text for s in self.answer) or "No source was found for this question."
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What one perspective learnt, turn by turn."""
+
+    perspective: Perspective
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True)
+class UsageRow:
+    """Calls of one role in one stage.
+
+    Attributes:
+        stage: stage of the run, e.g. ``conversations``.
+        role: role of the model, e.g. ``asker``.
+        model: the model's name.
+        calls: replies received.
+        tokens_in: prompt tokens, those served from a prefix cache included.
+        tokens_cached: prompt tokens that the server says it took from its prefix cache.
+        tokens_out: completion tokens.
+        seconds: waiting time summed over calls (calls overlap, so this exceeds wall time).
+        cost: US dollars, or None where the price is unknown.
+    """
+
+    stage: str
+    role: str
+    model: str
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_cached: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run used, a row for each stage, role and model."""
+
+    rows: tuple[UsageRow, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def calls(self) -> int:
+        """Replies received in all."""
+        return sum(row.calls for row in self.rows)
+
+    @property
+    def tokens_in(self) -> int:
+        """Prompt tokens in all."""
+        return sum(row.tokens_in for row in self.rows)
+
+    @property
+    def tokens_out(self) -> int:
+        """Completion tokens in all."""
+        return sum(row.tokens_out for row in self.rows)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars in all; None as soon as one row's price is unknown."""
+        costs = [row.cost for row in self.rows]
+        return None if any(cost is None for cost in costs) else sum(c for c in costs if c is not None)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that went wrong and was survived.
+
+    Attributes:
+        stage: where.
+        kind: ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be).
+        detail: what, in one sentence.
+    """
+
+    stage: str
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """How the text came to be trusted: counts over the run, and what went wrong.
+
+    Attributes:
+        invented_citations: markers in model output that pointed at nothing shown; dropped.
+        attributed: sentences that the model left uncited and that were given to supporting snippets.
+        uncited: body sentences that the article keeps without a citation.
+        dropped_unsupported: sentences removed because nothing shown supports them.
+        dropped_faulty: sentences removed because they were cut off, repeated or in another script.
+        reworded: sentences rewritten because they followed a source word for word.
+        repeated: sentences removed because another section says the same; their citations moved there.
+        problems: what failed or was degraded, in order.
+    """
+
+    invented_citations: int = 0
+    attributed: int = 0
+    uncited: int = 0
+    dropped_unsupported: int = 0
+    dropped_faulty: int = 0
+    reworded: int = 0
+    repeated: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class Article:
+    """A finished article. Text and reference list are one value and cannot part.
+
+    Attributes:
+        title: the topic as given.
+        lead: the summary that opens the article.
+        sections: the body.
+        sources: every source that the research found, cited or not, in order of finding.
+        outline: the refined outline that the body follows.
+        conversations: the research.
+        usage: what it cost.
+        report: what was dropped, attributed, or went wrong.
+    """
+
+    title: str
+    lead: tuple[Paragraph, ...] = ()
+    sections: tuple[Section, ...] = ()
+    sources: tuple[Source, ...] = ()
+    outline: Outline = field(default_factory=lambda: Outline(""))
+    conversations: tuple[Conversation, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    report: Report = field(default_factory=Report)
+
+    def sentences(self) -> Iterator[Sentence]:
+        """All sentences, lead first, in reading order."""
+        for paragraph in self.lead:
+            yield from paragraph.sentences
+        for section in self.sections:
+            yield from section.sentences()
+
+    @cached_property
+    def references(self) -> tuple[Source, ...]:
+        """The cited sources, numbered from 1 by order of first use: ``references[n - 1]`` is ``[n]``."""
+        by_id = {source.id: source for source in self.sources}
+        cited = dict.fromkeys(c.source_id for s in self.sentences() for c in s.citations)
+        return tuple(by_id[i] for i in cited)
+
+    def to_markdown(self) -> str:
+        """Render as Markdown with numbered citations and a reference list."""
+        from storm_pipeline.render.markdown import to_markdown
+
+        return to_markdown(self)
+
+    def to_html(self) -> str:
+        """Render as one self-contained HTML page."""
+        from storm_pipeline.render.html import to_html
+
+        return to_html(self)
+
+    def to_json(self) -> str:
+        """Serialise everything; :func:`storm_pipeline.render.json.from_json` reads it back."""
+        from storm_pipeline.render.json import to_json
+
+        return to_json(self)

@@ -1,0 +1,204 @@
+"""Asking models over the wire: retries, refusals, fresh samples, thinking text, bounds and usage."""
+
+import json
+import threading
+import time
+
+import pytest
+from llm import FakeModel, completion
+from servers import Reply, closed_port
+
+from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
+from storm_pipeline.events import CallbackSink, CallFinished, Event, Events, Retried
+from storm_pipeline.models import LanguageModels, open_models
+from storm_pipeline.programs import Programs
+from storm_pipeline.settings import Settings
+
+PROGRAMS = Programs()
+
+
+def models(lm: str, events: list[Event] | None = None, sleeps: list[float] | None = None, **settings: object) -> LanguageModels:
+    chosen = Settings.build({"lm": lm, "lm_timeout": 5, **settings})
+    return LanguageModels(
+        open_models(chosen),
+        events=Events(CallbackSink((events if events is not None else []).append)),
+        workers=chosen.workers,
+        attempts=chosen.attempts,
+        samples=chosen.samples,
+        seed=chosen.seed,
+        sleep=(sleeps if sleeps is not None else []).append,
+    )
+
+
+def related(asking: LanguageModels) -> list[str]:
+    found: list[str] = asking.ask("asker", PROGRAMS.related, topic="Silk Road").related_topics
+    return found
+
+
+def test_a_passing_failure_is_retried_as_the_server_asks() -> None:
+    faults = [Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "7"}), Reply(503, "busy"), Reply(reset=True)]
+    events: list[Event] = []
+    sleeps: list[float] = []
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server:
+        assert related(models(server.lm, events, sleeps)) == ["Caravan", "Spice trade"]
+        assert len(server.asked) == 4
+    assert sleeps[0] == 7
+    assert len([e for e in events if isinstance(e, Retried)]) == 3
+
+
+def test_an_absurd_wait_is_cut_to_a_minute() -> None:
+    sleeps: list[float] = []
+    faults = [Reply(429, {"error": {"message": "later"}}, {"Retry-After": "86400"})]
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server:
+        related(models(server.lm, None, sleeps))
+    assert sleeps == [60]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_never_retried(status: int) -> None:
+    with FakeModel(faults={"FindRelatedTopics": [Reply(status, {"error": {"message": "bad key"}})] * 9}) as server:
+        with pytest.raises(ModelAuthError, match="key"):
+            related(models(server.lm))
+        assert len(server.asked) == 1
+
+
+def test_a_bad_request_is_never_retried() -> None:
+    with FakeModel(faults={"FindRelatedTopics": [Reply(400, {"error": {"message": "no such field"}})] * 9}) as server:
+        with pytest.raises(ModelError, match="no such field"):
+            related(models(server.lm))
+        assert len(server.asked) == 1
+
+
+def test_an_endpoint_that_is_not_there_is_named() -> None:
+    with closed_port() as url, pytest.raises(ModelError, match=url.removeprefix("http://").split(":")[1]):
+        related(models(f"openai/fake@{url}/v1", attempts=2))
+
+
+def test_a_hung_endpoint_ends_within_the_time_out() -> None:
+    faults = [Reply(delay=30)] * 9
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server:
+        start = time.monotonic()
+        with pytest.raises(ModelError):
+            related(models(server.lm, lm_timeout=0.3, attempts=2))
+        assert time.monotonic() - start < 10
+
+
+def test_a_malformed_reply_is_asked_for_again() -> None:
+    faults = [Reply(body=completion(text)) for text in ("I cannot say.", '{"topics": []}')]
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server:
+        assert related(models(server.lm)) == ["Caravan", "Spice trade"]
+
+
+def test_too_many_malformed_replies_are_an_error() -> None:
+    with FakeModel({"FindRelatedTopics": "no json"}) as server:
+        with pytest.raises(ReplyError, match="3 replies in the wrong form"):
+            related(models(server.lm, samples=3))
+        assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("reply", ["", "not json at all", "{", '{"choices": []}', json.dumps([1, 2])])
+def test_a_body_that_is_no_completion_is_a_model_error(reply: str) -> None:
+    with FakeModel(faults={"FindRelatedTopics": [Reply(200, reply.encode())] * 20}) as server, pytest.raises(ModelError):
+        related(models(server.lm, attempts=2, samples=2))
+
+
+def test_thinking_text_never_reaches_the_result() -> None:
+    text = '<think>Let me see: {"related_topics": ["Wrong"]}</think>\n{"related_topics": ["Right"]}'
+    with FakeModel({"FindRelatedTopics": text}) as server:
+        assert related(models(server.lm)) == ["Right"]
+
+
+def test_calls_in_flight_are_bounded_over_all_roles() -> None:
+    flying, most, lock = 0, 0, threading.Lock()
+
+    def answer(_: str) -> str:
+        return json.dumps({"related_topics": ["A"]})
+
+    with FakeModel({"FindRelatedTopics": answer}) as server:
+        reply_to = server._server._script[0]  # the bound is seen from the server's side
+
+        def slow(request: object) -> Reply:
+            nonlocal flying, most
+            with lock:
+                flying += 1
+                most = max(most, flying)
+            time.sleep(0.05)
+            with lock:
+                flying -= 1
+            return reply_to(request)  # type: ignore[operator, arg-type, no-any-return]
+
+        server._server._script = (slow,)  # type: ignore[assignment]
+        asking = models(server.lm, workers=3)
+        threads = [threading.Thread(target=related, args=(asking,)) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert most == 3
+
+
+def test_usage_is_told_for_every_call() -> None:
+    events: list[Event] = []
+    with FakeModel() as server:
+        related(models(server.lm, events))
+    call = next(e for e in events if isinstance(e, CallFinished))
+    assert (call.role, call.model, call.tokens_in, call.tokens_cached) == ("asker", "openai/fake", 100, 40)
+    assert call.cost is None  # unknown is unknown, not zero
+
+
+def test_a_reply_without_usage_counts_as_a_call() -> None:
+    events: list[Event] = []
+    body = completion('{"related_topics": ["A"]}', usage=False)
+    with FakeModel(faults={"FindRelatedTopics": [Reply(body=body)]}) as server:
+        related(models(server.lm, events))
+    assert [e.tokens_out for e in events if isinstance(e, CallFinished)] == [0]
+
+
+def test_the_schema_travels_only_where_it_is_wanted() -> None:
+    with FakeModel() as server:
+        related(models(server.lm, structured="never"))
+        related(models(server.lm, structured="always"))
+    first, second = (asked.body for asked in server.asked)
+    assert "response_format" not in first
+    schema = second["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["related_topics"]["maxItems"] == 8
+    assert schema["additionalProperties"] is False
+
+
+def test_sampling_defaults_are_the_papers() -> None:
+    with FakeModel() as server:
+        related(models(server.lm))
+    assert (server.asked[0].body["temperature"], server.asked[0].body["top_p"]) == (1.0, 0.9)
+
+
+def test_a_seed_changes_with_the_sample() -> None:
+    with FakeModel(faults={"FindRelatedTopics": [Reply(body=completion("nothing"))]}) as server:
+        related(models(server.lm, seed=7))
+    assert [asked.body["seed"] for asked in server.asked] == [7, 8]
+
+
+def test_each_role_asks_its_own_model() -> None:
+    with FakeModel() as one, FakeModel() as other:
+        asking = models(one.lm, writer_lm=other.lm)
+        asking.ask("writer", PROGRAMS.reword, about="It", sentence="It is so.")
+        assert (len(one.asked), len(other.asked)) == (0, 1)
+
+
+def test_nothing_falls_back_to_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ModelAuthError, match="OPENAI_API_KEY"):  # and no connection: the tests' network is blocked
+        related(models("openai/gpt-4o"))
+
+
+def test_a_key_goes_only_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "secret-1")
+    with FakeModel() as server:
+        related(models(server.lm, api_key_env="MY_KEY"))
+        assert server._server.requests[0].headers["authorization"] == "Bearer secret-1"
+
+
+@pytest.mark.parametrize("settings", [{"lm": "gpt-4o"}, {"lm": "embedded:9b"}, {"lm": "openai/x", "api_key_env": "NOT_SET_1"}])
+def test_a_model_that_cannot_be_named_is_a_setting_error(settings: dict[str, str]) -> None:
+    with pytest.raises(SettingsError):
+        open_models(Settings.build(settings))

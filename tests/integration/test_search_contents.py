@@ -1,0 +1,217 @@
+"""Tables of contents against a local server that speaks the MediaWiki API."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Reply, Request, ScriptedServer, closed_port
+
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.search.contents import TableOfContents, WikipediaContents
+from storm_pipeline.search.retrying import Patience
+
+ARTICLE = """The Silk Road was a network of routes.
+
+
+== History ==
+Early.
+
+
+=== Han dynasty ===
+Zhang Qian.
+
+
+==== Exploration ====
+
+
+=== Tang  dynasty ===
+
+
+== Routes ==
+
+
+== See also ==
+
+
+=== Portals ===
+
+
+== Legacy ==
+
+
+== Notes and references ==
+
+
+=== Citations ===
+
+
+== External links ==
+"""
+HEADINGS = (
+    (1, "History"),
+    (2, "Han dynasty"),
+    (3, "Exploration"),
+    (2, "Tang dynasty"),
+    (1, "Routes"),
+    (1, "Legacy"),
+)
+TABLE = TableOfContents("Silk Road", HEADINGS)
+BRISK = Patience(attempts=3, first_pause=0.001, longest_pause=0.02, total=60)
+SLOW = Reply(delay=20)  # the server gives up waiting when the test ends
+
+
+def article(text: str = ARTICLE, title: str = "Silk Road") -> Reply:
+    page = {"pageid": 29, "ns": 0, "title": title, "extract": text}
+    return Reply(body={"batchcomplete": "", "query": {"pages": {"29": page}}})
+
+
+MISSING = Reply(body={"batchcomplete": "", "query": {"pages": {"-1": {"ns": 0, "title": "Nope", "missing": ""}}}})
+
+
+def contents(server_url: str, cache: Path, **kwargs: Any) -> WikipediaContents:
+    settings: dict[str, Any] = {"patience": BRISK, "timeout": 10} | kwargs
+    return WikipediaContents(cache, user_agent="tests (me@example.org)", api=f"{server_url}/w/api.php", **settings)
+
+
+def test_headings_without_back_matter(tmp_path: Path) -> None:
+    with ScriptedServer(article()) as server:
+        table = contents(server.url, tmp_path).table_of_contents("Silk_Road ")
+    assert table == TABLE
+    (request,) = server.requests
+    assert request.path == "/w/api.php"
+    asked = {"action": "query", "prop": "extracts", "titles": "Silk Road", "redirects": "1", "format": "json"}
+    assert asked.items() <= request.query.items()
+    assert request.headers["user-agent"].startswith("tests (me@example.org)")
+    assert request.headers["host"] == server.url.removeprefix("http://")
+
+
+def test_redirects_give_the_title_they_lead_to(tmp_path: Path) -> None:
+    with ScriptedServer(article("Short.", "Silk Road")) as server:
+        table = contents(server.url, tmp_path).table_of_contents("Silk route")
+    assert table == TableOfContents("Silk Road", ())
+
+
+@pytest.mark.parametrize("title", ["", " _ ", "a|b", "a<b>", "#section", "x" * 256, "[[x]]"])
+def test_what_can_be_no_title_asks_nobody(tmp_path: Path, title: str) -> None:
+    with ScriptedServer(Reply(500)) as server:
+        assert contents(server.url, tmp_path).table_of_contents(title) is None
+    assert server.requests == []
+
+
+def test_found_and_missing_are_remembered_on_disk(tmp_path: Path) -> None:
+    def script(request: Request) -> Reply:
+        return MISSING if request.query["titles"] == "Nope" else article()
+
+    with ScriptedServer(script) as server:
+        for _ in range(2):
+            wiki = contents(server.url, tmp_path)
+            assert wiki.table_of_contents("Silk Road") == TABLE
+            assert wiki.table_of_contents("Nope") is None
+        assert len(server.requests) == 2
+    files = list((tmp_path / "pages" / "contents").iterdir())
+    assert len(files) == 2
+    assert {file.suffix for file in files} == {".json"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"{", b"[]", b"5", b"\xff", b'{"format": 0}', b'{"format": 1, "saved": 9e99, "found": null}',
+     b'{"format": 1, "saved": "x"}', b'{"format": 1, "saved": NOW, "found": {"title": "x", "headings": [5]}}',
+     b"[" * 99_999],
+)  # fmt: skip
+def test_a_damaged_entry_is_looked_up_anew(tmp_path: Path, damage: bytes) -> None:
+    with ScriptedServer(article()) as server:
+        contents(server.url, tmp_path).table_of_contents("Silk Road")
+        (file,) = (tmp_path / "pages" / "contents").iterdir()
+        file.write_bytes(damage.replace(b"NOW", str(time.time() - 1).encode()))
+        assert contents(server.url, tmp_path).table_of_contents("Silk Road") == TABLE
+        assert len(server.requests) == 2
+        assert json.loads(file.read_bytes())["found"]["title"] == "Silk Road"
+
+
+def test_old_entries_are_looked_up_anew(tmp_path: Path) -> None:
+    with ScriptedServer(article()) as server:
+        for days in (30.0, 30.0, 0.0):
+            contents(server.url, tmp_path, days=days).table_of_contents("Silk Road")
+    assert len(server.requests) == 2
+
+
+def test_languages_and_hosts_do_not_mix(tmp_path: Path) -> None:
+    with ScriptedServer(article()) as one, ScriptedServer(MISSING) as other:
+        assert contents(one.url, tmp_path).table_of_contents("Silk Road")
+        assert contents(other.url, tmp_path).table_of_contents("Silk Road") is None
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_but_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "pages").write_text("a file in the way", encoding="utf-8")
+    with ScriptedServer(article()) as server:
+        assert contents(server.url, tmp_path).table_of_contents("Silk Road")
+    assert "cannot remember" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Reply(429),
+        Reply(429, headers={"Retry-After": "9999"}),
+        Reply(503),
+        Reply(reset=True),
+        SLOW,
+    ],
+    ids=["429", "429 for hours", "503", "reset", "slow"],
+)
+def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
+    with ScriptedServer(failure, article()) as server:
+        timeout = 0.5 if failure is SLOW else 10
+        assert contents(server.url, tmp_path, timeout=timeout).table_of_contents("Silk Road") == TABLE
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "said", "attempts"),
+    [
+        (Reply(403), "answered 403", 1),
+        (Reply(500), "answered 500", 3),
+        (Reply(429), "answered 429", 3),
+        (Reply(body="<html>Log in"), "form that is not known", 1),
+        (Reply(body={"error": {"code": "x"}}), "form that is not known", 1),
+        (Reply(body=[1]), "form that is not known", 1),
+        (Reply(body={"query": {"pages": {"9": {"pageid": 9, "title": "x"}}}}), "form that is not known", 1),
+        (Reply(reset=True), "could not be reached", 3),
+    ],
+)
+def test_failures_are_search_errors_and_not_remembered(
+    tmp_path: Path, failure: Reply, said: str, attempts: int
+) -> None:
+    with ScriptedServer(failure) as server:
+        with pytest.raises(SearchError, match=said):
+            contents(server.url, tmp_path).table_of_contents("Silk Road")
+        assert len(server.requests) == attempts
+    assert not (tmp_path / "pages").exists()
+
+
+@pytest.mark.parametrize("language", ["", "e", "../x", "en.evil.example/", "e n"])
+def test_an_odd_language_is_refused(tmp_path: Path, language: str) -> None:
+    with pytest.raises(SettingsError, match="no language code"):
+        WikipediaContents(tmp_path, language)
+
+
+def test_nobody_at_home(tmp_path: Path) -> None:
+    with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
+        contents(url, tmp_path).table_of_contents("Silk Road")
+
+
+def test_threads_share_it(tmp_path: Path) -> None:
+    def script(request: Request) -> Reply:
+        return article(title=request.query["titles"])
+
+    with ScriptedServer(script) as server:
+        wiki = contents(server.url, tmp_path)
+        with ThreadPoolExecutor(6) as pool:
+            tables = list(pool.map(wiki.table_of_contents, [f"Page {n}" for n in range(8)]))
+    assert [table and table.title for table in tables] == [f"Page {n}" for n in range(8)]

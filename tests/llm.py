@@ -1,0 +1,139 @@
+"""A language model for tests: a local server that speaks the OpenAI wire format and answers by what it is asked."""
+
+import inspect
+import itertools
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+from servers import Reply, Request, ScriptedServer
+
+from signatures import outline, research, review, writing
+
+SIGNATURES: dict[str, type[dspy.Signature]] = {
+    cls.__name__: cls
+    for module in (research, outline, writing, review)
+    for _, cls in inspect.getmembers(module, inspect.isclass)
+    if issubclass(cls, dspy.Signature)
+}
+FACT = re.compile(r"^\[(\d+)\] ([^:\n]*): (.+)$", re.M)
+
+Answer = Callable[[str], str] | str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: the signature that asked, the messages, and the whole body."""
+
+    signature: str
+    messages: tuple[tuple[str, str], ...]
+    body: Mapping[str, Any]
+
+    @property
+    def prompt(self) -> str:
+        return "".join(f"<{role}>{content}" for role, content in self.messages)
+
+    @property
+    def user(self) -> str:
+        return self.messages[-1][1]
+
+
+def completion(text: str, *, usage: bool = True) -> dict[str, Any]:
+    """A reply as OpenAI's servers form it; every word counts as a token."""
+    counted = {"prompt_tokens": 100, "completion_tokens": len(text.split()), "total_tokens": 100 + len(text.split())}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "fake",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+    } | ({"usage": counted | {"prompt_tokens_details": {"cached_tokens": 40}}} if usage else {})
+
+
+def from_facts(user: str, most: int = 4) -> str:
+    """Cited sentences that say what the facts say, in another order of words."""
+    told = []
+    for number, title, text in FACT.findall(user)[-50:][:most]:
+        words = text.rstrip(".").split()
+        half = len(words) // 2
+        mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]
+        told.append(f"About {title}, {' '.join(mixed)} [{number}].")
+    return " ".join(told)
+
+
+def _editors(user: str) -> str:
+    number = int(re.findall(r"Number: (\d+)", user)[-1])
+    return json.dumps({"editors": [{"name": f"Editor {i}", "focus": f"Side {i} of it."} for i in range(number)]})
+
+
+def _question() -> Callable[[str], str]:
+    count = itertools.count(1)
+    return lambda user: f"What is known about aspect {next(count)} of {re.findall(r'Topic: (.+)', user)[-1]}?"
+
+
+def default_answers() -> dict[str, Answer]:
+    """A model that does all that it is asked."""
+    return {
+        "FindRelatedTopics": json.dumps({"related_topics": ["Caravan", "Spice trade"]}),
+        "FindPerspectives": _editors,
+        "AskQuestion": _question(),
+        "WriteQueries": lambda user: json.dumps({"queries": [re.findall(r"Question: (.+)", user)[-1]]}),
+        "AnswerQuestion": from_facts,
+        "DraftOutline": "# History\n# Goods\n# Routes",
+        "RefineOutline": "# History\n## Early history\n# Goods\n# Routes\n# Legacy",
+        "WriteSection": lambda user: from_facts(user, 6),
+        "WriteLead": lambda user: " ".join(re.findall(r"(About [^.]+\.)", user.split("Article:")[-1])[:3]),
+        "FindRepeated": json.dumps({"repeated": []}),
+        "RewordSentence": lambda user: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
+    }
+
+
+class FakeModel:
+    """Serves ``/v1/chat/completions``.
+
+    Args:
+        answers: a reply, or a function of the last user message, for each signature; others are the default ones.
+        faults: replies given instead of the first answers to a signature, in order.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer] | None = None, faults: Mapping[str, list[Reply]] | None = None):
+        self._answers = default_answers() | dict(answers or {})
+        self._faults = {name: list(replies) for name, replies in (faults or {}).items()}
+        self.asked: list[Asked] = []
+        self._lock = threading.Lock()
+        self._server = ScriptedServer(self._reply)
+
+    @property
+    def url(self) -> str:
+        return f"{self._server.url}/v1"
+
+    @property
+    def lm(self) -> str:
+        return f"openai/fake@{self.url}"
+
+    def __enter__(self) -> "FakeModel":
+        self._server.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.__exit__(*error)
+
+    def of(self, signature: str) -> list[Asked]:
+        """What was asked by one signature, in order."""
+        return [asked for asked in self.asked if asked.signature == signature]
+
+    def _reply(self, request: Request) -> Reply:
+        body = request.json
+        messages = tuple((m["role"], m["content"]) for m in body["messages"])
+        system = messages[0][1]
+        name = next(n for n, cls in SIGNATURES.items() if system.startswith(cls.instructions))
+        with self._lock:
+            self.asked.append(Asked(name, messages, body))
+            if self._faults.get(name):
+                return self._faults[name].pop(0)
+            answer = self._answers[name]
+            return Reply(body=completion(answer if isinstance(answer, str) else answer(messages[-1][1])))

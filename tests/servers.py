@@ -1,0 +1,164 @@
+"""A local HTTP server that says what a test tells it to say, and keeps what it was asked."""
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it arrived. Names of headers are lower-case; ``query`` has the last value of each name."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to answer.
+
+    Attributes:
+        status: HTTP status.
+        body: bytes as they are, text, or any other value as JSON.
+        headers: further headers.
+        delay: seconds before the first byte.
+        pieces: seconds between the bytes of the body, which then trickles; 0 sends it whole.
+        reset: break the connection off instead of answering.
+        cut: announce more bytes than are sent.
+    """
+
+    status: int = 200
+    body: Any = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    pieces: float = 0.0
+    reset: bool = False
+    cut: bool = False
+
+    def data(self) -> tuple[bytes, str]:
+        if isinstance(self.body, bytes):
+            return self.body, "application/octet-stream"
+        if isinstance(self.body, str):
+            return self.body.encode(), "text/html; charset=utf-8"
+        return json.dumps(self.body).encode(), "application/json"
+
+
+Script = Callable[[Request], Reply]
+
+
+class ScriptedServer:
+    """Answers each request as the script says. Use as a context manager; ``url`` has no slash at its end.
+
+    Args:
+        script: a function from request to reply, or replies in order, of which the last is repeated.
+    """
+
+    def __init__(self, *script: Script | Reply) -> None:
+        self.requests: list[Request] = []
+        self._script = script
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        server.daemon_threads = True
+        server.block_on_close = False
+        self._server = server
+        self._thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> "ScriptedServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(5)
+
+    def reply_to(self, request: Request) -> Reply:
+        with self._lock:
+            self.requests.append(request)
+            turn = self._script[min(len(self.requests), len(self._script)) - 1]
+        return turn if isinstance(turn, Reply) else turn(request)
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep; False as soon as the server is to close."""
+        return not self._closing.wait(seconds)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        scripted = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            timeout = 5
+
+            def do_GET(self) -> None:
+                self._answer()
+
+            def do_POST(self) -> None:
+                self._answer()
+
+            def log_message(self, *_: object) -> None:
+                """Tests read the request log instead."""
+
+            def _answer(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                parts = urlsplit(self.path)
+                query = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                reply = scripted.reply_to(Request(self.command, parts.path, query, headers, body, time.monotonic()))
+                if reply.delay and not scripted.wait(reply.delay):
+                    return
+                try:
+                    self._send(reply)
+                except OSError:  # the client had enough, which tests of limits want
+                    self.close_connection = True
+
+            def _send(self, reply: Reply) -> None:
+                if reply.reset:
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    self.connection.close()
+                    self.close_connection = True
+                    return
+                data, kind = reply.data()
+                length = str(len(data) + (100 if reply.cut else 0))
+                self.send_response(reply.status)
+                for name, value in ({"Content-Type": kind, "Content-Length": length} | dict(reply.headers)).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                if not reply.pieces:
+                    self.wfile.write(data)
+                for byte in data if reply.pieces else b"":
+                    if not scripted.wait(reply.pieces):
+                        return
+                    self.wfile.write(bytes([byte]))
+                self.close_connection = self.close_connection or reply.cut
+
+        return Handler
+
+
+@contextmanager
+def closed_port() -> Iterator[str]:
+    """Address of a port that nobody listens on while the block runs."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}"

@@ -1,0 +1,206 @@
+"""Hypothesis strategies for the values that pass between steps."""
+
+from dataclasses import replace
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from storm_pipeline.identity import source_id
+from storm_pipeline.types import (
+    Article,
+    Citation,
+    Conversation,
+    Heading,
+    Outline,
+    Paragraph,
+    Perspective,
+    Problem,
+    Report,
+    Section,
+    Sentence,
+    Snippet,
+    Source,
+    Turn,
+    Usage,
+    UsageRow,
+)
+
+T = TypeVar("T")
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</style><script>x</script>",
+    "{{7*7}} {% raw %}",
+    '"onmouseover="x()',
+    "' onload='x()",
+    "<img src=x onerror=y>",
+    "[3] [sic] [^1]",
+    "*a* _b_ `c` ~~d~~",
+    "# no heading",
+    "- no list",
+    "1. no list",
+    "1) no list",
+    "> no quote",
+    "--- | ===",
+    "===",
+    "***",
+    "```",
+    "two\nlines\n\n# three",
+    "back\\slash\\",
+    "&amp; &lt; &#39;",
+    "![x](y)",
+    "[x](javascript:alert(1))",
+    "<!-- c -->",
+    "]]> --> */",
+    "1. [T](https://a.b)",
+    "1. T — https://a.b",
+    "$x$ |a|b|",
+    "中文。العربية",
+    "a [1]",
+    "## References",
+]
+URLS = [
+    "https://example.org/a",
+    "http://example.org/b?x=1&amp;y=2&copy;=3",
+    "https://en.wikipedia.org/wiki/A_(b)",
+    "file:///home/user/notes.pdf",
+    "javascript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "JaVaScRiPt:alert('x')",
+    "corpus:notes/one.md",
+    'https://example.org/"><script>alert(1)</script>',
+    "https://example.org/a b\\c<d>[e]*f_",
+    "//example.org/x",
+    "notes — more.txt",
+    "https://[bad",
+    "",
+]
+
+texts = st.one_of(
+    st.sampled_from(HOSTILE),
+    st.text(max_size=20),
+    st.lists(st.sampled_from([*HOSTILE, "word", "Ein Satz.", "[12]"]), min_size=1, max_size=3).map(" ".join),
+)
+urls = st.one_of(
+    st.sampled_from(URLS),
+    st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF), min_size=1, max_size=12).map(
+        "https://h.org/{}".format
+    ),
+)
+
+
+def _tuples(items: st.SearchStrategy[T], max_size: int) -> st.SearchStrategy[tuple[T, ...]]:
+    return st.lists(items, max_size=max_size).map(tuple)
+
+
+headings = st.builds(Heading, title=texts, children=_tuples(st.builds(Heading, title=texts), 2))
+outlines = st.builds(Outline, topic=texts, sections=_tuples(headings, 3))
+snippets = st.builds(
+    Snippet,
+    url=urls,
+    title=texts,
+    text=texts,
+    published=st.none() | texts,
+    page=st.none() | st.integers(1, 999),
+    engine=texts,
+)
+_counts = st.integers(0, 10**6)
+_seconds = st.floats(0, 1e6)
+usages = st.builds(
+    Usage,
+    rows=st.lists(
+        st.builds(
+            UsageRow,
+            stage=texts,
+            role=texts,
+            model=texts,
+            calls=_counts,
+            tokens_in=_counts,
+            tokens_cached=_counts,
+            tokens_out=_counts,
+            seconds=_seconds,
+            cost=st.none() | _seconds,
+        ),
+        max_size=2,
+    ).map(tuple),
+    seconds=_seconds,
+)
+reports = st.builds(
+    Report,
+    invented_citations=_counts,
+    uncited=_counts,
+    problems=st.lists(
+        st.builds(Problem, stage=texts, kind=st.sampled_from(["failure", "degradation"]), detail=texts),
+        max_size=2,
+    ).map(tuple),
+)
+
+
+# Which of an article's snippets a sentence cites is drawn as numbers, and bound to the snippets at the end.
+_numbered = st.builds(
+    Sentence,
+    text=texts,
+    citations=_tuples(st.integers(0, 9).map(lambda n: Citation(str(n), "")), 3),
+)
+_paragraphs = _tuples(st.builds(Paragraph, sentences=_tuples(_numbered, 3)), 2)
+_leaf = st.builds(Section, heading=texts, paragraphs=_paragraphs)
+_sections = st.builds(Section, heading=texts, paragraphs=_paragraphs, subsections=_tuples(_leaf, 2))
+_turns = st.builds(
+    Turn,
+    question=texts,
+    queries=_tuples(texts, 1),
+    answer=_tuples(_numbered, 2),
+    snippets=_tuples(snippets, 1),
+)
+_conversations = st.builds(
+    Conversation, perspective=st.builds(Perspective, name=texts, focus=texts), turns=_tuples(_turns, 1)
+)
+_bodies = st.lists(texts, min_size=1, max_size=2)
+_articles = st.builds(
+    Article,
+    title=texts,
+    lead=_paragraphs,
+    sections=_tuples(_sections, 2),
+    outline=outlines,
+    conversations=_tuples(_conversations, 1),
+    usage=usages,
+    report=reports,
+)
+_sources = st.lists(st.tuples(urls, texts, _bodies, st.none() | st.integers(1, 9)), max_size=4)
+
+
+@st.composite
+def articles(draw: st.DrawFn) -> Article:
+    """Articles with hostile texts and addresses, whose every citation points at a snippet they hold."""
+    known: dict[str, Source] = {}
+    for url, title, bodies, page in draw(_sources):
+        pieces = {s.id: s for s in (Snippet(url, title, body, page=page) for body in bodies)}
+        known.setdefault(source_id(url), Source(source_id(url), url, title, tuple(pieces.values())))
+    pool = [Citation(s.id, snippet.id) for s in known.values() for snippet in s.snippets]
+    article = draw(_articles)
+    return replace(
+        article,
+        sources=tuple(known.values()),
+        lead=tuple(_bound(p, pool) for p in article.lead),
+        sections=tuple(_bound_section(s, pool) for s in article.sections),
+        conversations=tuple(
+            replace(c, turns=tuple(replace(t, answer=_bound(Paragraph(t.answer), pool).sentences) for t in c.turns))
+            for c in article.conversations
+        ),
+    )
+
+
+def _bound(paragraph: Paragraph, pool: list[Citation]) -> Paragraph:
+    def cited(sentence: Sentence) -> tuple[Citation, ...]:
+        numbers = [int(c.source_id) for c in sentence.citations] if pool else []
+        return tuple(dict.fromkeys(pool[n % len(pool)] for n in numbers))
+
+    return Paragraph(tuple(Sentence(s.text, cited(s)) for s in paragraph.sentences))
+
+
+def _bound_section(section: Section, pool: list[Citation]) -> Section:
+    return Section(
+        section.heading,
+        tuple(_bound(p, pool) for p in section.paragraphs),
+        tuple(_bound_section(s, pool) for s in section.subsections),
+    )

@@ -1,0 +1,155 @@
+"""Reading markers, numbering sources, and reading rendered text back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import HOSTILE, articles
+
+from storm_pipeline.references.citations import (
+    CitedText,
+    marker,
+    number_references,
+    parse_cited,
+    parse_markdown,
+    sentence_table,
+)
+from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.text import MARKER, tidy
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Source
+
+SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]
+
+
+def read(text: str) -> tuple[list[tuple[str, str]], int]:
+    """Sentences as (text, cited numbers) and the count of inventions."""
+    result = parse_cited(text, SHOWN)
+    return [(s.text, "".join(c.source_id[1] for c in s.citations)) for s in result.sentences], result.invented
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences", "invented"),
+    [
+        ("It ran.[1] It fell. [2]", [("It ran.", "1"), ("It fell.", "2")], 0),
+        ("It ran [1]. It fell[2][3].", [("It ran.", "1"), ("It fell.", "23")], 0),
+        ("It ran [1, 2]. It fell [3;4].", [("It ran.", "12"), ("It fell.", "34")], 0),
+        ("It ran [1-3]. It fell [2–4].", [("It ran.", "123"), ("It fell.", "234")], 0),
+        ("It ran [4-99]. It fell [3-1].", [("It ran.", "45"), ("It fell.", "123")], 1),
+        ("It ran [7-9].", [("It ran.", "")], 2),
+        ("It ran [0] [99].", [("It ran.", "")], 2),
+        ("It ran [1][1][1].", [("It ran.", "1")], 0),
+        (
+            "It ran [[1]]. It fell [Source 1]. It sat [^2].",
+            [("It ran.", "1"), ("It fell.", "1"), ("It sat.", "2")],
+            0,
+        ),
+        ("It ran [Sources 1 and 2]. It fell [#3].", [("It ran.", "12"), ("It fell.", "3")], 0),
+        ("It ran (1).", [("It ran (1).", "")], 0),
+        ("It ran ([1]).", [("It ran.", "1")], 0),
+        ("[1] It ran.\n[2] It fell.", [("It ran.", "1"), ("It fell.", "2")], 0),
+        ("It ran.\n[2]", [("It ran.", "2")], 0),
+        ("[1]\nIt ran.", [("It ran.", "1")], 0),
+        ("It ran. [1]. It fell.", [("It ran.", "1"), ("It fell.", "")], 0),
+        ("It ran. [citation needed] It fell.", [("It ran.", ""), ("It fell.", "")], 0),
+        ("See [the page](https://a.b/c_(d)) now [sic].", [("See the page now [sic].", "")], 0),
+        ("It ran [1](https://a.b). It fell [[2]](http://c).", [("It ran.", "1"), ("It fell.", "2")], 0),
+        ("It ran in [1999].", [("It ran in.", "")], 1),
+        (
+            "It ran【1】. It fell【2†source】. It sat ［３］.",
+            [("It ran.", "1"), ("It fell.", "2"), ("It sat.", "3")],
+            0,
+        ),
+        ("It ran [" + "9" * 5000 + "].", [("It ran.", "")], 1),
+        ("It ran [1-1000000000000].", [("It ran.", "12345")], 1),
+        ("It ran [1], [2] , fast.", [("It ran, fast.", "12")], 0),
+        ("It ran.<sup>[1]</sup> It fell \\[2\\].", [("It ran.", "1"), ("It fell.", "2")], 0),
+        ("It  ran\n[1] fast .", [("It ran fast.", "1")], 0),
+        ("第一句。[1]第二句。[2]", [("第一句。", "1"), ("第二句。", "2")], 0),
+        ("[[1]2] It ran.", [("It ran.", "12")], 0),
+        ("", [], 0),
+        ("[1]", [], 0),
+    ],
+)
+def test_parse_cited(text: str, sentences: list[tuple[str, str]], invented: int) -> None:
+    assert read(text) == (sentences, invented)
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "[1]",
+            "[2, 9]",
+            "[3-4]",
+            "[[",
+            "]]",
+            "[",
+            "]",
+            "5",
+            "(",
+            ")",
+            "It ran.",
+            "no",
+            ".",
+            "\n",
+            "【2】",
+            "\0",
+            *HOSTILE,
+        ]
+    ),
+    max_size=14,
+)
+
+
+@given(st.one_of(PIECES.map("".join), PIECES.map(" ".join), st.text()))
+@settings(max_examples=250, deadline=None)
+def test_parsed_text_is_clean_and_citations_are_shown_ones(text: str) -> None:
+    result = parse_cited(text, SHOWN)
+    assert result.invented >= 0
+    for sentence in result.sentences:
+        assert sentence.text
+        assert sentence.text == tidy(sentence.text)
+        assert not MARKER.search(sentence.text)
+        assert set(sentence.citations) <= set(SHOWN)
+        assert len(set(sentence.citations)) == len(sentence.citations)
+
+
+@given(st.lists(st.lists(st.integers(-3, 12).map(abs), max_size=4), max_size=6))
+@settings(deadline=None)
+def test_every_number_is_kept_or_counted(numbers: list[list[int]]) -> None:
+    text = " ".join("It ran." + "".join(f"[{n}]" for n in row) for row in numbers)
+    expected = tuple(
+        Sentence("It ran.", tuple(dict.fromkeys(SHOWN[n - 1] for n in row if 1 <= n <= 5))) for row in numbers
+    )
+    assert parse_cited(text, SHOWN) == CitedText(expected, sum(not 1 <= n <= 5 for row in numbers for n in row))
+
+
+def test_nothing_shown_makes_every_number_an_invention() -> None:
+    assert parse_cited("It ran [1-2].", []).invented == 2
+
+
+def test_numbers_follow_first_use() -> None:
+    c = {key: Citation(key, "t") for key in "abc"}
+    sentence = Sentence("It ran.", (c["c"], c["b"], Citation("c", "u")))
+    article = Article(
+        "T",
+        lead=(Paragraph((Sentence("It is.", (c["b"],)),)),),
+        sections=(Section("H", (Paragraph((sentence,)),)),),
+        sources=tuple(Source(key, f"https://{key}.org", key.upper()) for key in "abc"),
+    )
+    assert number_references(article) == {"b": 1, "c": 2}
+    assert marker(sentence, number_references(article)) == "[1][2]"
+    assert marker(Sentence("Bare."), {}) == ""
+    assert sentence_table(article) == [("It is.", ("b",)), ("It ran.", ("b", "c"))]
+
+
+@given(articles())
+def test_numbers_agree_with_references(article: Article) -> None:
+    numbers = number_references(article)
+    assert [numbers[source.id] for source in article.references] == list(range(1, len(numbers) + 1))
+
+
+@given(articles())
+@settings(max_examples=80, deadline=None)
+def test_markdown_reads_back_to_the_same_citations(article: Article) -> None:
+    urls = {source.id: "%20".join(tidy(source.url).split(" ")) for source in article.sources}
+    expected = [(text, tuple(urls[i] for i in ids)) for text, ids in sentence_table(article)]
+    assert parse_markdown(to_markdown(article)) == expected

@@ -1,0 +1,477 @@
+"""The command line, with a ``Storm`` of the tests' own behind it."""
+
+import json
+import logging
+import signal
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, get_args, get_origin
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from storm_pipeline import __version__, assets
+from storm_pipeline.cli import app
+from storm_pipeline.cli.downloads import needed
+from storm_pipeline.errors import (
+    AssetError,
+    MissingExtraError,
+    ModelError,
+    NothingFoundError,
+    SettingsError,
+    StormError,
+)
+from storm_pipeline.events import CallFinished, Events, EventSink, RunFinished, RunStarted
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import (
+    Article,
+    Citation,
+    Heading,
+    Outline,
+    Paragraph,
+    Problem,
+    Report,
+    Section,
+    Sentence,
+    Snippet,
+    Source,
+    Usage,
+    UsageRow,
+)
+
+LEADS = "wikipedia-vital-article-leads-en"
+SNIPPET = Snippet("https://a.example/", "A", "It is so.")
+SOURCE = Source(SNIPPET.source_id, SNIPPET.url, "A", (SNIPPET,))
+CITED = Sentence("It is so.", (Citation(SOURCE.id, SNIPPET.id),))
+ARTICLE = Article(
+    "Silk Road",
+    sections=(Section("Origins", (Paragraph((CITED, Sentence("It may be so."))),)),),
+    sources=(SOURCE,),
+    usage=Usage((UsageRow("sections", "writer", "m", calls=7, tokens_in=1200, tokens_out=300),), 42.0),
+    report=Report(problems=(Problem("sections", "failure", "no reply"),) * 3),
+)
+OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
+
+
+class FakeStorm:
+    """Does what ``answer`` says, after the events of a run in ``runs/x``."""
+
+    seen: Settings
+    answer: BaseException | None = None
+    folder = "runs/x"
+
+    def __init__(self, settings: Settings, *, sinks: Sequence[EventSink] = ()) -> None:
+        type(self).seen = settings
+        self.events = Events(*sinks)
+
+    def _go(self, topic: str) -> None:
+        if isinstance(self.answer, SettingsError):
+            raise self.answer
+        self.events.emit(RunStarted("run", topic, self.folder))
+        with self.events.in_stage("conversations", total=5):
+            self.events.emit(CallFinished("conversations", "asker", "m", 1000, 0, 50, 1.0, None))
+            self.events.advance("Historian: when?")
+            if self.answer:
+                raise self.answer
+        self.events.emit(RunFinished("run", 1.0, self.folder))
+
+    def write(self, topic: str) -> Article:
+        self._go(topic)
+        return ARTICLE
+
+    def outline(self, topic: str) -> Outline:
+        self._go(topic)
+        return OUTLINE
+
+
+@pytest.fixture(autouse=True)
+def storm(monkeypatch: pytest.MonkeyPatch) -> type[FakeStorm]:
+    """Commands import ``Storm`` when they run: they find this one, and no download takes place."""
+
+    class Fresh(FakeStorm):
+        pass
+
+    module = ModuleType("storm_pipeline.storm")
+    module.__dict__["Storm"] = Fresh
+    monkeypatch.setitem(sys.modules, "storm_pipeline.storm", module)
+    monkeypatch.setattr(assets, "fetch", lambda name, cache, progress=None: Path(cache) / "models" / name)
+    return Fresh
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, list(arguments))
+
+
+def an_option(field: str) -> tuple[str, str, Any]:
+    """A way to give a field of the settings: the option, the text after it, and the value that it means."""
+    annotation: Any = Settings.model_fields[field].annotation
+    flag = "--" + field.replace("_", "-")
+    kinds = set(get_args(annotation)) or {annotation}
+    if get_origin(annotation) is tuple:
+        return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
+    if int in kinds:
+        value = (Settings.model_fields[field].default or 16) - 1 or 2
+        return flag, str(value + 1), value + 1
+    if float in kinds:
+        return flag, "0.25", 0.25
+    if Path in kinds:
+        return flag, "some/where", Path("some/where")
+    if str in kinds:
+        return flag, "some text", "some text"
+    return flag, get_args(annotation)[-1], get_args(annotation)[-1]
+
+
+@pytest.mark.parametrize("command", ["write", "outline"])
+@pytest.mark.parametrize("field", Settings.model_fields)
+def test_every_setting_has_an_option(storm: type[FakeStorm], field: str, command: str) -> None:
+    option, text, value = an_option(field)
+    result = run(command, "Silk Road", option, text)
+    assert result.exit_code == 0, result.stderr
+    assert getattr(storm.seen, field) == value
+    assert storm.seen.model_fields_set == {field}
+
+
+def test_every_option_is_explained() -> None:
+    text = run("write", "--help").output
+    for field, info in Settings.model_fields.items():
+        assert f" {an_option(field)[0]} " in text
+        assert str(info.description)[:30] in text
+
+
+def test_options_not_given_are_left_to_the_settings(storm: type[FakeStorm]) -> None:
+    run("write", "Silk Road")
+    assert storm.seen.model_fields_set == set()
+
+
+def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
+    run("write", "Silk Road", "--exclude-url", "https://a.example/", "--exclude-url", "https://b.example/")
+    assert storm.seen.exclude_urls == ("https://a.example/", "https://b.example/")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.fixed_dictionaries({}, optional={
+    "turns": st.integers(-5, 30),
+    "temperature": st.floats(-1, 3, allow_nan=False),
+    "lm": st.text(max_size=5).filter(lambda text: not text.startswith("-")),
+    "uncited": st.sampled_from(["drop", "keep", "burn"]),
+}))  # fmt: skip
+def test_the_command_line_accepts_what_the_settings_accept(storm: type[FakeStorm], values: dict[str, Any]) -> None:
+    result = run("write", "Silk Road", *(f"--{name}={value}" for name, value in values.items()))
+    try:
+        expected = Settings.build(values)
+    except SettingsError as error:
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert result.stderr.startswith(f"error: {str(error).split(' cannot be ')[0]}")
+    else:
+        assert result.exit_code == 0
+        assert storm.seen == expected
+
+
+def test_write_prints_paths_and_a_summary() -> None:
+    result = run("write", "Silk Road")
+    assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
+    for fact in (
+        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited",
+        "7 calls, 1.2k tokens in, 300 out, 42 s",
+        "3 problems:",
+        "failure in sections: no reply (3 times)",
+        "conversations",
+    ):
+        assert fact in result.stderr
+
+
+def test_outline_prints_markdown_and_a_summary() -> None:
+    result = run("outline", "Silk Road")
+    assert "# Origins" in result.stdout
+    assert "# Trade" in result.stdout
+    assert "1 sections, 2 headings" in result.stderr
+    assert "1 calls, 1.0k tokens in, 50 out" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["write", "outline"])
+def test_quiet_is_silent_on_standard_error(command: str) -> None:
+    result = run(command, "Silk Road", "--quiet")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert result.stdout != ""
+
+
+@pytest.mark.parametrize("command", ["write", "outline"])
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tuple[str, ...]) -> None:
+    result = run(command, "Silk Road", "--json-events", *quiet)
+    names = [json.loads(line)["event"] for line in result.stdout.splitlines()]
+    assert names == [
+        "RunStarted",
+        "StageStarted",
+        "CallFinished",
+        "StageAdvanced",
+        "StageFinished",
+        "RunFinished",
+    ]
+    assert ("1 sections" in result.stderr) is not bool(quiet)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (SettingsError("the topic is empty"), 2, "error: the topic is empty"),
+        (MissingExtraError("install storm-pipeline[local]"), 2, "error: install storm-pipeline[local]"),
+        (
+            ModelError("no\nmodel\x1b[2J"),
+            1,
+            f"error: no model [2J (what was finished is in {Path('runs/x')})",
+        ),
+        (NothingFoundError("no source"), 1, "error: no source (what"),
+        (StormError("root"), 1, "error: root (what"),
+        (
+            ZeroDivisionError("by nought"),
+            1,
+            "error: unexpected ZeroDivisionError: by nought; run again with --debug",
+        ),
+        (OSError(28, "No space"), 1, "error: unexpected OSError: [Errno 28] No space"),
+        (KeyboardInterrupt(), 130, f"interrupted; what was finished is in {Path('runs/x')}"),
+    ],
+)
+@pytest.mark.parametrize("command", ["write", "outline"])
+def test_errors_are_one_line_and_an_exit_code(
+    storm: type[FakeStorm], error: BaseException, code: int, says: str, command: str
+) -> None:
+    storm.answer = error
+    result = run(command, "Silk Road", "--quiet")
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith(says)
+
+
+@pytest.mark.parametrize("error", [ModelError("no model"), ZeroDivisionError("by nought")])
+def test_debug_shows_the_traceback(storm: type[FakeStorm], error: Exception) -> None:
+    storm.answer = error
+    result = run("write", "Silk Road", "--debug", "--quiet")
+    assert result.exit_code == 1
+    assert "Traceback (most recent call last)" in result.stderr
+    assert "test_cli.py" in result.stderr
+    assert "--debug" not in result.stderr.splitlines()[-1]
+
+
+def test_an_interruption_before_the_run_names_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(assets, "fetch", interrupted)
+    result = run("write", "Silk Road", "--quiet")
+    assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+
+
+@pytest.mark.parametrize("arguments", [("write",), ("write", "x", "--no-such-option"), ("no-such-command",)])
+def test_usage_errors_are_2(arguments: tuple[str, ...]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"storm-pipeline {__version__}\n"
+
+
+def test_what_libraries_warn_and_log_is_shown_with_debug_only(
+    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[tuple[bool, bool]] = []
+    logger = logging.getLogger("some.library")
+
+    def work(self: FakeStorm, topic: str) -> Article:
+        try:  # the tests turn warnings that are not hushed into errors
+            warnings.warn("old", DeprecationWarning, stacklevel=1)
+        except DeprecationWarning:
+            heard.append((True, logger.isEnabledFor(logging.WARNING)))
+        else:
+            heard.append((False, logger.isEnabledFor(logging.WARNING)))
+        return ARTICLE
+
+    monkeypatch.setattr(storm, "write", work)
+    run("write", "x")
+    run("write", "x", "--debug")
+    assert heard == [(False, False), (True, True)]
+    assert logger.isEnabledFor(logging.WARNING)
+
+
+def test_assets_are_listed(tmp_path: Path) -> None:
+    result = run("assets", "list", "--cache", str(tmp_path))
+    lines = result.stdout.splitlines()
+    assert len(lines) >= 1 + len(assets.catalogue())
+    for asset in assets.catalogue():
+        (line,) = (line for line in lines if line.startswith(asset.name + " "))
+        assert line.split()[1:4] == [f"{asset.download_bytes / 1e6:.0f}", "MB", "no"]
+
+
+def test_needed_are_the_assets_that_the_settings_use() -> None:
+    base, small = "qwen2.5-coder-1.5b-instruct-q4_k_m", "qwen2.5-coder-0.5b-instruct-q4_k_m"
+    assert needed(Settings.build({})) == [base, "all-MiniLM-L6-v2", LEADS]
+    assert needed(Settings.build({"lm": "openai/gpt-4o", "search": "you"})) == ["all-MiniLM-L6-v2"]
+    assert needed(Settings.build({"lm": "a/b", "asker_lm": "embedded:0.5b", "embedder": "e5"})) == [
+        small,
+        LEADS,
+    ]
+    known = {asset.name for asset in assets.catalogue()}
+    assert set(needed(Settings.build({"writer_lm": "embedded:0.5b"}))) <= known
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ((), needed(Settings.build({}))),
+        ((LEADS,), [LEADS]),
+        (("--all",), [asset.name for asset in assets.catalogue()]),
+    ],
+)
+def test_pull_fetches_and_shows_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], names: list[str]
+) -> None:
+    def fetch(name: str, cache: Path, progress: assets.Progress) -> Path:
+        progress(name, 5_000_000, 5_000_000)
+        return cache / name
+
+    monkeypatch.setattr(assets, "fetch", fetch)
+    result = run("assets", "pull", *arguments, "--cache", str(tmp_path))
+    assert result.stdout.splitlines() == [str(tmp_path / name) for name in names]
+    for name in names:
+        assert f"downloading {name}: 5 of 5 MB" in result.stderr
+
+
+def test_pull_takes_names_or_all() -> None:
+    assert run("assets", "pull", LEADS, "--all").exit_code == 2
+
+
+def test_a_download_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(*_: object) -> Path:
+        raise AssetError("no network; try again")
+
+    monkeypatch.setattr(assets, "fetch", fetch)
+    for arguments in (("assets", "pull", "--quiet"), ("write", "x", "--quiet")):
+        result = run(*arguments)
+        assert (result.exit_code, result.stderr) == (1, "error: no network; try again\n")
+
+
+def test_verify_tells_intact_from_damaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def verify(name: str, cache: Path) -> Path:
+        if name == LEADS:
+            raise AssetError("leads are damaged")
+        return cache / name
+
+    monkeypatch.setattr(assets, "verify", verify)
+    result = run("assets", "verify", "all-MiniLM-L6-v2", LEADS, "--cache", str(tmp_path))
+    assert result.exit_code == 1
+    assert result.stdout == f"{tmp_path / 'all-MiniLM-L6-v2'}: intact\n"
+    assert result.stderr == "error: leads are damaged\n"
+
+
+def test_verify_looks_at_what_is_there(tmp_path: Path) -> None:
+    nothing = run("assets", "verify", "--cache", str(tmp_path))
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    assert "nothing to verify" in nothing.stderr
+    (asset,) = (asset for asset in assets.catalogue() if asset.name == LEADS)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / asset.target).write_text("{}")
+    damaged = run("assets", "verify", "--cache", str(tmp_path))
+    assert damaged.exit_code == 1
+    assert "damaged" in damaged.stderr
+
+
+def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from storm_pipeline.search import registry
+
+    info = SimpleNamespace(name="you", needs="a key in YDC_API_KEY", free=False, key_set=False, returns="web pages")
+    monkeypatch.setattr(registry, "engines", lambda: (info,))
+    head, line = run("search", "engines").stdout.splitlines()
+    assert head.split() == ["engine", "needs", "free", "variable", "finds"]
+    assert line.split() == ["you", "a", "key", "in", "YDC_API_KEY", "no", "not", "set", "web", "pages"]
+
+
+PRELUDE = """
+    import sys, threading, types
+    from storm_pipeline import assets
+    from storm_pipeline.cli import main
+    from storm_pipeline.concurrency import Tasks
+    from storm_pipeline.events import Events, RunStarted
+    from storm_pipeline.types import Heading, Outline
+
+    class Storm:
+        def __init__(self, settings, sinks):
+            self.events = Events(*sinks)
+
+        def outline(self, topic):
+            self.events.emit(RunStarted("run", topic, "runs/x"))
+            return self.work(topic)
+
+        {work}
+
+    module = types.ModuleType("storm_pipeline.storm")
+    module.Storm = Storm
+    sys.modules["storm_pipeline.storm"] = module
+    assets.fetch = lambda *_: None
+    sys.argv = ["storm", "outline", "Silk Road", *sys.argv[1:]]
+    main()
+"""
+
+
+def start(work: str, *arguments: str) -> subprocess.Popen[str]:
+    """``storm outline`` as a process of its own, with a Storm that does ``work``."""
+    code = textwrap.dedent(PRELUDE).format(work=textwrap.dedent(work).strip().replace("\n", "\n    "))
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_does_not_wait_for_threads_that_wait_for_a_model(number: signal.Signals) -> None:
+    waiting = """
+        def work(self, topic):
+            with Tasks() as tasks:
+                task = tasks.start(threading.Event().wait, 600)
+                print("waiting", file=sys.stderr, flush=True)
+                task.result()
+    """
+    with start(waiting, "--quiet") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "waiting\n"
+        process.send_signal(number)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint == f"interrupted; what was finished is in {Path('runs/x')}\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json-events",)])
+def test_a_reader_that_leaves_is_no_error_of_ours(arguments: tuple[str, ...]) -> None:
+    patient = """
+        def work(self, topic):
+            sys.stdin.readline()
+            self.events.advance("more")
+            return Outline(topic, (Heading("Origins"),))
+    """
+    with start(patient, *arguments) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write("go\n")
+        process.stdin.close()
+        complaint = process.stderr.read()
+        process.wait(60)
+    assert process.returncode == (0 if arguments else 141)
+    assert "Traceback" not in complaint
+    assert "BrokenPipe" not in complaint
+    assert "1 sections, 1 headings" in complaint

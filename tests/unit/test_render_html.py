@@ -1,0 +1,223 @@
+"""The HTML page: nothing hostile comes out active, and every link has its target."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from strategies import HOSTILE, URLS, articles
+
+from storm_pipeline.render.html import duration, to_html
+from storm_pipeline.text import tidy
+from storm_pipeline.types import (
+    Article,
+    Citation,
+    Conversation,
+    Paragraph,
+    Perspective,
+    Problem,
+    Report,
+    Section,
+    Sentence,
+    Snippet,
+    Source,
+    Turn,
+    Usage,
+    UsageRow,
+)
+
+VOID = {"meta", "br", "hr", "img", "link"}
+ALLOWED = {
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "a",
+    "div",
+    "nav",
+    "details",
+    "summary",
+    "ol",
+    "ul",
+    "li",
+    "main",
+    "article",
+    "header",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "p",
+    "span",
+    "section",
+    "sup",
+    "footer",
+    "dl",
+    "dt",
+    "dd",
+    "script",
+}
+
+
+class Page(HTMLParser):
+    """Reads a page as a browser would: tags, attributes, visible text, balance."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: dict[str, list[str]] = {"style": [], "script": []}
+        self.text: list[str] = []
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        inside = self._open[-1] if self._open else ""
+        (self.raw.get(inside, self.text)).append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(data)
+
+    @property
+    def visible(self) -> str:
+        return tidy("".join(self.text))
+
+
+PLAIN = Page(to_html(Article("x")))
+
+
+@given(articles())
+@settings(max_examples=60, deadline=None)
+def test_any_article_gives_a_harmless_page_with_whole_links(article: Article) -> None:
+    page = Page(to_html(article))
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    assert page.raw == PLAIN.raw  # style and script hold nothing of the article
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(set(ids)) == len(ids)
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") or name in {"style", "src", "srcdoc", "action"} for name in attributes)
+        href = attributes.get("href")
+        if href is not None:
+            assert tag == "a"
+            assert re.match(r"#|https?://|file:", href, re.I)
+            if href.startswith("#"):
+                assert href[1:] in ids
+        for key in ("aria-labelledby", "aria-describedby"):
+            assert attributes.get(key, ids[0]) in ids
+    for sentence in article.sentences():
+        assert tidy(sentence.text) in page.visible
+    numbers = [int(i.removeprefix("ref-")) for i in ids if i and i.startswith("ref-")]
+    assert numbers == list(range(1, len(article.references) + 1))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("url", URLS[:8])
+def test_hostile_values_everywhere_stay_text(text: str, url: str) -> None:
+    snippet = Snippet(url, text, text, published=text, page=3)
+    source = Source(snippet.source_id, url, text, (snippet,))
+    sentence = Sentence(text, (Citation(source.id, snippet.id),))
+    paragraph = Paragraph((sentence, Sentence(text)))
+    article = Article(
+        text,
+        (paragraph,),
+        (Section(text, (paragraph,), (Section(text),)),),
+        (source,),
+        conversations=(Conversation(Perspective(text, text), (Turn(text, (text,), (sentence,), (snippet,)),)),),
+        usage=Usage((UsageRow(text, text, text, 1),)),
+        report=Report(problems=(Problem(text, text, text),)),
+    )
+    page = Page(to_html(article, lang=text))
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    assert page.raw == PLAIN.raw
+    assert tidy(text) in page.visible
+    assert all(re.match(r"#|https?://|file:", a["href"] or "") for tag, a in page.tags if tag == "a")
+    assert "49" not in page.visible.replace("{{7*7}}", "")
+
+
+def example() -> Article:
+    one = Snippet("https://www.example.org/a", "First page", "The tower is old.", page=4)
+    two = Snippet("https://www.example.org/a", "First page", "It is also tall.")
+    memo = Snippet("corpus:memo.md", "A memo", "It leans.")
+    a = Source(one.source_id, one.url, one.title, (one, two))
+    b = Source(memo.source_id, memo.url, memo.title, (memo,))
+    cited = Sentence("It is old and tall.", (Citation(a.id, one.id), Citation(a.id, two.id)))
+    both = Sentence("It leans.", (Citation(b.id, memo.id), Citation(a.id, two.id)))
+    return Article(
+        "The tower",
+        (Paragraph((cited, Sentence("Nobody says so."))),),
+        (Section("History", (Paragraph((both,)),)),),
+        (a, b),
+        usage=Usage((UsageRow("sections", "writer", "small-model", 2, 1000, 0, 50, 9.0, 0.5),), 75.0),
+        report=Report(dropped_faulty=2, problems=(Problem("sections", "failure", "One was lost."),)),
+    )
+
+
+def test_a_citation_shows_what_the_sentence_cites() -> None:
+    page = to_html(example())
+    first = page[page.index('id="cite-1-1"') : page.index("</sup>")]
+    assert "The tower is old." in first
+    assert "(p. 4)" in first
+    assert "It is also tall." in first
+    assert "First page" in first
+    assert "example.org" in first
+    assert "It leans." not in first
+
+
+def test_uncited_sentences_are_marked_and_counted() -> None:
+    page = to_html(example())
+    marked = re.findall(r'<span class="uncited" title="[^"]+">([^<]+)</span>', page)
+    assert marked == ["Nobody says so."]
+    assert "1 sentence without a citation" in Page(page).visible
+
+
+def test_references_lead_back_to_each_use() -> None:
+    page = Page(to_html(example()))
+    back = [a["href"] for tag, a in page.tags if tag == "a" and (a["href"] or "").startswith("#cite")]
+    assert back == ["#cite-1-1", "#cite-1-2", "#cite-2-1"]
+    assert "corpus:memo.md" in page.visible
+    assert not [a for tag, a in page.tags if (a.get("href") or "").startswith("corpus")]
+
+
+def test_the_foot_tells_how_it_was_made() -> None:
+    visible = Page(to_html(example())).visible
+    for piece in [
+        "small-model",
+        "1,000",
+        "1 min 15 s",
+        "$0.50",
+        "Faulty sentences removed",
+        "1 problem",
+        "One was lost.",
+    ]:
+        assert piece in visible
+
+
+def test_page_is_self_contained_and_in_its_language() -> None:
+    page = to_html(example(), lang="de")
+    assert page.startswith('<!doctype html>\n<html lang="de">')
+    policy = next(a["content"] for _, a in Page(page).tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not re.search(r"@import|url\(|<link|<img", page)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.2, "0 s"), (59.4, "59 s"), (59.6, "1 min 00 s"), (252, "4 min 12 s"), (3780, "1 h 03 min")],
+)
+def test_duration(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown

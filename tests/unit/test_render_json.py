@@ -1,0 +1,46 @@
+"""JSON holds everything, and says what is wrong with a file that is not an article."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from strategies import articles
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.render.json import SCHEMA, from_json, to_json
+from storm_pipeline.types import Article, Citation, Paragraph, Sentence
+
+
+@given(articles())
+@settings(max_examples=80, deadline=None)
+def test_round_trip(article: Article) -> None:
+    assert from_json(to_json(article)) == article
+
+
+def test_half_a_surrogate_pair_can_be_written() -> None:
+    text = to_json(Article("a\ud83d"))
+    assert from_json(text).title == "a?"
+    text.encode()
+
+
+def damaged(**changes: object) -> str:
+    return json.dumps({"schema": SCHEMA, "article": {"title": "T"} | changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "no 'article'"),
+        ('{"schema": 1}', "no 'article'"),
+        ('{"article": {}, "schema": 99}', "format 99"),
+        ('{"article": {"title": "T"}}', "format None"),
+        (damaged(title=5), "damaged"),
+        (damaged(sections="x"), "damaged"),
+        (to_json(Article("T", (Paragraph((Sentence("A.", (Citation("s", "t"),)),)),))), "lacks"),
+    ],
+)
+def test_what_is_no_article_is_refused(text: str, says: str) -> None:
+    with pytest.raises(RunError, match=says):
+        from_json(text)

@@ -1,0 +1,82 @@
+"""Markdown: what a viewer shows is the article's text, and exactly the cited sources are listed."""
+
+import itertools
+
+from hypothesis import given, settings
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from strategies import articles
+
+from storm_pipeline.references.citations import marker, number_references
+from storm_pipeline.render.links import host, is_link, label
+from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.text import tidy
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+
+
+def test_an_article() -> None:
+    a = Source("a", "https://a.org/x_(y)", "A & B", (Snippet("https://a.org/x_(y)", "A", "t"),))
+    b = Source("b", "corpus:memo.md", "Memo")
+    unused = Source("c", "https://c.org", "C")
+    article = Article(
+        "C#",
+        (Paragraph((Sentence("It [1] *is*.", (Citation("b", ""), Citation("a", ""))), Sentence("- So."))),),
+        (Section("Use", (Paragraph((Sentence("1. One\nline.", (Citation("a", ""),)),)),), (Section("Deep"),)),),
+        (unused, a, b),
+    )
+    assert to_markdown(article) == (
+        "# C\\#\n\n"
+        "It \\[1\\] \\*is\\*.[1][2]\n\\- So.\n\n"
+        "## Use\n\n1\\. One line.[2]\n\n### Deep\n\n"
+        "## References\n\n1. Memo — corpus:memo.md\n2. [A & B](https://a.org/x_\\(y\\))\n\n"
+        "---\n\n*3 sentences, 1 without a citation; 2 sources cited.*\n"
+    )
+
+
+def shown(token: Token) -> str:
+    """The characters that a viewer shows for an inline token."""
+    assert all(child.type in {"text", "softbreak", "text_special"} for child in token.children or ()), token.children
+    return "".join("\n" if child.type == "softbreak" else child.content for child in token.children or ())
+
+
+@given(articles())
+@settings(max_examples=100, deadline=None)
+def test_a_viewer_shows_the_texts_literally(article: Article) -> None:
+    numbers = number_references(article)
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(to_markdown(article))
+    end = next(i for i, t in enumerate(tokens) if t.type in {"ordered_list_open", "hr"})
+    seen = [shown(t) for before, t in itertools.pairwise(tokens[:end]) if before.type == "paragraph_open"]
+    paragraphs = [*article.lead]
+    todo = list(article.sections)
+    while todo:
+        section = todo.pop(0)
+        paragraphs.extend(section.paragraphs)
+        todo[:0] = section.subsections
+    rows = [[tidy(s.text) + marker(s, numbers) for s in p.sentences if tidy(s.text)] for p in paragraphs]
+    assert seen == ["\n".join(row) for row in rows if row]
+
+
+@given(articles())
+@settings(max_examples=50, deadline=None)
+def test_links_are_the_cited_linkable_sources(article: Article) -> None:
+    tokens = MarkdownIt("commonmark").parse(to_markdown(article))
+    links = [c for t in tokens for c in t.children or () if c.type == "link_open"]
+    assert len(links) <= sum(is_link(source.url) for source in article.references)
+    assert all(str(link.attrs["href"]).lower().startswith(("http://", "https://", "file:")) for link in links)
+
+
+def test_labels_and_hosts() -> None:
+    assert host("https://www.example.org/a") == "example.org"
+    assert host("file:///home/a/notes.pdf") == "notes.pdf"
+    assert host("https://[bad") == ""
+    assert label(Source("s", "https://www.example.org/a", " ")) == "example.org"
+    assert label(Source("s", "https://[bad", "")) == "https://[bad"
+    assert [is_link(u) for u in ["http://a", "HTTPS://a", "file:///a", "java\nscript:x", "//a", "data:x", ""]] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]

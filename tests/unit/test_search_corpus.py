@@ -1,0 +1,288 @@
+"""One's own documents: every format, every encoding, and whatever bytes a folder may hold."""
+
+import io
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pypdf
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+from storm_pipeline.errors import CorpusError
+from storm_pipeline.search.corpus import CorpusSearch
+from storm_pipeline.search.decoding import decoded, decoded_lines
+from storm_pipeline.types import Snippet
+
+SILK = {
+    "url": "https://a.org/silk",
+    "title": "Silk",
+    "text": "Silk was traded for horses.",
+    "published": "2020-01-02",
+}
+SUFFIXES = [".txt", ".md", ".html", ".htm", ".pdf", ".jsonl"]
+
+
+def pdf(pages: list[str], *, title: str = "", password: str = "") -> bytes:
+    """A PDF with a text a page; an empty text gives an empty page."""
+    writer = pypdf.PdfWriter()
+    font = DictionaryObject(
+        {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1"),
+         NameObject("/BaseFont"): NameObject("/Helvetica")}
+    )  # fmt: skip
+    for text in pages:
+        page = writer.add_blank_page(600, 800)
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): writer._add_object(font)})}
+        )
+        stream = DecodedStreamObject()
+        lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
+        stream.set_data(f"BT /F1 12 Tf 50 700 Td {lines}ET".encode() if text else b"")
+        page[NameObject("/Contents")] = writer._add_object(stream)
+    if title:
+        writer.add_metadata({"/Title": title})
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def lines(*records: object) -> str:
+    return "".join((r if isinstance(r, str) else json.dumps(r, ensure_ascii=False)) + "\n" for r in records)
+
+
+def only(path: Path, query: str) -> Snippet:
+    found = CorpusSearch(path).search(query, 5)
+    assert len(found) == 1
+    return found[0]
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text(
+        lines(SILK, {**SILK, "url": "u:2", "text": "Horses came from Fergana.", "page": 7}), encoding="utf-8"
+    )
+    engine = CorpusSearch(path)
+    found = engine.search("horses from Fergana", 3)
+    assert [(s.url, s.page, s.published, s.engine) for s in found] == [
+        ("u:2", 7, "2020-01-02", "corpus"),
+        ("https://a.org/silk", None, "2020-01-02", "corpus"),
+    ]
+    assert engine.problems == ()
+
+
+def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    bad = [
+        "{",
+        "[]",
+        "5",
+        {"title": "x", "text": "y"},
+        {"url": "u", "text": " "},
+        {"url": "u", "text": 5},
+        "[" * 99_999,
+    ]
+    path.write_text(lines(SILK, "", *bad), encoding="utf-8")
+    engine = CorpusSearch(path)
+    reasons = [
+        "is not JSON",
+        "is not an object",
+        "is not an object",
+        "has no url",
+        "has no text",
+        "has no text",
+        "is not JSON",
+    ]
+    assert len(engine.problems) == len(bad)
+    for number, (problem, reason) in enumerate(zip(engine.problems, reasons, strict=True), start=3):
+        assert f"{path}, line {number} {reason}" in problem
+    assert engine.search("silk", 1)
+
+
+def test_a_flood_of_bad_lines_is_summed_up(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text(lines(SILK, *["{"] * 500), encoding="utf-8")
+    assert len(CorpusSearch(path).problems) == 51
+    assert "450 more lines" in CorpusSearch(path).problems[-1]
+
+
+def test_a_folder_of_everything(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["deep"] * 30)
+    deep.mkdir(parents=True)
+    (deep / "notes.txt").write_text("Camels carried amber.", encoding="utf-8")
+    (tmp_path / "b.md").write_text("# The Oasis\n\nWells were dug in Turfan.", encoding="utf-8")
+    (tmp_path / "c.HTML").write_text(
+        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>",
+        encoding="utf-8",
+    )
+    (tmp_path / "d.pdf").write_bytes(pdf(["First page.", "Paper was in-\nvented in Luoyang."], title="On Paper"))
+    (tmp_path / "e.jsonl").write_text(lines(SILK), encoding="utf-8")
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
+    (tmp_path / ".hidden.txt").write_text("Secret amber.", encoding="utf-8")
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "broken.txt").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.txt")
+    engine = CorpusSearch(tmp_path)
+    assert [s.title for s in engine.search("camels amber", 5)] == ["notes"]
+    assert [s.title for s in engine.search("Turfan wells", 5)] == ["The Oasis"]
+    assert [(s.title, s.text) for s in engine.search("Khotan jade", 5)] == [("Jade", "Jade came from Khotan.")]
+    paper = engine.search("paper invented Luoyang", 5)[0]
+    assert (paper.title, paper.page) == ("On Paper", 2)
+    assert "invented" in paper.text
+    assert paper.url == (tmp_path / "d.pdf").as_uri()
+    assert [s.url for s in engine.search("horses", 5)] == ["https://a.org/silk"]
+    assert len(engine.problems) == 3
+    assert any("1 files of other kinds (.png)" in problem for problem in engine.problems)
+    assert sum("not a regular file" in problem for problem in engine.problems) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (pdf(["Secret."], password="x"), "encrypted"),
+        (pdf([""]), "holds no text"),
+        (pdf([]), "holds no text"),
+        (pdf(["Whole."])[:300], "cannot be read as PDF"),
+        (b"", "cannot be read as PDF"),
+    ],
+    ids=["encrypted", "scan", "no pages", "cut off", "empty"],
+)
+def test_pdfs_of_no_use_are_named(tmp_path: Path, content: bytes, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("Silk.", encoding="utf-8")
+    (tmp_path / "b.pdf").write_bytes(content)
+    (problem,) = CorpusSearch(tmp_path).problems
+    assert "b.pdf" in problem
+    assert said in problem
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_pdf_without_a_user_password_is_read(tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf(["Silk was traded."])))
+    writer.encrypt("", "owner", algorithm="RC4-128")
+    writer.write(tmp_path / "a.pdf")
+    assert only(tmp_path, "silk").text == "Silk was traded."
+
+
+def test_k_counts_documents_and_each_gives_a_few_passages(tmp_path: Path) -> None:
+    long = [{"url": f"u:{i}", "text": f"Silk was sold in town {i}. " * 300} for i in range(4)]
+    path = tmp_path / "x.jsonl"
+    path.write_text(lines(*long), encoding="utf-8")
+    found = CorpusSearch(path).search("silk", 2)
+    assert len({s.url for s in found}) == 2
+    assert all(s.text.startswith("Silk was sold") for s in found)
+    varied = {"url": "u:v", "text": " ".join(f"Silk bale {i} went west on day {i}." for i in range(300))}
+    path.write_text(lines(varied, *long), encoding="utf-8")
+    assert len(CorpusSearch(path).search("silk bale west", 1)) == 3
+    assert len(CorpusSearch(path, passages=1).search("silk bale west", 1)) == 1
+    assert CorpusSearch(path).search("silk", 0) == ()
+
+
+@pytest.mark.parametrize("name", ["absent", "", "empty.jsonl"])
+def test_nothing_to_search_is_an_error(tmp_path: Path, name: str) -> None:
+    if name == "empty.jsonl":
+        (tmp_path / name).touch()
+    with pytest.raises(CorpusError, match=r"does not exist|holds nothing"):
+        CorpusSearch(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> None:
+    text = f"The café sold silk.{end}{end}It was naïve – “so they said”."
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding))
+    assert only(tmp_path, "café silk").text == "The café sold silk. It was naïve – “so they said”."
+    if end != "\r":
+        (tmp_path / "a.txt").write_bytes(b"x")
+        (tmp_path / "b.jsonl").write_bytes(
+            end.join([json.dumps(SILK | {"title": "Café"}, ensure_ascii=False), ""]).encode(encoding)
+        )
+        assert only(tmp_path, "silk horses").title == "Café"
+
+
+def test_one_line_in_latin_1_spoils_no_other(tmp_path: Path) -> None:
+    good = json.dumps(SILK | {"title": "Ōsaka 大阪"}, ensure_ascii=False).encode()
+    odd = json.dumps(SILK | {"url": "u:2", "title": "Café"}, ensure_ascii=False).encode("latin-1")
+    (tmp_path / "a.jsonl").write_bytes(good + b"\n" + odd)
+    assert {s.title for s in CorpusSearch(tmp_path).search("silk", 5)} == {"Ōsaka 大阪", "Café"}
+
+
+def test_a_huge_line_is_cut_into_passages(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(lines(SILK | {"text": "silk " * 200_000}), encoding="utf-8")
+    assert len(CorpusSearch(tmp_path).search("silk", 1)[0].text.split()) == 150
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(exclude_characters="\r\x00", exclude_categories=["Cs"])))
+def test_utf8_is_read_as_it_was_written(text: str) -> None:
+    if not text.startswith("\ufeff"):
+        assert decoded(text.encode()) == text
+        assert decoded_lines(text.encode()) == text.split("\n")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_decode(data: bytes) -> None:
+    assert "\r" not in decoded(data)
+    assert decoded_lines(data)
+
+
+WHOLE_PDF = pdf(["Some text."])
+BROKEN_PDF = st.tuples(st.integers(0, len(WHOLE_PDF)), st.binary(min_size=1, max_size=12)).map(
+    lambda change: WHOLE_PDF[: change[0]] + change[1] + WHOLE_PDF[change[0] + len(change[1]) :]
+)
+BROKEN_HTML = st.lists(
+    st.sampled_from(
+        [
+            "<p>",
+            "</p>",
+            "<html",
+            ">",
+            "<!--",
+            "<script>",
+            "&#0;",
+            "&#xD800;",
+            "text",
+            "<table>",
+            "\x00",
+            "<?xml",
+            "<a href=",
+        ]
+    ),
+    max_size=12,
+).map(lambda parts: "".join(parts).encode())
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from(SUFFIXES), st.binary(max_size=200)),
+            st.tuples(st.just(".pdf"), BROKEN_PDF),
+            st.tuples(st.just(".html"), BROKEN_HTML),
+            st.tuples(
+                st.just(".jsonl"),
+                st.text(max_size=80).map(lambda text: lines({"url": text, "text": text}).encode()),
+            ),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+@example([(".pdf", b"%PDF-1.4\nxref\n0 1\ntrailer\n<< /Root 1 0 R >>\nstartxref\n9\n%%EOF")])
+def test_no_bytes_crash_the_reader(files: list[tuple[str, bytes]]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "good.txt").write_text("Silk was traded for horses.", encoding="utf-8")
+        for number, (suffix, content) in enumerate(files):
+            (path / f"{number}{suffix}").write_bytes(content)
+        engine = CorpusSearch(path)
+        assert any(s.title == "good" for s in engine.search("silk horses", 5))
+        assert all(problem.endswith(".") for problem in engine.problems)
+        for snippet in engine.search("silk text", 9):
+            assert snippet.text.strip()
+            assert snippet.url
+            snippet.text.encode()

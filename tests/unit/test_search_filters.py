@@ -1,0 +1,218 @@
+"""Excluding pages, the fake engine, the registry, and plain text from untrusted values."""
+
+import threading
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import CorpusError, SearchError, SettingsError
+from storm_pipeline.search import registry
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.filters import ExcludingSearch, wikipedia_article
+from storm_pipeline.search.plain import iso_date, one_line, plain_text, web_address
+from storm_pipeline.search.registry import engines, open_search
+from storm_pipeline.search.retrying import retry_after_seconds
+from storm_pipeline.types import Snippet
+
+SILK = "https://en.wikipedia.org/wiki/Silk_Road"
+TITLES = st.text(
+    st.characters(exclude_categories=("C", "Z"), exclude_characters="#<>[]|{}_/?"), min_size=1, max_size=15
+)
+FORMS = [
+    "https://en.wikipedia.org/wiki/{}",
+    "http://en.wikipedia.org/wiki/{}#History",
+    "https://en.m.wikipedia.org/wiki/{}",
+    "https://www.en.wikipedia.org/wiki/{}/",
+    "https://en.wikipedia.org/w/index.php?title={}",
+    "https://en.wikipedia.org/w/index.php?oldid=5&title={}&action=history",
+    "https://en.m.wikipedia.org/w/index.php/{}",
+    "https://www.wikiwand.com/en/{}",
+    "https://wikiwand.com/en/articles/{}",
+    "https://wikimili.com/en/{}",
+    "https://wiki2.org/en/{}",
+    "https://en.wikipedia-on-ipfs.org/wiki/{}",
+    "https://dbpedia.org/page/{}",
+]
+OTHERS = [
+    "https://en.wikipedia.org/wiki/Silk",
+    "https://en.wikipedia.org/wiki/Silk_Road_(marketplace)",
+    "https://de.wikipedia.org/wiki/Silk_Road",
+    "https://en.wiktionary.org/wiki/Silk_Road",
+    "https://www.wikiwand.com/fr/Silk_Road",
+    "https://example.org/wiki/Silk_Road",
+    "https://en.wikipedia.org.evil.example/wiki/Silk_Road",
+    "https://en.wikipedia.org/w/index.php?search=Silk_Road",
+]
+
+
+def snippets(*urls: str) -> list[Snippet]:
+    return [Snippet(url, "t", f"text {n}") for n, url in enumerate(urls)]
+
+
+@pytest.mark.parametrize("excluded", FORMS)
+@pytest.mark.parametrize("found", FORMS)
+def test_every_form_excludes_every_other(excluded: str, found: str) -> None:
+    engine = ExcludingSearch(FakeSearch({"q": snippets(found.format("silk%20Road"))}), [excluded.format("Silk_Road")])
+    assert engine.search("q", 3) == ()
+    assert dict(engine.excluded) == {excluded.format("Silk_Road"): 1}
+
+
+def test_other_pages_stay_and_cost_no_place() -> None:
+    engine = ExcludingSearch(FakeSearch({"q": snippets(SILK, *OTHERS)}), [SILK, "https://x.org/absent"])
+    assert [s.url for s in engine.search("q", 3)] == OTHERS[:3]
+    assert [s.url for s in engine.search("q", 50)] == OTHERS
+    assert dict(engine.excluded) == {SILK: 2, "https://x.org/absent": 0}
+    assert engine.name == "fake"
+
+
+def test_other_addresses_are_excluded_by_their_canonical_form() -> None:
+    found = snippets("http://www.x.org/a/?utm_source=z#frag", "https://x.org/b")
+    engine = ExcludingSearch(FakeSearch({"q": found}), ["https://x.org/a"])
+    assert [s.url for s in engine.search("q", 3)] == ["https://x.org/b"]
+
+
+def test_chinese_variants_are_one_article() -> None:
+    forms = ["wiki", "zh-tw", "zh-hans"]
+    assert {wikipedia_article(f"https://zh.wikipedia.org/{form}/丝绸之路") for form in forms} == {("zh", "丝绸之路")}
+    assert wikipedia_article("https://www.wikiwand.com/zh-hant/丝绸之路") == ("zh", "丝绸之路")
+
+
+@settings(max_examples=60, deadline=None)
+@given(TITLES, st.sampled_from(FORMS), st.booleans())
+def test_titles_are_read_from_any_form(title: str, form: str, encoded: bool) -> None:
+    path = quote(title, safe="") if encoded or set(title) & set("%&+;") else title
+    plain = wikipedia_article("https://en.wikipedia.org/wiki/" + path)
+    assert wikipedia_article(form.format(path)) == plain
+    assert plain is not None
+    assert plain[1].casefold().replace(" ", "")
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(st.text(max_size=50), st.text(max_size=30).map("https://en.wikipedia.org/wiki/".__add__)))
+def test_no_address_breaks_the_filter(url: str) -> None:
+    wikipedia_article(url)
+    engine = ExcludingSearch(FakeSearch(lambda _: [Snippet(url or "u:", "t", "x")]), [url])
+    assert engine.search("q", 1) == () or not url
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([SILK, *OTHERS, "u:1", "u:2"]), max_size=12),
+    st.sets(st.sampled_from([SILK, *OTHERS])),
+    st.integers(0, 6),
+)
+def test_what_is_kept_is_what_was_found_without_the_excluded(found: list[str], excluded: set[str], k: int) -> None:
+    given_ = snippets(*found)
+    engine = ExcludingSearch(FakeSearch({"q": given_}), excluded)
+    kept = engine.search("q", k)
+    assert not {s.url for s in kept} & excluded
+    assert len({s.url for s in kept}) <= k
+    assert list(kept) == [s for s in given_ if s in kept]
+    assert sum(engine.excluded.values()) <= sum(url in excluded for url in found)
+
+
+def test_counts_hold_under_threads() -> None:
+    engine = ExcludingSearch(FakeSearch({"q": snippets(SILK)}), [SILK])
+    threads = [threading.Thread(target=lambda: [engine.search("q", 1) for _ in range(50)]) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert engine.excluded[SILK] == 300
+
+
+def test_the_fake_remembers_waits_and_fails() -> None:
+    engine = FakeSearch(lambda q: snippets(f"u:{q}", f"u:{q}", "u:z"), name="mine", latency=0.02, failing={"bad"})
+    assert isinstance(engine, SearchEngine)
+    start = time.monotonic()
+    assert [s.url for s in engine.search("a", 1)] == ["u:a", "u:a"]
+    assert time.monotonic() - start >= 0.02
+    with pytest.raises(SearchError, match="mine was told to fail for 'bad'"):
+        engine.search("bad", 1)
+    assert engine.queries == ("a", "bad")
+    assert FakeSearch({}).search("x", 3) == ()
+    with pytest.raises(SearchError):
+        FakeSearch({}, failing=lambda query: len(query) > 3).search("long", 1)
+
+
+def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leads = tmp_path / "leads.json"
+    leads.write_text('{"Silk": {"extract": "Silk is a fibre."}}', encoding="utf-8")
+    fetched: list[object] = []
+
+    def fetch(*args: object) -> Path:
+        fetched.append(args)
+        return leads
+
+    monkeypatch.setattr(registry, "fetch", fetch)
+    monkeypatch.setenv("YDC_API_KEY", "k")
+    monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
+    (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
+    specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
+    opened = [open_search(spec, cache=tmp_path) for spec in specs]
+    assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
+    assert all(isinstance(engine, SearchEngine) for engine in opened)
+    assert [s.title for s in opened[0].search("silk", 1)] == ["Silk"]
+    assert fetched == [("wikipedia-vital-article-leads-en", tmp_path, None)]
+    assert {engine.name: engine.key_set for engine in engines()} == {
+        "wiki-leads": None, "corpus:PATH": None, "searxng[:URL]": True, "you": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", ["", "google", "corpus", "corpus:", "wiki-leads:x", "you:key", "YOU"])
+def test_unknown_engines_are_refused_with_the_known_ones(spec: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        open_search(spec, cache=tmp_path)
+    for engine in engines():
+        assert f"{engine.name} (needs {engine.needs})" in str(caught.value)
+
+
+def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("YDC_API_KEY", raising=False)
+    monkeypatch.setenv("SEARXNG_URL", "  ")
+    with pytest.raises(SettingsError, match="YDC_API_KEY"):
+        open_search("you", cache=tmp_path)
+    with pytest.raises(SettingsError, match="SEARXNG_URL"):
+        open_search("searxng", cache=tmp_path)
+    with pytest.raises(CorpusError, match="does not exist"):
+        open_search(f"corpus:{tmp_path / 'none'}", cache=tmp_path)
+    assert not any(engine.key_set for engine in engines())
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(st.text(), st.none(), st.integers(), st.lists(st.text())))
+def test_plain_text_can_be_encoded_and_is_stable(value: object) -> None:
+    text = plain_text(value)
+    text.encode()
+    assert plain_text(text) == text == " ".join(text.split())
+    assert isinstance(value, str) or not text
+    assert web_address(value) in {"", text}
+    assert iso_date(value) is None or isinstance(value, str)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.text(max_size=80), st.integers(1, 40))
+def test_a_query_becomes_one_line(query: str, limit: int) -> None:
+    line = one_line(query, limit)
+    assert len(line) <= limit
+    assert plain_text(query).startswith(line)
+    assert bool(line) == bool(plain_text(query))
+
+
+def test_dates_and_addresses() -> None:
+    assert iso_date("2024-02-29T10:00:00Z") == "2024-02-29"
+    assert iso_date("2024-02-30") is iso_date("2024-13-01") is iso_date("20240101") is None
+    assert web_address(" https://a.org/x ") == "https://a.org/x"
+    assert web_address("http://[bad") == web_address("mailto:x@y.z") == web_address("https:///x") == ""
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(st.none(), st.text(), st.from_regex(r"\w{3}, \d+ \w{3} \d+ \d+:\d+:\d+ \S+", fullmatch=True)))
+def test_any_retry_after_is_read_or_ignored(value: str | None) -> None:
+    seconds = retry_after_seconds(value)
+    assert seconds is None or seconds >= 0

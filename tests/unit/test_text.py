@@ -1,0 +1,255 @@
+"""Sentences, words, scripts and overlap."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline import text as t
+
+PROSE = st.lists(
+    st.sampled_from(
+        [
+            "A dog ran.",
+            "[1]",
+            "[2][3]",
+            "No. 12 won.",
+            "Dr. Who",
+            "et al.",
+            "3.5",
+            "。",
+            "好！",
+            "(",
+            ")",
+            '"',
+            ".",
+            "?",
+            "\n",
+            "\n\n",
+            "- ",
+            "1. ",
+            "U.S.",
+            "e.g.",
+            "[Source 4]",
+            "ȸ∯☏&ᓰ&",
+            "...",
+            "…",
+            "【1】",
+            "\x1c",
+            "\r\n",
+            "word",
+        ]
+    ),
+    max_size=14,
+).map(" ".join)
+ANY = st.one_of(PROSE, st.text(max_size=60))
+
+
+def solid(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A b.[1] The d. [2]", ["A b.[1]", "The d. [2]"]),
+        ("It ran.[1]It fell.[2][3] Then", ["It ran.[1]", "It fell.[2][3]", "Then"]),
+        ("It ran.\n[4]\nIt fell [5]. [6] Go.", ["It ran.\n[4]", "It fell [5]. [6]", "Go."]),
+        ("It ran. [1]. It fell.", ["It ran. [1].", "It fell."]),
+        ("[1] It ran.\n[2] It fell.", ["[1] It ran.", "[2] It fell."]),
+        ("See No. 12847 there. It is.", ["See No. 12847 there.", "It is."]),
+        (
+            "Bhatia et al. (2019) found 3.5 cases. J. R. Smith agreed.",
+            ["Bhatia et al. (2019) found 3.5 cases.", "J. R. Smith agreed."],
+        ),
+        ("Born c. 1920 in St. Louis, he left.", ["Born c. 1920 in St. Louis, he left."]),
+        ("Use .NET now. Version 2.0.1 is out.", ["Use .NET now.", "Version 2.0.1 is out."]),
+        ("第一句。第二句！“好。”他说。", ["第一句。", "第二句！", "“好。”", "他说。"]),
+        ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
+        ("A hard\nwrapped line. And more.", ["A hard\nwrapped line.", "And more."]),
+        ("One line\n\nanother", ["One line", "another"]),
+        ("He said no. She left.", ["He said no.", "She left."]),
+        ("Prof. Ȣ ȸ ran. Dr. Who fell.", ["Prof. Ȣ ȸ ran.", "Dr. Who fell."]),
+        ("", []),
+        (" \n ", []),
+    ],
+)
+def test_split_sentences(text: str, expected: list[str]) -> None:
+    assert t.split_sentences(text) == expected
+
+
+@given(ANY)
+@settings(max_examples=200, deadline=None)
+def test_splitting_loses_nothing(text: str) -> None:
+    parts = t.split_sentences(text)
+    assert solid(" ".join(parts)) == solid(text)
+    assert all(part and part == part.strip() for part in parts)
+
+
+def test_splitting_is_safe_in_threads() -> None:
+    samples = [f"Sentence {i} ran. Another {i} fell.[1] Third {i} sat." for i in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(t.split_sentences, samples)) == [t.split_sentences(s) for s in samples]
+
+
+def test_import_does_no_work() -> None:
+    code = "import sys, storm_pipeline.text; sys.exit('pysbd' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("bad", ["(" * 3000, "[1] " * 2000, "a. " * 2000, '"' * 3000, "[" * 3000, "[1, " * 2000])
+def test_splitting_stays_fast_on_nasty_text(bad: str) -> None:
+    assert solid("".join(t.split_sentences(bad))) == solid(bad)
+
+
+@given(ANY, st.integers(0, 30))
+@settings(deadline=None)
+def test_truncation_is_the_longest_prefix(text: str, budget: int) -> None:
+    whole = t.split_sentences(text)
+    kept = t.truncate_sentences(text, budget)
+    n = len(t.split_sentences(kept)) if kept else 0
+    prefixes = [solid("".join(whole[:i])) for i in range(len(whole) + 1)]
+    assert solid(kept) in prefixes
+    assert t.word_count(kept) <= budget
+    following = prefixes.index(solid(kept)) + 1
+    if following < len(prefixes) and n <= len(whole):
+        assert t.word_count(" ".join(whole[:following])) > budget
+
+
+def test_truncation_keeps_paragraphs_and_takes_a_counter() -> None:
+    assert t.truncate_sentences("A cat sat.\n\nA dog ran. It fell.", 6) == "A cat sat.\n\nA dog ran."
+    assert t.truncate_sentences("A cat sat. A dog ran.", 12, count=len) == "A cat sat."
+    assert t.truncate_sentences("A cat sat.", 2) == ""
+
+
+def test_words() -> None:
+    assert t.words("Don’t say “1,000.5”, हिन्दी état 北京 x_y!") == [
+        "Don’t",
+        "say",
+        "1,000.5",
+        "हिन्दी",
+        "état",
+        "北",
+        "京",
+        "x",
+        "y",
+    ]
+    assert t.word_count("東京 is big") == 4
+
+
+@pytest.mark.parametrize(
+    ("sentence", "complete"),
+    [
+        ("It ran.", True),
+        ("It ran.[1][2]", True),
+        ('He said "go."', True),
+        ("It ran [3].", True),
+        ("他走了。", True),
+        ("Why?”", True),
+        ("And so on…", True),
+        ("It ran (fast).)", True),
+        ("He said no.", True),
+        ("It ran", False),
+        ("It ran,", False),
+        ("It ran (and", False),
+        ("It ran (and.", False),
+        ("such as e.g.", False),
+        ("by Dr.", False),
+        ("", False),
+        ("...", False),
+        ("[1]", False),
+        ("List:", False),
+    ],
+)
+def test_is_complete(sentence: str, *, complete: bool) -> None:
+    assert t.is_complete(sentence) is complete
+
+
+def test_foreign_script_share() -> None:
+    english = "The Forbidden City stands in Beijing. " * 10
+    assert t.foreign_script_share("A plain text, naïve café.", english) == 0.0
+    assert t.foreign_script_share("故宫位于北京。", english) == 1.0
+    assert t.foreign_script_share("abcd北京", english + "故宫") == pytest.approx(2 / 6)
+    assert t.foreign_script_share("故宫位于北京。", "北京 Beijing") == 0.0
+    assert t.foreign_script_share("Кот", "cat") == 1.0
+    assert t.foreign_script_share("123", english) == t.foreign_script_share("abc", "123") == 0.0
+
+
+@given(ANY, ANY)
+def test_foreign_share_is_a_share(text: str, like: str) -> None:
+    assert 0.0 <= t.foreign_script_share(text, like) <= 1.0
+    assert t.foreign_script_share(text, text * 2) <= 0.95
+
+
+WORDY = st.lists(st.sampled_from(["a", "b", "C", "d,", "e."]), max_size=12).map(" ".join)
+
+
+def slow_run(a: list[str], b: list[str]) -> int:
+    best = 0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            n = 0
+            while i + n < len(a) and j + n < len(b) and a[i + n] == b[j + n]:
+                n += 1
+            best = max(best, n)
+    return best
+
+
+@given(WORDY, WORDY)
+def test_longest_common_run_agrees_with_the_plain_search(a: str, b: str) -> None:
+    fold = [w.casefold() for w in t.words(a)], [w.casefold() for w in t.words(b)]
+    assert t.longest_common_run(a, b) == slow_run(*fold) == t.longest_common_run(b, a)
+
+
+def test_longest_common_run_reads_words() -> None:
+    assert t.longest_common_run("The QUICK, brown fox!", "a quick brown foxes") == 2
+    assert t.longest_common_run("", "a") == 0
+
+
+@given(WORDY, WORDY, st.integers(1, 5))
+def test_overlap(a: str, b: str, n: int) -> None:
+    assert 0.0 <= t.overlap(a, b, n) <= 1.0
+    assert t.overlap(a, f"{b} {a} {b}", n) == (1.0 if t.words(a) else 0.0)
+
+
+def test_overlap_counts_ngrams() -> None:
+    assert t.overlap("a b c d", "x a b c y", 2) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<think>hm</think> Yes.", "Yes."),
+        ("hm</think>\nYes.", "Yes."),
+        ("Yes. <think>hm", "Yes."),
+        ("<THINK a='1'>x<think>y</think>z</Think >Yes.", "Yes."),
+        ("Yes <thinking>x</thinking>no", "Yes no"),
+        ("<think></think>", ""),
+        ("No tags < here >.", "No tags < here >."),
+        ("<thinker>x", "<thinker>x"),
+    ],
+)
+def test_strip_thinking(text: str, kept: str) -> None:
+    assert t.strip_thinking(text) == kept
+
+
+TAGGED = st.lists(st.sampled_from(["<think>", "</think>", "<THINK x>", "a", " b "]), max_size=10).map("".join)
+
+
+@given(st.one_of(TAGGED, st.text()))
+def test_strip_thinking_leaves_no_tag(text: str) -> None:
+    once = t.strip_thinking(text)
+    assert "<think>" not in once
+    assert "</think>" not in once
+    assert t.strip_thinking(once) == once
+
+
+@given(st.text(st.characters()))
+def test_tidy_is_one_writable_line(text: str) -> None:
+    once = t.tidy(text)
+    assert t.tidy(once) == once
+    assert len(once.splitlines()) <= 1
+    once.encode()
