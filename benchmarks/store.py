@@ -3,7 +3,7 @@
     python benchmarks/store.py embedders --model FOLDER --cranfield FOLDER
     python benchmarks/store.py scale --model FOLDER --leads FILE
 
-Times are of this process's processor (both threads together) and of the wall clock; on a shared machine trust the first.
+Times are of the processor (all threads together) and of the wall clock; on a shared machine trust the first.
 """
 
 import argparse
@@ -109,8 +109,11 @@ def cranfield(folder: Path, documents: int) -> tuple[list[str], list[str], list[
 def ndcg(rankings: Sequence[Sequence[int]], answers: Sequence[set[int]]) -> float:
     """Mean nDCG@10 with binary gains, in [0, 1]."""
     discount = 1 / np.log2(np.arange(2, 12))
-    gains = [np.array([d in answer for d in r[:10]]) @ discount[: len(r[:10])] for r, answer in zip(rankings, answers)]
-    return float(np.mean([gain / discount[: len(a)].sum() for gain, a in zip(gains, answers)]))
+    gains = [
+        np.array([d in answer for d in r[:10]]) @ discount[: len(r[:10])]
+        for r, answer in zip(rankings, answers, strict=True)
+    ]
+    return float(np.mean([gain / discount[: len(a)].sum() for gain, a in zip(gains, answers, strict=True)]))
 
 
 def embedders(options: argparse.Namespace) -> None:
@@ -144,10 +147,10 @@ def embedders(options: argparse.Namespace) -> None:
         vectors = reference if name == "float32, 256 tokens" else embed(texts)
         scores = embed(questions) @ vectors.T
         dense = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH].tolist()
-        hybrid = [fused(pair) for pair in zip(dense, lexical)]
-        again = [sorted(found, key=lambda d, row=row: -row[d]) for found, row in zip(lexical, scores)]
-        first = [fused(pair) for pair in zip(again, lexical)]
-        wall, processor = (min(costs) / len(short) * 1e3 for costs in zip(*costs[name]))
+        hybrid = [fused(pair) for pair in zip(dense, lexical, strict=True)]
+        again = [sorted(found, key=lambda d, row=row: -row[d]) for found, row in zip(lexical, scores, strict=True)]
+        first = [fused(pair) for pair in zip(again, lexical, strict=True)]
+        wall, processor = (min(costs) / len(short) * 1e3 for costs in zip(*costs[name], strict=True))
         cosine = (reference * vectors).sum(axis=1)
         rows.append(
             [

@@ -35,10 +35,11 @@ class FindPerspectives(dspy.Signature):
 
 
 class AskQuestion(dspy.Signature):
-    """You write for an encyclopedia and interview an expert about the topic, from your own perspective. Ask the
-    one question whose answer your article needs most now: specific, self-contained, naming the topic, and
-    different from all you asked before; follow up on what you have learnt. When nothing worth asking is left,
-    answer: Thank you so much for your help! Reply with the question alone.
+    """You write for an encyclopedia and interview an expert about the topic, from your own perspective. An interview has
+    many questions; only when the expert could tell you nothing new any more, end it with: Thank you so much for your
+    help!
+    Ask the one question whose answer your article needs most now: specific, self-contained, naming the topic, about
+    something that was not asked before; follow up on what you have learnt. Reply with the question alone.
     """
 
     topic: str = dspy.InputField()

@@ -14,11 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from storm_pipeline.errors import MissingExtraError, ModelError
+from storm_pipeline.errors import MissingExtraError, ModelError, SettingsError
 
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
 _SILENT = -1
+_BATCH = 128
+"""Prompt tokens read in one go. More is hardly faster on a CPU, and nothing can stop a batch once it is begun:
+other replies stall meanwhile, and so does :meth:`LocalServer.close`."""
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
@@ -44,10 +47,10 @@ class LocalServer:
         return self._server is None
 
     def close(self) -> None:
-        """Stop serving and free the model, within about a second. Requests in flight end with a connection error.
+        """Stop serving and free the model: at once when idle, else within seconds, after the batch being computed.
 
-        On Windows, where a process cannot list its sockets, it waits for the requests in flight. Closing twice is
-        harmless.
+        Requests in flight end with a connection error. Only on Windows, where a process cannot list its
+        sockets, are they waited for. Closing twice is harmless.
         """
         with self._lock:
             if self._server is not None:
@@ -72,14 +75,18 @@ def start_server(
     Args:
         model: the model file.
         slots: requests answered side by side; further ones wait. At least 1.
-        context: tokens of prompt and reply in all slots together; one request may use all that others leave free.
+        context: tokens of prompt and reply in all slots together; one request may use all that others leave
+            free. A request that sets no ``max_tokens`` gets at most its even share as a reply.
         threads: CPU threads; by default the physical cores that this process may use.
         cache_ram_mib: memory for prompt prefixes that no longer fit the slots, in MiB.
 
     Raises:
         MissingExtraError: the extra ``local`` is not installed.
         ModelError: the file is missing, is no GGUF model, or cannot be loaded.
+        SettingsError: fewer than one slot, or less context than slots.
     """
+    if not 1 <= slots <= context:
+        raise SettingsError(f"{slots} slots share a context of {context} tokens: give at least 1 slot, and more tokens")
     _check_gguf(model)
     xllamacpp = _xllamacpp()
     key = secrets.token_urlsafe(32)
@@ -91,6 +98,7 @@ def start_server(
     params.verbosity = _SILENT
     params.n_parallel, params.kv_unified = slots, True
     params.n_ctx, params.n_predict = context, context // slots
+    params.n_batch = params.n_ubatch = _BATCH
     params.cache_ram_mib = cache_ram_mib
     params.n_gpu_layers = 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or _physical_cores()
@@ -120,11 +128,10 @@ def shared_server(
     with _shared_lock:
         running = _shared.get(place)
         if running is None or running.closed:
+            running = start_server(model, slots=slots, context=context, threads=threads, cache_ram_mib=cache_ram_mib)
             if not _shared:
                 atexit.register(close_shared)
-            running = _shared[place] = start_server(
-                model, slots=slots, context=context, threads=threads, cache_ram_mib=cache_ram_mib
-            )
+            _shared[place] = running
         return running
 
 
@@ -170,7 +177,12 @@ def _check_gguf(model: Path) -> None:
 
 
 def _bound_repetition(sampling: Any) -> None:
-    """Small models fall into loops."""
+    """Small models fall into loops: make a repeated run of tokens less likely the longer it gets (DRY).
+
+    A plain repetition penalty would also strike single tokens that recur rightly: names, citation marks, JSON
+    punctuation. Runs of up to ``dry_allowed_length`` tokens stay free. The window reaches into the prompt, so it
+    also discourages copying a source at length.
+    """
     sampling.dry_multiplier = 0.8
     sampling.dry_base = 1.75
     sampling.dry_allowed_length = 10

@@ -24,13 +24,11 @@ from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.events import CallFinished, Events, Retried
 from storm_pipeline.programs import Program
-from storm_pipeline.settings import ROLES, Role, Settings
+from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
 _EMBEDDED_SAMPLING = (0.7, 0.8)
 """Temperature and top_p: the paper's (section 4.4), and what the embedded model's makers recommend for it."""
-_EMBEDDED_TOKENS = 700
-"""Longest reply of the embedded model: a small model that has not finished by then repeats itself."""
 _EMBEDDED_TIMEOUT = 3600.0
 """Seconds without a byte: calls wait for a free slot, and on a slow machine for long; no server can be lost."""
 _LONGEST_WAIT = 60.0
@@ -39,12 +37,16 @@ _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_
 
 @dataclass(frozen=True)
 class Model:
-    """A language model, the adapter that speaks to it, and its name for people."""
+    """A language model, the adapter that speaks to it, and its name and place for people.
+
+    ``bounded`` replies end where a program's ``ample`` says; others where the model or the settings do.
+    """
 
     lm: dspy.LM
     adapter: PromptAdapter
     name: str
     where: str
+    bounded: bool = False
 
 
 class LanguageModels:
@@ -120,6 +122,8 @@ class LanguageModels:
 
     def _call(self, role: Role, model: Model, program: Program, inputs: dict[str, Any], sample: int) -> dspy.Prediction:
         lm = model.lm.copy()  # own history, shared connections
+        if model.bounded:
+            lm.kwargs["max_tokens"] = min(program.ample, lm.kwargs.get("max_tokens") or program.ample)
         if self._seed is not None:
             lm.kwargs["seed"] = self._seed + sample
         with self._slots:
@@ -190,14 +194,12 @@ def open_models(settings: Settings, progress: Progress | None = None) -> dict[Ro
 
 
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
-    if name.startswith(("embedded", "gguf:")):
+    if is_embedded(name):
         return _open_embedded(name, settings, progress)
     model, _, base = name.partition("@")
     base = base or (settings.api_base or "" if name == settings.lm else "")
     if "/" not in model:
-        raise SettingsError(
-            f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'"
-        )
+        raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
     options: dict[str, Any] = {"api_base": base} if base else {}
     if settings.api_key_env:
         key = os.environ.get(settings.api_key_env)
@@ -228,9 +230,9 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
         api_key=server.key,
         sampling=_EMBEDDED_SAMPLING,
         timeout=_EMBEDDED_TIMEOUT,
-        max_tokens=settings.max_tokens or _EMBEDDED_TOKENS,
     )
-    return Model(lm, PromptAdapter(structured=settings.structured != "never"), server.model, "the embedded model")
+    adapter = PromptAdapter(structured=settings.structured != "never")
+    return Model(lm, adapter, server.model, "the embedded model", bounded=True)
 
 
 def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:

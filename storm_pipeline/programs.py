@@ -14,12 +14,17 @@ class Program(dspy.Module):
     Args:
         signature: what is asked.
         demos: worked examples; an optimiser may replace them.
+        ample: tokens that a good reply never needs more of. Where replies are bounded (a small model that goes on
+            and on is repeating itself) they end there.
     """
 
-    def __init__(self, signature: type[dspy.Signature], demos: list[dspy.Example] | None = None) -> None:
+    def __init__(
+        self, signature: type[dspy.Signature], demos: list[dspy.Example] | None = None, *, ample: int = 700
+    ) -> None:
         super().__init__()
         self.predict = dspy.Predict(signature)
         self.predict.demos = list(demos or [])
+        self.ample = ample
 
     @property
     def name(self) -> str:
@@ -35,14 +40,16 @@ class Program(dspy.Module):
 class Programs:
     """The programs of a run. Replace one by a compiled one with :func:`dataclasses.replace`."""
 
-    related: Program = field(default_factory=partial(Program, research.FindRelatedTopics, examples.RELATED))
-    perspectives: Program = field(default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES))
-    question: Program = field(default_factory=partial(Program, research.AskQuestion))
-    queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES))
-    answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER))
-    draft: Program = field(default_factory=partial(Program, outline.DraftOutline, examples.DRAFT))
-    refine: Program = field(default_factory=partial(Program, outline.RefineOutline, examples.REFINE))
-    section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION))
-    lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD))
-    repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED))
-    reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD))
+    related: Program = field(default_factory=partial(Program, research.FindRelatedTopics, examples.RELATED, ample=120))
+    perspectives: Program = field(
+        default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES, ample=400)
+    )
+    question: Program = field(default_factory=partial(Program, research.AskQuestion, ample=100))
+    queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, ample=120))
+    answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, ample=300))
+    draft: Program = field(default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, ample=180))
+    refine: Program = field(default_factory=partial(Program, outline.RefineOutline, examples.REFINE, ample=220))
+    section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION, ample=700))
+    lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
+    repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, ample=200))
+    reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, ample=160))

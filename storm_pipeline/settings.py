@@ -42,7 +42,7 @@ class Settings(BaseModel):
         le=1,
         description="Nucleus of sampling; default: the paper's 0.9, for the embedded model its own 0.8.",
     )
-    seed: int | None = Field(None, ge=0, description="Makes a run with the embedded model repeatable.")
+    seed: int | None = Field(None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time.")
     max_tokens: int | None = Field(None, ge=16, description="Longest reply in tokens; default: the model's own limit.")
     structured: Literal["auto", "always", "never"] = Field(
         "auto", description="Whether typed replies are constrained by a JSON schema; auto: where the model is known to."
@@ -67,7 +67,13 @@ class Settings(BaseModel):
     section_facts: int = Field(16, ge=1, le=200, description="Sentences of sources shown to the writer a section.")
     section_words: int = Field(200, ge=30, le=5000, description="Target length of a section in words.")
     max_sections: int = Field(8, ge=1, le=50, description="First-level sections of an article at most.")
+    outline_depth: int = Field(2, ge=1, le=6, description="Levels of headings (editors dislike many subsections).")
     outline_words: int = Field(1500, ge=100, description="Words of conversation shown when refining the outline.")
+    writing: Literal["auto", "whole", "sentences"] = Field(
+        "auto",
+        description="How a section is written: whole, as in the paper, or sentence by sentence from one fact each, "
+        "which small models do truthfully; auto: sentences where the writer is the embedded model.",
+    )
     uncited: Literal["drop", "keep"] = Field("drop", description="What happens to a sentence that no source supports.")
 
     out: Path = Field(Path("runs"), description="Folder in which a run's folder is made.")
@@ -90,10 +96,26 @@ class Settings(BaseModel):
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
 
+    @property
+    def calls_in_flight(self) -> int:
+        """``workers``; one where a seed is to make the embedded model repeatable: batched calls round differently."""
+        embedded = any(is_embedded(self.lm_of(role)) for role in ROLES)
+        return 1 if self.seed is not None and embedded else self.workers
+
+    @property
+    def by_sentence(self) -> bool:
+        """Whether sections are written sentence by sentence."""
+        return self.writing == "sentences" or (self.writing == "auto" and is_embedded(self.lm_of("writer")))
+
     def lm_of(self, role: Role) -> str:
         """Name of the model that plays ``role``."""
         own: str | None = getattr(self, f"{role}_lm")
         return own or self.lm
+
+
+def is_embedded(lm: str) -> bool:
+    """Whether a model of this name runs in this process."""
+    return lm.startswith(("embedded", "gguf:"))
 
 
 def _explain(error: ValidationError) -> str:

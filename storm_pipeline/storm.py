@@ -133,7 +133,7 @@ class Storm:
         models = LanguageModels(
             table,
             events=events,
-            workers=settings.workers,
+            workers=settings.calls_in_flight,
             attempts=settings.attempts,
             samples=settings.samples,
             seed=settings.seed,

@@ -188,10 +188,10 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> E
     Raises:
         AssetError: the pinned model is absent and cannot be fetched.
     """
-    from storm_pipeline.references.int8_bert import Int8BertEmbedder, has_exact_int8
+    from storm_pipeline.references.int8_bert import Int8BertEmbedder
 
     folder = fetch(PINNED, cache, progress) if name == PINNED else Path(name)
-    if Int8BertEmbedder.fits(folder) and has_exact_int8():
+    if Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
     return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=cache / "models" / "hub")
 

@@ -48,6 +48,9 @@ class TableOfContents:
     title: str
     headings: tuple[tuple[int, str], ...]
 
+_PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
+"""Little: the run waits for it, and can do without."""
+
 
 class WikipediaContents:
     """Looks up tables of contents, politely, and remembers them on disk. Thread-safe.
@@ -84,7 +87,7 @@ class WikipediaContents:
             raise SettingsError(f"{language!r} is no language code of a Wikipedia; give one such as en or de")
         self._user_agent = user_agent or default_user_agent()
         self._timeout = timeout
-        self._patience = patience or Patience()
+        self._patience = patience or _PATIENCE
         self._seconds = days * 86_400
         self._api = api
         self._sleep = sleep

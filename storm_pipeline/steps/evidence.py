@@ -11,14 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.facts import Fact, facts_of
-from storm_pipeline.types import Heading, Outline
+from storm_pipeline.references.facts import Fact, facts_of, stems
+from storm_pipeline.types import Heading, Outline, Snippet
 
-LEAST_RELEVANCE = 0.5
-"""Least cosine of a fact to ``topic: heading``, as a share of the best one in the article; below it lies what merely
-shares a word. A share, since the range of cosines differs from embedder to embedder."""
-FITTING = 0.8
+LEAST_RELEVANCE = 0.55
+"""Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
+a word. A share, since the range of cosines differs from embedder to embedder."""
+FITTING = 0.92
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
+OFF_TOPIC = 0.6
+"""What the relevance of a fact is multiplied by when its snippet speaks of less than half of the topic's words."""
 
 
 @dataclass(frozen=True)
@@ -31,35 +33,41 @@ class SectionEvidence:
 
 def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     """Retrieve for every first-level section and share the facts out, in the order of the outline."""
-    needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
-    pools = [_pool(ctx, need) for need in needs]
-    distinct = list({fact.text.casefold(): fact for pool in pools for fact in pool}.values())
-    if not distinct:
+    topic = outline.topic
+    found = [
+        ctx.store.search_fused([f"{topic}: {title}" for title in section.titles()], ctx.settings.section_snippets)
+        for section in outline.sections
+    ]
+    snippets = {snippet.id: snippet for own in found for snippet in own}
+    facts = list({fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s)}.values())
+    if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
-    relevance = _relevance(ctx, needs, pools, distinct)
+    on_topic = {i: _speaks_of(snippet, topic) for i, snippet in snippets.items()}
+    weight = np.array([1.0 if on_topic[fact.citation.snippet_id] else OFF_TOPIC for fact in facts], dtype=np.float32)
+    retrieved = np.array([[f.citation.snippet_id in {s.id for s in own} for f in facts] for own in found])
+    relevance = np.where(retrieved, _likeness(ctx, outline, facts) * weight, np.float32(-1))
     shared = _share_out(relevance, ctx.settings.section_facts)
     return [
-        SectionEvidence(section, _in_reading_order(distinct, chosen))
+        SectionEvidence(section, _in_reading_order(facts, chosen))
         for section, chosen in zip(outline.sections, shared, strict=True)
     ]
 
 
-def _pool(ctx: RunContext, need: Sequence[str]) -> list[Fact]:
-    return [
-        fact for snippet in ctx.store.search_fused(need, ctx.settings.section_snippets) for fact in facts_of(snippet)
-    ]
+def _speaks_of(snippet: Snippet, topic: str) -> bool:
+    """Whether title and text together have at least half of the topic's content words."""
+    wanted = set(stems(topic))
+    return 2 * len(wanted & set(stems(f"{snippet.title} {snippet.text}"))) >= len(wanted)
 
 
-def _relevance(
-    ctx: RunContext, needs: Sequence[Sequence[str]], pools: Sequence[Sequence[Fact]], facts: Sequence[Fact]
-) -> npt.NDArray[np.float32]:
-    """Sections × facts: cosine to the section's nearest heading; -1 where the section did not retrieve the fact."""
+def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:
+    """Sections × facts: mean cosine to the nearest of the section's headings, with the topic named and without."""
     vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
     rows = []
-    for need, pool in zip(needs, pools, strict=True):
-        retrieved = {fact.text.casefold() for fact in pool}
-        nearest = (ctx.store.embed(need) @ vectors.T).max(axis=0)
-        rows.append(np.where([fact.text.casefold() in retrieved for fact in facts], nearest, -1.0))
+    for section in outline.sections:
+        titles = list(section.titles())
+        named = ctx.store.embed([f"{outline.topic}: {title}" for title in titles]) @ vectors.T
+        bare = ctx.store.embed(titles) @ vectors.T
+        rows.append(((named + bare) / 2).max(axis=0))
     return np.asarray(rows, dtype=np.float32)
 
 

@@ -5,6 +5,7 @@ from storm_pipeline.errors import ModelAuthError, ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support
+from storm_pipeline.steps.wording import in_own_words
 from storm_pipeline.text import is_complete, truncate_sentences, word_count
 from storm_pipeline.types import Paragraph, Section
 
@@ -35,7 +36,7 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
         ]
         checked = check_support(whole, body, known=topic, embed=ctx.store.embed)
         ctx.events.count(dropped_unsupported=checked.unsupported, dropped_faulty=len(cited.sentences) - len(whole))
-        kept = tuple(s for s in checked.sentences if s.citations)
+        kept = in_own_words(ctx, [s for s in checked.sentences if s.citations], body, topic)
         if not kept:
             ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
         return (Paragraph(kept),) if kept else ()

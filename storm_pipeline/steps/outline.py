@@ -8,6 +8,9 @@ from storm_pipeline.outlines import outline_to_markdown, parse_outline
 from storm_pipeline.text import truncate_sentences, word_count
 from storm_pipeline.types import Conversation, Heading, Outline
 
+_TITLES = 1500
+"""Characters of source titles shown when refining: what the sources are about is what sections can be filled with."""
+
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
     """An outline from what the model knows of the topic; empty, and recorded, when it fails."""
@@ -19,7 +22,11 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
         except ModelError as error:
             ctx.events.failed(f"no draft outline: {error}")
             return Outline(topic)
-        return parse_outline(reply, topic, max_sections=ctx.settings.max_sections)
+        return _parse(ctx, reply, topic)
+
+
+def _parse(ctx: RunContext, reply: str, topic: str) -> Outline:
+    return parse_outline(reply, topic, max_sections=ctx.settings.max_sections, max_depth=ctx.settings.outline_depth)
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
@@ -33,9 +40,16 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
         failure: ModelError | None = None
         try:
             reply = ctx.ask(
-                "outliner", ctx.programs.refine, topic=topic, interviews=interviews, draft=outline_to_markdown(draft)
+                "outliner",
+                ctx.programs.refine,
+                topic=topic,
+                sources="; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))[
+                    :_TITLES
+                ],
+                interviews=interviews,
+                draft=outline_to_markdown(draft),
             ).outline
-            refined = parse_outline(reply, topic, max_sections=ctx.settings.max_sections)
+            refined = _parse(ctx, reply, topic)
         except ModelAuthError:
             raise
         except ModelError as error:

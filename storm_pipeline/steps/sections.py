@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
@@ -15,6 +16,8 @@ from storm_pipeline.text import foreign_script_share, is_complete, word_count
 from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_EMPHASIS = re.compile(r"(\*\*|__|\*)(\S(?:.*?\S)?)\1")
 _FOREIGN = 0.05
 """Share of letters in a script that neither topic nor facts use, above which a sentence is dropped."""
 _FEWEST_FACTS = 2
@@ -38,19 +41,46 @@ def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Sect
         ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
         ctx.events.advance(title)
         return None
+    section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
+    if not any(section.sentences()):
+        ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
+    ctx.events.advance(title)
+    return section if any(section.sentences()) else None
+
+
+def _whole(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
+    """The section in one call, as in the paper; empty, and recorded, when the call fails."""
+    title = evidence.heading.title
     try:
         text = ctx.ask("writer", ctx.programs.section, **_inputs(ctx, outline, evidence)).text
     except ModelAuthError:
         raise
     except ModelError as error:
         ctx.events.failed(f"section {title!r}: {error}")
-        return None
-    known = f"{outline.topic} {' '.join(evidence.heading.titles())}"
-    section = _read(ctx, evidence.heading, text, evidence.facts, known)
-    if not any(section.sentences()):
-        ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
-    ctx.events.advance(title)
-    return section if any(section.sentences()) else None
+        return Section(title)
+    return _read(ctx, evidence.heading, text, evidence.facts, _known(outline, evidence))
+
+
+def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
+    """Each fact said again in other words, a paragraph a source.
+
+    A small model that is given many facts ties together what does not belong together; given one, it is truthful.
+    """
+    room = ctx.settings.section_words
+    told: list[Fact] = []
+    for fact in evidence.facts:
+        room -= word_count(fact.text)
+        if room > 0 or not told:
+            told.append(fact)
+    copies = [Sentence(fact.text, (fact.citation,)) for fact in told]
+    reworded = in_own_words(ctx, copies, told, _known(outline, evidence))
+    by_source = groupby(reworded, key=lambda sentence: sentence.citations[0].source_id)
+    return Section(evidence.heading.title, tuple(Paragraph(tuple(sentences)) for _, sentences in by_source))
+
+
+def _known(outline: Outline, evidence: SectionEvidence) -> str:
+    """What a sentence may speak of without a source: the topic and the section's headings."""
+    return f"{outline.topic} {' '.join(evidence.heading.titles())}"
 
 
 def _inputs(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> dict[str, object]:
@@ -82,7 +112,7 @@ def _blocks(heading: Heading, text: str) -> list[tuple[str, list[str]]]:
     for line in text.splitlines():
         found = _HEADING.match(line)
         if found is None:
-            blocks[-1][1].append(re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", line))
+            blocks[-1][1].append(_EMPHASIS.sub(r"\2", _BULLET.sub("", line)))
             continue
         name = planned.pop((found.group(1) or found.group(2)).strip(" :*").casefold(), None)
         if name:

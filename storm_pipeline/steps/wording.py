@@ -7,12 +7,15 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelAuthError, ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.support import check_support
-from storm_pipeline.text import is_complete, longest_common_run
+from storm_pipeline.references.support import check_support, numbers
+from storm_pipeline.text import foreign_script_share, is_complete, longest_common_run, word_count
 from storm_pipeline.types import Sentence
 
-LONGEST_RUN = 9
+LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
+
+
+_TRIES = 3
 
 
 def in_own_words(
@@ -20,20 +23,19 @@ def in_own_words(
 ) -> tuple[Sentence, ...]:
     """Reword each sentence that shares a longer run of words with a fact; what stays a copy is dropped and counted."""
     copied = [s for s in sentences if _run(s.text, facts) > LONGEST_RUN]
-    reworded = dict(
-        zip(copied, parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied)), strict=True)
-    )
-    done = sum(new is not None for new in reworded.values())
+    new = parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied))
+    reworded = dict(zip(copied, new, strict=True))
+    done = sum(sentence is not None for sentence in reworded.values())
     ctx.events.count(reworded=done, dropped_faulty=len(copied) - done)
-    new = (reworded.get(s, s) for s in sentences)
-    return tuple(s for s in new if s is not None)
+    told = (reworded.get(s, s) for s in sentences)
+    return tuple(s for s in told if s is not None)
 
 
 def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str) -> Sentence | None:
     """The sentence in other words with the same citations, or None where no try is both new and still supported."""
     own = [fact for fact in facts if fact.citation in sentence.citations]
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
-    for _ in range(2):
+    for _ in range(_TRIES):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
         except ModelAuthError:
@@ -41,14 +43,25 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
         except ModelError as error:
             ctx.events.failed(f"rewording: {error}")
             return None
-        candidates = parse_cited(reply, ()).sentences
-        texts = [c.text for c in candidates if is_complete(c.text)]
-        if len(texts) != 1 or _run(texts[0], facts) > LONGEST_RUN:
-            continue
-        checked = check_support([Sentence(texts[0], sentence.citations)], own, known=known, embed=ctx.store.embed)
-        if not checked.unsupported:
-            return Sentence(texts[0], sentence.citations)
+        told = parse_cited(reply, ()).sentences
+        if len(told) == 1 and _is_better(told[0].text, sentence, facts):
+            checked = check_support(
+                [Sentence(told[0].text, sentence.citations)], own, known=known, embed=ctx.store.embed
+            )
+            if not checked.unsupported:
+                return Sentence(told[0].text, sentence.citations)
     return None
+
+
+def _is_better(text: str, sentence: Sentence, facts: Sequence[Fact]) -> bool:
+    """Whole, in the script of the original, about as long, with all its numbers, and no copy of anything shown."""
+    return (
+        is_complete(text)
+        and foreign_script_share(text, sentence.text) == 0
+        and word_count(text) >= word_count(sentence.text) // 2
+        and numbers(text) >= numbers(sentence.text)
+        and _run(text, facts) <= LONGEST_RUN
+    )
 
 
 def _run(text: str, facts: Sequence[Fact]) -> int:

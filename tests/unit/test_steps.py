@@ -1,0 +1,157 @@
+"""Pure parts of the steps: budgets, facts, support, evidence. Whole runs are in tests/integration/test_pipeline.py."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.references.facts import by_meaning, by_words, facts_of, numbered
+from storm_pipeline.references.support import check_support, numbers
+from storm_pipeline.steps.conversations import history
+from storm_pipeline.steps.evidence import _share_out
+from storm_pipeline.steps.outline import share_budget
+from storm_pipeline.text import split_sentences, word_count
+from storm_pipeline.types import Citation, Conversation, Perspective, Sentence, Snippet, Turn
+
+EMBED = HashingEmbedder().embed
+WORDS = st.lists(st.sampled_from("alpha beta gamma delta road silk trade caravan 1402".split()), min_size=1, max_size=12)
+SENTENCES = WORDS.map(lambda words: " ".join(words).capitalize() + ".")
+TURNS = st.builds(
+    lambda q, a: Turn(q.rstrip(".") + "?", (), tuple(Sentence(s) for s in a)), SENTENCES, st.lists(SENTENCES, max_size=5)
+)
+CONVERSATIONS = st.lists(
+    st.lists(TURNS, max_size=4).map(lambda t: Conversation(Perspective("Editor", "Focus."), tuple(t))), max_size=5
+)
+
+
+@given(CONVERSATIONS, st.integers(0, 200))
+def test_the_budget_is_kept_and_no_sentence_cut(conversations: list[Conversation], words: int) -> None:
+    shown = share_budget(conversations, words)
+    told = [line.removeprefix("Writer: ").removeprefix("Expert: ") for line in shown.splitlines() if line]
+    assert sum(word_count(line) for line in told) <= words
+    whole = {t.question for c in conversations for t in c.turns}
+    whole |= {s.text for c in conversations for t in c.turns for s in t.answer}
+    whole |= {"No source was found for this question."}
+    for line in told:
+        assert all(sentence in whole for sentence in split_sentences(line)), line
+
+
+@given(CONVERSATIONS)
+def test_an_ample_budget_shows_everything(conversations: list[Conversation]) -> None:
+    shown = share_budget(conversations, 10_000)
+    for conversation in conversations:
+        for turn in conversation.turns:
+            assert turn.question in shown
+            assert turn.answer_text in shown
+
+
+def test_a_long_conversation_cannot_crowd_out_a_short_one() -> None:
+    def talk(name: str, turns: int) -> Conversation:
+        answer = (Sentence(f"{name} has a long story that goes on and on for many words."),) * 6
+        return Conversation(Perspective(name, ""), tuple(Turn(f"What of {name} {i}?", (), answer) for i in range(turns)))
+
+    shown = share_budget([talk("Long", 20), talk("Short", 1)], 200)
+    assert shown.count("What of Short") == 1
+    assert "Short has a long story" in shown
+
+
+@given(st.lists(TURNS, min_size=1, max_size=6))
+def test_history_grows_by_appending(turns: list[Turn]) -> None:
+    for upto in range(len(turns)):
+        assert history(turns[: upto + 1]).startswith(history(turns[:upto]))
+
+
+SNIPPETS = st.lists(
+    st.builds(
+        lambda i, t, s: Snippet(f"https://x.org/{i}", t, " ".join(s)),
+        st.integers(0, 5),
+        st.text(max_size=20),
+        st.lists(SENTENCES, min_size=1, max_size=4),
+    ),
+    max_size=6,
+)
+
+
+@given(SNIPPETS, st.text(max_size=40), st.integers(1, 6))
+def test_facts_by_words_are_few_distinct_and_in_order(snippets: list[Snippet], need: str, limit: int) -> None:
+    facts = by_words(snippets, need, limit)
+    assert len(facts) <= limit
+    assert len({fact.text.casefold() for fact in facts}) == len(facts)
+    known = {(snippet.source_id, snippet.id) for snippet in snippets}
+    assert all((fact.citation.source_id, fact.citation.snippet_id) in known for fact in facts)
+
+
+@given(SNIPPETS)
+def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
+    facts = by_meaning(snippets, EMBED(["silk road"]), 5, EMBED)
+    assert len(numbered(facts).split("\n")) == max(1, len(facts))
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_any_text_gives_at_least_one_fact(text: str) -> None:
+    assert facts_of(Snippet("https://x.org", "t", text))
+
+
+def test_the_fact_that_answers_is_chosen() -> None:
+    snippet = Snippet(
+        "https://x.org",
+        "Orrin Dam",
+        "The dam is made of concrete and stone. About 400 families lost their farms to it. Char are eaten at weddings there.",
+    )
+    (fact,) = by_words([snippet], "Which families lost farms?", 1)
+    assert fact.text == "About 400 families lost their farms to it."
+
+
+FACTS = facts_of(
+    Snippet("https://a.org", "Orrin Dam", "The dam was built between 1931 and 1936 for electric power in the capital.")
+) + facts_of(Snippet("https://b.org", "Char", "Char spawn in cold streams above the northern lake shore."))
+DAM, CHAR = (fact.citation for fact in FACTS)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        (Sentence("The dam, built between 1931 and 1936, gives the capital electric power.", (DAM,)), (DAM,)),
+        (Sentence("The dam, built between 1931 and 1936, gives the capital electric power."), (DAM,)),  # attributed
+        (Sentence("The dam, built between 1931 and 1936, gives the capital electric power.", (CHAR,)), (DAM,)),  # moved
+        (Sentence("The dam, built between 1931 and 1950, gives the capital electric power.", (DAM,)), ()),  # wrong number
+        (Sentence("Kangaroos orchestrate quarterly symphonies underwater.", (DAM,)), ()),  # off topic
+        (Sentence("Kangaroos orchestrate quarterly symphonies underwater."), ()),
+    ],
+)
+def test_support(sentence: Sentence, kept: tuple[Citation, ...]) -> None:
+    checked = check_support([sentence], FACTS, known="Lake Orrin", embed=EMBED)
+    assert checked.sentences == (Sentence(sentence.text, kept),)
+    assert checked.unsupported == (not kept)
+
+
+@given(st.lists(SENTENCES.map(Sentence), max_size=5))
+def test_support_keeps_every_sentence_in_place(sentences: list[Sentence]) -> None:
+    checked = check_support(sentences, FACTS, known="", embed=EMBED)
+    assert [s.text for s in checked.sentences] == [s.text for s in sentences]
+    assert checked.unsupported == sum(not s.citations for s in checked.sentences)
+
+
+def test_numbers() -> None:
+    assert numbers("In 1,200 towns, 3.5 % of 12 people by 1999.") == {"1200", "3.5", "12", "1999"}
+
+
+MATRICES = st.integers(1, 5).flatmap(
+    lambda rows: st.integers(1, 12).flatmap(
+        lambda columns: st.lists(
+            st.lists(st.floats(-1, 1, width=32), min_size=columns, max_size=columns), min_size=rows, max_size=rows
+        )
+    )
+)
+
+
+@given(MATRICES, st.integers(1, 5))
+def test_a_fact_is_shown_to_one_section_at_most(rows: list[list[float]], limit: int) -> None:
+    relevance = np.asarray(rows, dtype=np.float32)
+    chosen = _share_out(relevance, limit)
+    flat = [i for own in chosen for i in own]
+    assert len(flat) == len(set(flat))
+    assert all(len(own) <= limit for own in chosen)
+    for row, own in zip(relevance, chosen, strict=True):
+        assert list(row[own]) == sorted(row[own], reverse=True)
