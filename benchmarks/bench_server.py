@@ -1,17 +1,24 @@
 """A language model and a search engine of fixed latency on loopback, which know what every call depended on.
 
-Every reply and every search result carries a mark of its own (a made-up word). A call depends on the calls whose marks stand in its
-prompt or query, so the longest chain of dependent calls is read off the traffic itself, whatever the pipeline is.
+Every reply and every search result carries a mark of its own (a made-up word). A call depends on the calls whose marks
+stand in its prompt or query, so the longest chain of dependent calls is read off the traffic itself, whatever the
+pipeline is.
 """
 
 import json
+import os
 import re
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+import tiktoken
 
 LM_SECONDS, TOKEN_SECONDS, SEARCH_SECONDS = 0.25, 0.002, 0.1
 _MARK = re.compile(r"\bmark[a-j]{5}\b")
@@ -57,12 +64,6 @@ class Tokenizer:
     """GPT-4's tokens, from the file that LiteLLM carries; nothing is fetched."""
 
     def __init__(self) -> None:
-        import os
-        from importlib.util import find_spec
-        from pathlib import Path
-
-        import tiktoken
-
         spec = find_spec("litellm")
         assert spec is not None and spec.origin is not None
         os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(spec.origin).parent / "litellm_core_utils" / "tokenizers")
@@ -116,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Stay silent."""
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         start = time.monotonic()
         query = parse_qs(urlsplit(self.path).query)
         text, k = query["query"][0], int(query.get("count", ["3"])[0])
@@ -125,19 +126,28 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.traffic.record("search", text, mark, tokens=(0, 0), latency=SEARCH_SECONDS)
         self._reply(body, start + SEARCH_SECONDS)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         start = time.monotonic()
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         prompt = "\n".join(f"<{m['role']}>\n{m['content']}" for m in request["messages"])
         mark = self.server.traffic.new_mark()
-        kind, text = scripted(request["messages"][0]["content"], request["messages"][-1]["content"], mark, self.server.perspectives)
+        kind, text = scripted(
+            request["messages"][0]["content"], request["messages"][-1]["content"], mark, self.server.perspectives
+        )
         tokens = len(self.server.tokens(prompt)), len(self.server.tokens(text))
         latency = LM_SECONDS + TOKEN_SECONDS * tokens[1]
         self.server.traffic.record(kind, prompt, mark, tokens=tokens, latency=latency)
         usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        body = {"id": mark, "object": "chat.completion", "created": 0, "model": request["model"], "choices": [choice], "usage": usage}
+        body = {
+            "id": mark,
+            "object": "chat.completion",
+            "created": 0,
+            "model": request["model"],
+            "choices": [choice],
+            "usage": usage,
+        }
         self._reply(body, start + latency)
 
     def _reply(self, body: dict[str, Any], at: float) -> None:
@@ -150,35 +160,26 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def scripted(system: str, user: str, mark: str, perspectives: int) -> tuple[str, str]:
+def scripted(messages: list[dict[str, str]], mark: str, perspectives: int) -> tuple[str, str]:
     """A reply of realistic length and form to each of the pipeline's prompts, recognised by its instructions."""
-    if "related to the topic" in system:
-        return "related topics", json.dumps({"related_topics": [f"Related subject {c} {mark}" for c in "ABCDE"]})
-    if "group of editors" in system:
-        editors = [
-            {"name": f"Editor {c} {mark}", "focus": f"Side {c} of the topic, with its causes, its course and its effects."}
-            for c in "ABCDEFGHIJKLMNOPQRST"[:perspectives]
-        ]
-        return "perspectives", json.dumps({"editors": editors})
-    if "interview an expert" in system:
-        return "question", f"How did {mark} shape the early development of the topic, and which groups of people were most affected?"
-    if "search-engine queries" in system:
-        return "queries", json.dumps({"queries": [f"{mark} {part}" for part in ("early development", "groups affected", "effects")]})
-    if "answer an encyclopedia writer" in system:
-        return "answer", _from_facts(user, mark, sentences=4)
-    if "Improve the outline" in system:
-        return "outline", _outline(mark)
-    if "Write the outline" in system:
-        return "draft outline", _outline(mark)
-    if "Write one section" in system:
-        return "section", _from_facts(user, mark, sentences=8)
-    if "Write the opening" in system:
-        return "lead", " ".join(_sentences(user.split("\n", 2)[-1])[:5])
-    if "numbered pair" in system:
-        return "repetition", json.dumps({"repeated": [1]})
-    if "Say the same" in system:
-        return "reworded", " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + "."
+    system, user = messages[0]["content"], messages[-1]["content"]
+    for told, kind, answer in _ANSWERS:
+        if told in system:
+            return kind, answer(user, mark, perspectives)
     raise ValueError(f"the benchmark has no reply for this prompt: {system[:80]}")
+
+
+def _editors(_: str, mark: str, perspectives: int) -> str:
+    focus = "Side {} of the topic, with its causes, its course and its effects."
+    letters = "ABCDEFGHIJKLMNOPQRST"[:perspectives]
+    return json.dumps({"editors": [{"name": f"Editor {c} {mark}", "focus": focus.format(c)} for c in letters]})
+
+
+def _outline(_: str, mark: str, __: int) -> str:
+    titles = ("Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects")
+    below = ("Background of {} " + mark, "Course of {}")
+    sections = [{"title": t, "subsections": [b.format(t.lower()) for b in below]} for t in titles]
+    return json.dumps({"sections": sections})
 
 
 def _from_facts(user: str, mark: str, *, sentences: int) -> str:
@@ -197,6 +198,36 @@ def _sentences(text: str) -> list[str]:
     return [s.strip() + "." for s in re.split(r"\.\s", text) if len(s.split()) > 4 and "#" not in s]
 
 
-def _outline(mark: str) -> str:
-    titles = ("Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects")
-    return "\n".join(f"# {t}\n## Background of {t.lower()} {mark}\n## Course of {t.lower()}" for t in titles)
+_ANSWERS: list[tuple[str, str, Callable[[str, str, int], str]]] = [
+    (
+        "closely related to the topic",
+        "related topics",
+        lambda _, mark, __: json.dumps({"related_topics": [f"Related subject {c} {mark}" for c in "ABCDE"]}),
+    ),
+    ("group of editors", "perspectives", _editors),
+    (
+        "interview an expert",
+        "question",
+        lambda _, mark, __: (
+            f"How did {mark} shape the early development of the topic, and who was most affected by it?"
+        ),
+    ),
+    (
+        "search-engine queries",
+        "queries",
+        lambda _, mark, __: json.dumps(
+            {"queries": [f"{mark} {s}" for s in ("early development", "groups", "effects")]}
+        ),
+    ),
+    ("answer an encyclopedia writer", "answer", lambda user, mark, _: _from_facts(user, mark, sentences=4)),
+    ("Improve the outline", "outline", _outline),
+    ("Write the outline", "draft outline", _outline),
+    ("Write one section", "section", lambda user, mark, _: _from_facts(user, mark, sentences=8)),
+    ("Write the opening", "lead", lambda user, _, __: " ".join(_sentences(user.split("\n", 2)[-1])[:5])),
+    ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
+    (
+        "Say the same",
+        "reworded",
+        lambda user, *_: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
+    ),
+]

@@ -1,9 +1,9 @@
-"""How close a run's wall time comes to its longest chain of calls, and how much of its prompts a prefix cache would serve.
+"""How near a run's wall time comes to its longest chain of calls, and how much of its prompts a prefix cache serves.
 
     python benchmarks/speed.py [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
 
-The language model answers after 250 ms + 2 ms a completion token, the search engine after 100 ms with four snippets of 100
-words a hit; both with unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in GPT-4's tokens.
+The language model answers after 250 ms + 2 ms a completion token, the search engine after 100 ms with four snippets
+of 100 words a hit; both with unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in GPT-4's tokens.
 """
 
 import argparse
@@ -119,7 +119,7 @@ def tell_tokens(calls: list[Call]) -> None:
         total[call.kind] += len(prompt)
         served[call.kind] += max((_common(prompt, other) for other in seen), default=0)
         seen.append(prompt)
-    out = Counter({kind: 0 for kind in total})
+    out = Counter(dict.fromkeys(total, 0))
     number = Counter(call.kind for call in asked)
     for call in asked:
         out[call.kind] += call.tokens_out

@@ -5,7 +5,7 @@ All about one invented place, so that no fact of them can leak into a real artic
 
 import dspy
 
-from signatures.shapes import Editor
+from signatures.shapes import Editor, OutlineSection
 
 _FACTS = """[1] Orrin Dam: The dam at the lake's southern end was built between 1931 and 1936 to supply the capital with electricity.
 [2] Valmere cuisine: Smoked char is eaten at weddings in the whole of the country.
@@ -60,7 +60,13 @@ ANSWER = [
 DRAFT = [
     dspy.Example(
         topic="Lake Orrin",
-        outline="# Geography\n# Early settlement\n# Orrin Dam\n## Construction\n## Consequences\n# Ecology\n# Fishing and tourism",
+        sections=[
+            OutlineSection(title="Geography", subsections=["Formation"]),
+            OutlineSection(title="Early settlement", subsections=[]),
+            OutlineSection(title="Orrin Dam", subsections=["Construction", "Consequences"]),
+            OutlineSection(title="Ecology", subsections=[]),
+            OutlineSection(title="Fishing and tourism", subsections=[]),
+        ],
     )
 ]
 
@@ -71,7 +77,13 @@ REFINE = [
         interviews="Writer: Who lost land to the Orrin Dam?\nExpert: Some 400 families had to give up their farms.\n"
         "Writer: What became of the fish of Lake Orrin?\nExpert: Char could no longer reach the streams in which they spawn.",
         draft="# Geography\n# History\n## Early settlement\n# Ecology\n# Economy\n# Culture",
-        outline="# Geography\n# Early settlement\n# Orrin Dam\n## Construction\n## Displaced families\n# Fish\n# Economy",
+        sections=[
+            OutlineSection(title="Geography", subsections=[]),
+            OutlineSection(title="Early settlement", subsections=[]),
+            OutlineSection(title="Orrin Dam", subsections=["Construction", "Displaced families"]),
+            OutlineSection(title="Fish", subsections=[]),
+            OutlineSection(title="Economy", subsections=[]),
+        ],
     )
 ]
 

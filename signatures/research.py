@@ -35,9 +35,9 @@ class FindPerspectives(dspy.Signature):
 
 
 class AskQuestion(dspy.Signature):
-    """You write for an encyclopedia and interview an expert about the topic, from your own perspective. An interview has
-    many questions; only when the expert could tell you nothing new any more, end it with: Thank you so much for your
-    help!
+    """You write for an encyclopedia and interview an expert about the topic, from your own perspective. An interview
+    has many questions; only when the expert could tell you nothing new any more, end it with: Thank you so much for
+    your help!
     Ask the one question whose answer your article needs most now: specific, self-contained, naming the topic, about
     something that was not asked before; follow up on what you have learnt. Reply with the question alone.
     """

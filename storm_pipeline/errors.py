@@ -42,7 +42,15 @@ class ModelAuthError(ModelError):
 
 
 class ReplyError(ModelError):
-    """The model answered, but not in the form that was asked for, even after a fresh sample."""
+    """The model answered, but not in the form that was asked for, even after a fresh sample.
+
+    Attributes:
+        reply: the last answer as it came.
+    """
+
+    def __init__(self, message: str, reply: str = "") -> None:
+        super().__init__(message)
+        self.reply = reply
 
 
 class SearchError(StormError):

@@ -91,13 +91,15 @@ class LanguageModels:
             ReplyError: no sample had the form that was asked for.
         """
         model = self._table[role]
+        reason = reply = ""
         for sample in range(self._samples):
             try:
                 return self._with_retries(role, model, program, inputs, sample)
             except AdapterParseError as error:
                 reason = f"the reply of {program.name} does not parse: {error.message}"
+                reply = str(error.lm_response or "")
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
-        raise ReplyError(f"{model.name} gave {self._samples} replies in the wrong form: {reason}")
+        raise ReplyError(f"{model.name} gave {self._samples} replies in the wrong form: {reason}", reply)
 
     def _with_retries(
         self, role: Role, model: Model, program: Program, inputs: dict[str, Any], sample: int

@@ -42,10 +42,12 @@ class Settings(BaseModel):
         le=1,
         description="Nucleus of sampling; default: the paper's 0.9, for the embedded model its own 0.8.",
     )
-    seed: int | None = Field(None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time.")
+    seed: int | None = Field(
+        None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time."
+    )
     max_tokens: int | None = Field(None, ge=16, description="Longest reply in tokens; default: the model's own limit.")
     structured: Literal["auto", "always", "never"] = Field(
-        "auto", description="Whether typed replies are constrained by a JSON schema; auto: where the model is known to."
+        "auto", description="Whether a JSON schema constrains typed replies; auto: where the model is known for it."
     )
     lm_timeout: float = Field(300.0, gt=0, le=3600, description="Seconds that one model call may wait for bytes.")
     attempts: int = Field(5, ge=1, le=20, description="Tries of a call that fails for a passing reason.")

@@ -75,6 +75,10 @@ def _question() -> Callable[[str], str]:
     return lambda user: f"What is known about aspect {next(count)} of {re.findall(r'Topic: (.+)', user)[-1]}?"
 
 
+def _outline(**sections: list[str]) -> str:
+    return json.dumps({"sections": [{"title": title, "subsections": below} for title, below in sections.items()]})
+
+
 def default_answers() -> dict[str, Answer]:
     """A model that does all that it is asked."""
     return {
@@ -83,8 +87,8 @@ def default_answers() -> dict[str, Answer]:
         "AskQuestion": _question(),
         "WriteQueries": lambda user: json.dumps({"queries": [re.findall(r"Question: (.+)", user)[-1]]}),
         "AnswerQuestion": from_facts,
-        "DraftOutline": "# History\n# Goods\n# Routes",
-        "RefineOutline": "# History\n## Early history\n# Goods\n# Routes\n# Legacy",
+        "DraftOutline": _outline(History=[], Goods=[], Routes=[]),
+        "RefineOutline": _outline(History=["Early history"], Goods=[], Routes=[], Legacy=[]),
         "WriteSection": lambda user: from_facts(user, 6),
         "WriteLead": lambda user: " ".join(re.findall(r"(About [^.]+\.)", user.split("Article:")[-1])[:3]),
         "FindRepeated": json.dumps({"repeated": []}),

@@ -48,6 +48,7 @@ class TableOfContents:
     title: str
     headings: tuple[tuple[int, str], ...]
 
+
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 """Little: the run waits for it, and can do without."""
 

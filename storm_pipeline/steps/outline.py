@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError
-from storm_pipeline.outlines import outline_to_markdown, parse_outline
+from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError
+from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
+from storm_pipeline.programs import Program
 from storm_pipeline.text import truncate_sentences, word_count
-from storm_pipeline.types import Conversation, Heading, Outline
+from storm_pipeline.types import Conversation, Outline
 
 _TITLES = 1500
 """Characters of source titles shown when refining: what the sources are about is what sections can be filled with."""
@@ -16,17 +17,12 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
     """An outline from what the model knows of the topic; empty, and recorded, when it fails."""
     with ctx.events.in_stage("draft outline"):
         try:
-            reply = ctx.ask("outliner", ctx.programs.draft, topic=topic).outline
+            return _ask(ctx, ctx.programs.draft, topic)
         except ModelAuthError:
             raise
         except ModelError as error:
             ctx.events.failed(f"no draft outline: {error}")
             return Outline(topic)
-        return _parse(ctx, reply, topic)
-
-
-def _parse(ctx: RunContext, reply: str, topic: str) -> Outline:
-    return parse_outline(reply, topic, max_sections=ctx.settings.max_sections, max_depth=ctx.settings.outline_depth)
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
@@ -36,34 +32,41 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
         ModelError: there is neither a refined outline nor a draft.
     """
     with ctx.events.in_stage("outline"):
-        interviews = share_budget(conversations, ctx.settings.outline_words)
-        failure: ModelError | None = None
+        titles = "; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
+        inputs = {
+            "sources": titles[:_TITLES],
+            "interviews": share_budget(conversations, ctx.settings.outline_words),
+            "draft": outline_to_markdown(draft),
+        }
         try:
-            reply = ctx.ask(
-                "outliner",
-                ctx.programs.refine,
-                topic=topic,
-                sources="; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))[
-                    :_TITLES
-                ],
-                interviews=interviews,
-                draft=outline_to_markdown(draft),
-            ).outline
-            refined = _parse(ctx, reply, topic)
+            return _ask(ctx, ctx.programs.refine, topic, **inputs)
         except ModelAuthError:
             raise
         except ModelError as error:
-            failure, refined = error, Outline(topic)
-        if refined.sections:
-            return refined
-        why = str(failure) if failure else "the reply holds no headings"
-        if draft.sections:
-            ctx.events.degraded(f"the outline is the unrefined draft: {why}")
+            if not draft.sections:
+                raise
+            ctx.events.degraded(f"the outline is the unrefined draft: {error}")
             return draft
-        if failure:
-            raise failure
-        ctx.events.degraded("no outline could be read from the model's replies; the article has one section")
-        return Outline(topic, (Heading("Overview"),))
+
+
+def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
+    """The outline that a prompt gives; a model that writes it as text instead of values is understood too.
+
+    Raises:
+        ModelError: no reply holds a heading.
+    """
+    bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
+    try:
+        sections = ctx.ask("outliner", program, topic=topic, **inputs).sections
+        pairs = ((level, title) for s in sections for level, title in [(1, s.title), *((2, t) for t in s.subsections)])
+        outline = outline_from_headings(pairs, topic, **bounds)
+    except ReplyError as error:
+        outline = parse_outline(error.reply, topic, **bounds)
+        if not outline.sections:
+            raise
+    if not outline.sections:
+        raise ReplyError(f"the outline of {topic!r} has no usable heading")
+    return outline
 
 
 def share_budget(conversations: Sequence[Conversation], words: int) -> str:

@@ -41,23 +41,23 @@ def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Sect
         ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
         ctx.events.advance(title)
         return None
-    section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
-    if not any(section.sentences()):
-        ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
-    ctx.events.advance(title)
-    return section if any(section.sentences()) else None
-
-
-def _whole(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
-    """The section in one call, as in the paper; empty, and recorded, when the call fails."""
-    title = evidence.heading.title
     try:
-        text = ctx.ask("writer", ctx.programs.section, **_inputs(ctx, outline, evidence)).text
+        section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
     except ModelAuthError:
         raise
     except ModelError as error:
         ctx.events.failed(f"section {title!r}: {error}")
-        return Section(title)
+        return None
+    ctx.events.advance(title)
+    if any(section.sentences()):
+        return section
+    ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
+    return None
+
+
+def _whole(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
+    """The section in one call, as in the paper."""
+    text = ctx.ask("writer", ctx.programs.section, **_inputs(ctx, outline, evidence)).text
     return _read(ctx, evidence.heading, text, evidence.facts, _known(outline, evidence))
 
 

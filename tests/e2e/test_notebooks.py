@@ -19,7 +19,9 @@ def test_write_an_article(tmp_path: Path) -> None:
         fetch(asset, ROOT / "cache")
     book = nbformat.read(ROOT / "examples" / "01_write_an_article.ipynb", as_version=4)
     book.cells[1].source = book.cells[1].source.replace('root / "runs"', f"Path({str(tmp_path)!r})")
-    NotebookClient(book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}).execute()
+    NotebookClient(
+        book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}
+    ).execute()
     (run,) = tmp_path.iterdir()
     text = (run / "article.md").read_text(encoding="utf-8")
     assert text.startswith("# Renaissance\n")

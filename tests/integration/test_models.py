@@ -17,7 +17,9 @@ from storm_pipeline.settings import Settings
 PROGRAMS = Programs()
 
 
-def models(lm: str, events: list[Event] | None = None, sleeps: list[float] | None = None, **settings: object) -> LanguageModels:
+def models(
+    lm: str, events: list[Event] | None = None, sleeps: list[float] | None = None, **settings: object
+) -> LanguageModels:
     chosen = Settings.build({"lm": lm, "lm_timeout": 5, **settings})
     return LanguageModels(
         open_models(chosen),
@@ -36,7 +38,11 @@ def related(asking: LanguageModels) -> list[str]:
 
 
 def test_a_passing_failure_is_retried_as_the_server_asks() -> None:
-    faults = [Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "7"}), Reply(503, "busy"), Reply(reset=True)]
+    faults = [
+        Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "7"}),
+        Reply(503, "busy"),
+        Reply(reset=True),
+    ]
     events: list[Event] = []
     sleeps: list[float] = []
     with FakeModel(faults={"FindRelatedTopics": faults}) as server:
@@ -98,7 +104,10 @@ def test_too_many_malformed_replies_are_an_error() -> None:
 
 @pytest.mark.parametrize("reply", ["", "not json at all", "{", '{"choices": []}', json.dumps([1, 2])])
 def test_a_body_that_is_no_completion_is_a_model_error(reply: str) -> None:
-    with FakeModel(faults={"FindRelatedTopics": [Reply(200, reply.encode())] * 20}) as server, pytest.raises(ModelError):
+    with (
+        FakeModel(faults={"FindRelatedTopics": [Reply(200, reply.encode())] * 20}) as server,
+        pytest.raises(ModelError),
+    ):
         related(models(server.lm, attempts=2, samples=2))
 
 
@@ -198,7 +207,9 @@ def test_a_key_goes_only_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> No
         assert server._server.requests[0].headers["authorization"] == "Bearer secret-1"
 
 
-@pytest.mark.parametrize("settings", [{"lm": "gpt-4o"}, {"lm": "embedded:9b"}, {"lm": "openai/x", "api_key_env": "NOT_SET_1"}])
+@pytest.mark.parametrize(
+    "settings", [{"lm": "gpt-4o"}, {"lm": "embedded:9b"}, {"lm": "openai/x", "api_key_env": "NOT_SET_1"}]
+)
 def test_a_model_that_cannot_be_named_is_a_setting_error(settings: dict[str, str]) -> None:
     with pytest.raises(SettingsError):
         open_models(Settings.build(settings))

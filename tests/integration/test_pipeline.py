@@ -32,16 +32,17 @@ MADE = "brokers in {p} weighed {n} on public scales before caravans carried it a
 def world(query: str) -> Sequence[Snippet]:
     """Six distinct pages for any query, each with three sentences about early history, goods, routes and legacy."""
     start = sum(map(ord, query))
-    return [page(start * 7 + i) for i in range(6)]
+    topic = re.search(r"aspect \d+ of (.+)\?", query)
+    return [page(start * 7 + i, topic.group(1) if topic else "Silk Road") for i in range(6)]
 
 
-def page(i: int) -> Snippet:
+def page(i: int, topic: str = "Silk Road") -> Snippet:
     n, p, q = NOUNS[i % 16], PLACES[i % 12], PLACES[(i * 5 + 3) % 12]
     text = (
-        f"Silk Road history, early history: {MADE.format(n=n, p=p, q=q)}. "
-        f"Silk Road goods: goods such as {n} from {p} paid tolls of {i % 90 + 10} dirhams near {q}. "
-        f"Silk Road routes: the northern routes for {n} led riders from {p} past ruined forts to {q}. "
-        f"Silk Road legacy: a legacy of {n} weaving survives in museums of {p} and in songs of {q} herders."
+        f"{topic} history, early history: {MADE.format(n=n, p=p, q=q)}. "
+        f"{topic} goods: goods such as {n} from {p} paid tolls of {i % 90 + 10} dirhams near {q}. "
+        f"{topic} routes: the northern routes for {n} led riders from {p} past ruined forts to {q}. "
+        f"{topic} legacy: a legacy of {n} weaving survives in museums of {p} and in songs of {q} herders."
     )
     return Snippet(f"https://example.org/{n}/{i}", f"{n.title()} of {p}", text)
 
@@ -128,9 +129,7 @@ def test_rendered_markdown_reads_back_as_the_same_table(tmp_path: Path) -> None:
     with FakeModel() as server:
         article = storm(server, tmp_path).write("Silk Road")
     urls = {source.id: source.url for source in article.sources}
-    told = [
-        (s.text, tuple(dict.fromkeys(urls[c.source_id] for c in s.citations))) for s in article.sentences()
-    ]
+    told = [(s.text, tuple(dict.fromkeys(urls[c.source_id] for c in s.citations))) for s in article.sentences()]
     read = parse_markdown(article.to_markdown())
     assert [text for text, _ in read] == [text for text, _ in told]
     assert [set(cited) for _, cited in read] == [set(cited) for _, cited in told]
@@ -216,7 +215,9 @@ def test_a_failing_section_leaves_the_others(tmp_path: Path) -> None:
     assert [p.stage for p in article.report.problems] == ["sections"]
 
 
-@pytest.mark.parametrize("signature", ["FindRelatedTopics", "FindPerspectives", "DraftOutline", "RefineOutline", "WriteLead"])
+@pytest.mark.parametrize(
+    "signature", ["FindRelatedTopics", "FindPerspectives", "DraftOutline", "RefineOutline", "WriteLead"]
+)
 def test_any_single_failing_prompt_is_survived(tmp_path: Path, signature: str) -> None:
     with FakeModel(faults={signature: [Reply(400, {"error": {"message": "refused"}})] * 9}) as server:
         article = storm(server, tmp_path).write("Silk Road")
@@ -225,7 +226,10 @@ def test_any_single_failing_prompt_is_survived(tmp_path: Path, signature: str) -
 
 
 def test_a_refused_key_stops_the_run_at_once(tmp_path: Path) -> None:
-    faults = {name: [Reply(401, {"error": {"message": "no"}})] * 9 for name in ("AskQuestion", "FindRelatedTopics", "DraftOutline")}
+    faults = {
+        name: [Reply(401, {"error": {"message": "no"}})] * 9
+        for name in ("AskQuestion", "FindRelatedTopics", "DraftOutline")
+    }
     with FakeModel(faults=faults) as server, pytest.raises(ModelAuthError):
         storm(server, tmp_path).write("Silk Road")
 
@@ -331,7 +335,9 @@ def test_excluded_pages_are_never_used(tmp_path: Path) -> None:
 
 
 def test_two_sections_of_one_name_lose_nothing(tmp_path: Path) -> None:
-    with FakeModel({"RefineOutline": "# History\n## Origins\n# Notes\n# History\n## Decline\n# Impact\n# C# language"}) as server:
+    with FakeModel(
+        {"RefineOutline": "# History\n## Origins\n# Notes\n# History\n## Decline\n# Impact\n# C# language"}
+    ) as server:
         outline = storm(server, tmp_path).outline("Silk Road")
     assert list(outline.titles()) == ["History", "Origins", "Decline", "Impact", "C# language"]
 
@@ -422,7 +428,9 @@ def test_a_model_that_wraps_everything_is_understood(tmp_path: Path) -> None:
     with FakeModel(answers) as server:
         article = storm(server, tmp_path).write("Silk Road")
     for conversation in article.conversations:
-        assert all(re.fullmatch(r"What is known about aspect \d+ of Silk Road\?", t.question) for t in conversation.turns)
+        assert all(
+            re.fullmatch(r"What is known about aspect \d+ of Silk Road\?", t.question) for t in conversation.turns
+        )
 
 
 def test_completion_without_text_is_asked_again(tmp_path: Path) -> None:

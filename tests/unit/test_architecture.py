@@ -37,7 +37,9 @@ def room(path: Path) -> str:
     return path.relative_to(ROOT / "storm_pipeline").parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "storm_pipeline").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "storm_pipeline").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_imports_run_one_way(path: Path) -> None:
     own = room(path)
     if own == "__init__":

@@ -15,10 +15,14 @@ from storm_pipeline.text import split_sentences, word_count
 from storm_pipeline.types import Citation, Conversation, Perspective, Sentence, Snippet, Turn
 
 EMBED = HashingEmbedder().embed
-WORDS = st.lists(st.sampled_from("alpha beta gamma delta road silk trade caravan 1402".split()), min_size=1, max_size=12)
+WORDS = st.lists(
+    st.sampled_from("alpha beta gamma delta road silk trade caravan 1402".split()), min_size=1, max_size=12
+)
 SENTENCES = WORDS.map(lambda words: " ".join(words).capitalize() + ".")
 TURNS = st.builds(
-    lambda q, a: Turn(q.rstrip(".") + "?", (), tuple(Sentence(s) for s in a)), SENTENCES, st.lists(SENTENCES, max_size=5)
+    lambda q, a: Turn(q.rstrip(".") + "?", (), tuple(Sentence(s) for s in a)),
+    SENTENCES,
+    st.lists(SENTENCES, max_size=5),
 )
 CONVERSATIONS = st.lists(
     st.lists(TURNS, max_size=4).map(lambda t: Conversation(Perspective("Editor", "Focus."), tuple(t))), max_size=5
@@ -49,7 +53,9 @@ def test_an_ample_budget_shows_everything(conversations: list[Conversation]) -> 
 def test_a_long_conversation_cannot_crowd_out_a_short_one() -> None:
     def talk(name: str, turns: int) -> Conversation:
         answer = (Sentence(f"{name} has a long story that goes on and on for many words."),) * 6
-        return Conversation(Perspective(name, ""), tuple(Turn(f"What of {name} {i}?", (), answer) for i in range(turns)))
+        return Conversation(
+            Perspective(name, ""), tuple(Turn(f"What of {name} {i}?", (), answer) for i in range(turns))
+        )
 
     shown = share_budget([talk("Long", 20), talk("Short", 1)], 200)
     assert shown.count("What of Short") == 1
@@ -115,7 +121,10 @@ DAM, CHAR = (fact.citation for fact in FACTS)
         (Sentence("The dam, built between 1931 and 1936, gives the capital electric power.", (DAM,)), (DAM,)),
         (Sentence("The dam, built between 1931 and 1936, gives the capital electric power."), (DAM,)),  # attributed
         (Sentence("The dam, built between 1931 and 1936, gives the capital electric power.", (CHAR,)), (DAM,)),  # moved
-        (Sentence("The dam, built between 1931 and 1950, gives the capital electric power.", (DAM,)), ()),  # wrong number
+        (
+            Sentence("The dam, built between 1931 and 1950, gives the capital electric power.", (DAM,)),
+            (),
+        ),  # wrong number
         (Sentence("Kangaroos orchestrate quarterly symphonies underwater.", (DAM,)), ()),  # off topic
         (Sentence("Kangaroos orchestrate quarterly symphonies underwater."), ()),
     ],
