@@ -131,9 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         prompt = "\n".join(f"<{m['role']}>\n{m['content']}" for m in request["messages"])
         mark = self.server.traffic.new_mark()
-        kind, text = scripted(
-            request["messages"][0]["content"], request["messages"][-1]["content"], mark, self.server.perspectives
-        )
+        kind, text = scripted(request["messages"], mark, self.server.perspectives)
         tokens = len(self.server.tokens(prompt)), len(self.server.tokens(text))
         latency = LM_SECONDS + TOKEN_SECONDS * tokens[1]
         self.server.traffic.record(kind, prompt, mark, tokens=tokens, latency=latency)

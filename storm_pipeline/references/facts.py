@@ -7,17 +7,15 @@ long as with whole snippets.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from functools import lru_cache
+from typing import TypeVar
 
 from storm_pipeline.text import is_complete, split_sentences, word_count, words
 from storm_pipeline.types import Citation, Snippet
 
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
-"""Texts to unit vectors, a row a text."""
+T = TypeVar("T")
 
 _SHORTEST, _LONGEST = 5, 60
 """Words of a sentence that can stand as a fact."""
@@ -32,43 +30,37 @@ class Fact:
     citation: Citation
 
 
-def facts_of(snippet: Snippet) -> list[Fact]:
+@lru_cache(maxsize=4096)
+def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
     """The whole sentences of a snippet that can stand alone; a snippet without any is one fact itself."""
     citation = Citation(snippet.source_id, snippet.id)
     sentences = [" ".join(s.split()) for s in split_sentences(snippet.text)]
     whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
     if not whole:
         whole = [" ".join(snippet.text.split()[:_LONGEST])]
-    return [Fact(text, snippet.title, citation) for text in whole]
+    return tuple(Fact(text, snippet.title, citation) for text in whole)
 
 
 def by_words(snippets: Iterable[Snippet], need: str, limit: int) -> list[Fact]:
     """The ``limit`` facts that share most with ``need`` in rare words, in the order of the snippets.
 
-    Cheap enough for every turn of a conversation: no embedding.
+    Cheap enough for every turn of a conversation: nothing is embedded, and only the ``limit`` snippets that share
+    most are split into sentences.
     """
-    facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet))
-    terms = [set(stems(f"{fact.title} {fact.text}")) for fact in facts]
-    frequency = Counter(term for own in terms for term in own)
+    snippets = list(snippets)
     wanted = set(stems(need))
-    scores = [
-        sum(math.log(1 + len(facts) / frequency[t]) for t in wanted & own) / math.sqrt(8 + len(own)) for own in terms
+    near = _best(snippets, _shared(wanted, [f"{s.title} {s.text}" for s in snippets]), limit)
+    facts = _distinct(fact for snippet in near for fact in facts_of(snippet))
+    return _best(facts, _shared(wanted, [f"{fact.title} {fact.text}" for fact in facts]), limit)
+
+
+def _shared(wanted: set[str], texts: Sequence[str]) -> list[float]:
+    """For each text the weight of the wanted stems that it has: rarer ones weigh more, longer texts less."""
+    terms = [set(stems(text)) for text in texts]
+    frequency = Counter(term for own in terms for term in own)
+    return [
+        sum(math.log(1 + len(texts) / frequency[t]) for t in wanted & own) / math.sqrt(8 + len(own)) for own in terms
     ]
-    return _best(facts, scores, limit)
-
-
-def by_meaning(
-    snippets: Iterable[Snippet],
-    need: npt.NDArray[np.float32],
-    limit: int,
-    embed: Embed,
-) -> list[Fact]:
-    """The ``limit`` facts nearest in meaning to any row of ``need`` (unit vectors), in the order of the snippets."""
-    facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet))
-    if len(facts) <= limit:
-        return facts
-    vectors = embed([f"{fact.title}: {fact.text}" for fact in facts])
-    return _best(facts, (vectors @ need.T).max(axis=1).tolist(), limit)
 
 
 def numbered(facts: Sequence[Fact]) -> str:
@@ -97,9 +89,9 @@ def _distinct(facts: Iterable[Fact]) -> list[Fact]:
     return list({fact.text.casefold(): fact for fact in reversed(list(facts))}.values())[::-1]
 
 
-def _best(facts: list[Fact], scores: Sequence[float], limit: int) -> list[Fact]:
-    best = sorted(range(len(facts)), key=lambda i: (-scores[i], i))[:limit]
-    return [facts[i] for i in sorted(best)]
+def _best(items: Sequence[T], scores: Sequence[float], limit: int) -> list[T]:
+    best = sorted(range(len(items)), key=lambda i: (-scores[i], i))[:limit]
+    return [items[i] for i in sorted(best)]
 
 
 _STOP = frozenset(

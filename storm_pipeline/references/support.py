@@ -8,15 +8,17 @@ lack is not supported by them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.references.facts import Embed, Fact, stems
+from storm_pipeline.references.facts import Fact, stems
 from storm_pipeline.types import Citation, Sentence
 
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Texts to unit vectors, a row a text."""
 ATTRIBUTED = 0.60
 """Least score at which an uncited sentence is given to a fact."""
 CITED = 0.40

@@ -60,14 +60,15 @@ def _speaks_of(snippet: Snippet, topic: str) -> bool:
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:
-    """Sections × facts: mean cosine to the nearest of the section's headings, with the topic named and without."""
+    """Sections × facts: cosine to the section's heading and its nearest one, with and without the topic, averaged."""
     vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
     rows = []
     for section in outline.sections:
         titles = list(section.titles())
         named = ctx.store.embed([f"{outline.topic}: {title}" for title in titles]) @ vectors.T
         bare = ctx.store.embed(titles) @ vectors.T
-        rows.append(((named + bare) / 2).max(axis=0))
+        both = (named + bare) / 2
+        rows.append((both[0] + both.max(axis=0)) / 2)
     return np.asarray(rows, dtype=np.float32)
 
 

@@ -29,7 +29,7 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
         cited = parse_cited(reply, ())
         whole = [s for s in cited.sentences if is_complete(s.text)]
         body = [
-            Fact(sentence.text, section.heading, citation)
+            Fact(sentence.text, topic, citation)
             for section in sections
             for sentence in section.sentences()
             for citation in sentence.citations[:1]

@@ -1,5 +1,6 @@
 """Whole runs against a model server, a search engine and an embedder that are doubles, through the public interface."""
 
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -140,7 +141,7 @@ def test_prompts_of_a_conversation_grow_by_appending(tmp_path: Path) -> None:
         storm(server, tmp_path, perspectives=0, turns=5).write("Silk Road")
     prompts = [asked.prompt for asked in server.of("AskQuestion")]
     assert len(prompts) == 5
-    for earlier, later in zip(prompts, prompts[1:], strict=False):
+    for earlier, later in itertools.pairwise(prompts):
         assert later.startswith(earlier), "a later question's prompt must begin with all of the one before"
 
 

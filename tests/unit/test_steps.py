@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.references.facts import by_meaning, by_words, facts_of, numbered
+from storm_pipeline.references.facts import by_words, facts_of, numbered
 from storm_pipeline.references.support import check_support, numbers
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.evidence import _share_out
@@ -90,7 +90,7 @@ def test_facts_by_words_are_few_distinct_and_in_order(snippets: list[Snippet], n
 
 @given(SNIPPETS)
 def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
-    facts = by_meaning(snippets, EMBED(["silk road"]), 5, EMBED)
+    facts = by_words(snippets, "silk road", 5)
     assert len(numbered(facts).split("\n")) == max(1, len(facts))
 
 
@@ -103,7 +103,7 @@ def test_the_fact_that_answers_is_chosen() -> None:
     snippet = Snippet(
         "https://x.org",
         "Orrin Dam",
-        "The dam is made of concrete and stone. About 400 families lost their farms to it. Char are eaten at weddings there.",
+        "The dam is made of concrete and stone. About 400 families lost their farms to it. Char are eaten there.",
     )
     (fact,) = by_words([snippet], "Which families lost farms?", 1)
     assert fact.text == "About 400 families lost their farms to it."
