@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import tiktoken
 
 LM_SECONDS, TOKEN_SECONDS, SEARCH_SECONDS = 0.25, 0.002, 0.1
+TITLES = ("Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects")
 _MARK = re.compile(r"\bmark[a-j]{5}\b")
 _FACT = re.compile(r"^\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 
@@ -105,7 +106,11 @@ class BenchServer(ThreadingHTTPServer):
                     self._served += 1
                     number = self._served
                 words = text.split()
-                snippets.append(" ".join((words * (100 // len(words) + 1))[:97]).rstrip(",;. ") + f" {mark} {number}.")
+                opening = " ".join((words * (100 // len(words) + 1))[:78]).rstrip(",;. ")
+                aspect = TITLES[number % len(TITLES)].lower()
+                snippets.append(
+                    f"{opening}. The {aspect} of the Silk Road, as {mark} tells, concerned {number} towns and {title}."
+                )
             pages.append({"url": f"https://site{number}.example/{mark}", "title": title, "snippets": snippets})
         return pages
 
@@ -174,9 +179,8 @@ def _editors(_: str, mark: str, perspectives: int) -> str:
 
 
 def _outline(_: str, mark: str, __: int) -> str:
-    titles = ("Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects")
     below = ("Background of {} " + mark, "Course of {}")
-    sections = [{"title": t, "subsections": [b.format(t.lower()) for b in below]} for t in titles]
+    sections = [{"title": t, "subsections": [b.format(t.lower()) for b in below]} for t in TITLES]
     return json.dumps({"sections": sections})
 
 

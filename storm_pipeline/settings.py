@@ -59,7 +59,7 @@ class Settings(BaseModel):
     queries: int = Field(3, ge=1, le=5, description="Search queries a question at most.")
     related_topics: int = Field(5, ge=0, le=20, description="Related articles whose contents are looked up.")
 
-    search: str = Field("wiki-leads", min_length=1, description="Search engine: see `storm search`.")
+    search: str = Field("wiki-leads", min_length=1, description="Search engine: see `storm search engines`.")
     top_k: int = Field(3, ge=1, le=50, description="Results a query.")
     exclude_urls: tuple[str, ...] = Field((), description="Pages never used, nor their mirrors: e.g. ground truth.")
 
