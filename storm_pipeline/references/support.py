@@ -4,7 +4,7 @@ The score of a sentence against a fact is the mean of the cosine of their embedd
 sentence's content words that the fact (or its title, or the topic) has. It tells an off-topic citation from a
 fitting one reliably and judges full entailment only weakly, so it is used for what it can do: to drop what nothing
 shown supports, and to cite what was left uncited. Numbers are exact: a sentence with a number that its sources
-lack is not supported by them.
+lack is not supported by them; nor is an uncited sentence given to a fact that lacks its names.
 """
 
 import re
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.references.facts import Fact, stems
+from storm_pipeline.text import words
 from storm_pipeline.types import Citation, Sentence
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -76,14 +77,21 @@ def _standing(
 def _attributed(
     sentence: Sentence, row: npt.NDArray[np.float64], facts: Sequence[Fact], known: str
 ) -> tuple[Citation, ...]:
-    needed = numbers(sentence.text)
+    needed, named = numbers(sentence.text), set(stems(" ".join(_names(sentence.text))))
     fitting = [
         (float(score), fact.citation)
         for score, fact in zip(row, facts, strict=True)
-        if score >= ATTRIBUTED and needed <= numbers(f"{fact.title} {fact.text} {known}")
+        if score >= ATTRIBUTED
+        and needed <= numbers(f"{fact.title} {fact.text} {known}")
+        and named <= set(stems(f"{fact.title} {fact.text} {known}"))
     ]
     top = max((score for score, _ in fitting), default=0.0)
     return tuple(dict.fromkeys(c for score, c in sorted(fitting, key=lambda p: -p[0]) if score >= top - _ALSO))[:2]
+
+
+def _names(text: str) -> list[str]:
+    """Words with a capital that do not open the text."""
+    return [word for word in words(text)[1:] if word[0].isupper()]
 
 
 def _scores(texts: Sequence[str], facts: Sequence[Fact], known: str, embed: Embed) -> npt.NDArray[np.float64]:

@@ -127,6 +127,10 @@ DAM, CHAR = (fact.citation for fact in FACTS)
         ),  # wrong number
         (Sentence("Kangaroos orchestrate quarterly symphonies underwater.", (DAM,)), ()),  # off topic
         (Sentence("Kangaroos orchestrate quarterly symphonies underwater."), ()),
+        (
+            Sentence("The dam that Copernicus built between 1931 and 1936 gives the capital electric power."),
+            (),
+        ),  # a name
     ],
 )
 def test_support(sentence: Sentence, kept: tuple[Citation, ...]) -> None:
