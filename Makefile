@@ -57,7 +57,8 @@ bench-speed: $(READY) ## wall time of a run beside its longest chain of calls, a
 	@$(BIN)/python benchmarks/speed.py
 
 bench-store: $(READY) ## the reference store beside plain faiss and sentence-transformers
-	@$(BIN)/python benchmarks/store.py
+	@$(BIN)/storm assets pull
+	@$(BIN)/python benchmarks/store.py scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
 
 clean: ## remove the environment and the downloads (runs/ is kept)
 	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
