@@ -102,6 +102,7 @@ def _search(ctx: RunContext, queries: tuple[str, ...]) -> tuple[Snippet, ...]:
     interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
     ctx.store.add(interleaved)
     kept = {own.id: own for own in (ctx.store.resolve(snippet) for snippet in interleaved)}
+    sources = len(ctx.store.sources())
     for hits in found:
         ctx.events.emit(
             Searched(
@@ -109,7 +110,7 @@ def _search(ctx: RunContext, queries: tuple[str, ...]) -> tuple[Snippet, ...]:
                 ctx.search.name,
                 hits.query,
                 len(hits.snippets),
-                len(ctx.store.sources()),
+                sources,
                 round(hits.seconds, 3),
             )
         )

@@ -44,7 +44,8 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         return [SectionEvidence(section, ()) for section in outline.sections]
     on_topic = {i: _speaks_of(snippet, topic) for i, snippet in snippets.items()}
     weight = np.array([1.0 if on_topic[fact.citation.snippet_id] else OFF_TOPIC for fact in facts], dtype=np.float32)
-    retrieved = np.array([[f.citation.snippet_id in {s.id for s in own} for f in facts] for own in found])
+    own_ids = [{snippet.id for snippet in own} for own in found]
+    retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
     relevance = np.where(retrieved, _likeness(ctx, outline, facts) * weight, np.float32(-1))
     shared = _share_out(relevance, ctx.settings.section_facts)
     return [

@@ -13,8 +13,6 @@ from storm_pipeline.types import Sentence
 
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
-
-
 _TRIES = 3
 
 
