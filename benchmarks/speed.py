@@ -20,8 +20,8 @@ from storm_pipeline import Storm
 from storm_pipeline.assets import fetch
 from storm_pipeline.events import CallbackSink, Event, StageFinished
 from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.search.limiter import Limiter
-from storm_pipeline.search.you import YouSearch
+from storm_pipeline.search.engines.you import YouSearch
+from storm_pipeline.search.transport.limiter import Limiter
 from storm_pipeline.types import Article
 
 

@@ -1,1 +1,1 @@
-"""Search engines: one protocol, an engine a file, and what they share."""
+"""Search: one protocol, the engines that satisfy it, and what they share."""

@@ -15,11 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.http import user_agent as default_user_agent
-from storm_pipeline.search.limiter import Limiter
-from storm_pipeline.search.plain import plain_text
-from storm_pipeline.search.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
+from storm_pipeline.search.transport.http import user_agent as default_user_agent
+from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.transport.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
 
 _log = logging.getLogger(__name__)
 _FORMAT = 1

@@ -30,8 +30,8 @@ class EngineInfo:
 
 def engines() -> tuple[EngineInfo, ...]:
     """All engines that :func:`open_search` knows, those without needs first."""
-    from storm_pipeline.search.searxng import URL_VARIABLE
-    from storm_pipeline.search.you import KEY_VARIABLE
+    from storm_pipeline.search.engines.searxng import URL_VARIABLE
+    from storm_pipeline.search.engines.you import KEY_VARIABLE
 
     return (
         EngineInfo(
@@ -80,19 +80,19 @@ def open_search(spec: str, *, cache: Path, on_progress: Progress | None = None) 
     """
     name, _, rest = spec.strip().partition(":")
     if name == "wiki-leads" and not rest:
-        from storm_pipeline.search.wiki_leads import WikiLeads
+        from storm_pipeline.search.engines.wiki_leads import WikiLeads
 
         return WikiLeads(fetch(LEADS, cache, on_progress))
     if name == "corpus" and rest:
-        from storm_pipeline.search.corpus import CorpusSearch
+        from storm_pipeline.search.engines.corpus import CorpusSearch
 
         return CorpusSearch(Path(rest))
     if name == "you" and not rest:
-        from storm_pipeline.search.you import YouSearch
+        from storm_pipeline.search.engines.you import YouSearch
 
         return YouSearch()
     if name == "searxng":
-        from storm_pipeline.search.searxng import SearxngSearch
+        from storm_pipeline.search.engines.searxng import SearxngSearch
 
         return SearxngSearch(rest or None)
     known = "; ".join(f"{engine.name} (needs {engine.needs})" for engine in engines())

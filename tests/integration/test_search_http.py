@@ -16,11 +16,11 @@ from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.http import JsonClient
-from storm_pipeline.search.limiter import Limiter
-from storm_pipeline.search.retrying import Patience
-from storm_pipeline.search.searxng import SearxngSearch
-from storm_pipeline.search.you import YouSearch
+from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.engines.you import YouSearch
+from storm_pipeline.search.transport.http import JsonClient
+from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.transport.retrying import Patience
 
 KEY = "ydc-sk-7f3c-secret"
 BRISK = Patience(connect=10, read=10, total=30, attempts=3, first_pause=0.001, longest_pause=0.02)

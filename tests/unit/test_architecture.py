@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "display", "concurrency", "outlines"},
     {"events", "settings", "assets"},
+    {"documents"},
     {"search", "references", "render"},
     {"adapter", "programs", "local", "ledger", "runs"},
     {"models"},

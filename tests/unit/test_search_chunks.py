@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.search.chunks import chunks
+from storm_pipeline.documents.chunks import chunks
 
 PROSE = st.lists(
     st.sampled_from(

@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+from storm_pipeline.documents.decoding import decoded, decoded_lines
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.search.corpus import CorpusSearch
-from storm_pipeline.search.decoding import decoded, decoded_lines
+from storm_pipeline.search.engines.corpus import CorpusSearch
 from storm_pipeline.types import Snippet
 
 SILK = {

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import CorpusError, SearchError, SettingsError
 from storm_pipeline.search import registry
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.filters import ExcludingSearch, wikipedia_article
-from storm_pipeline.search.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.search.registry import engines, open_search
-from storm_pipeline.search.retrying import retry_after_seconds
+from storm_pipeline.search.transport.retrying import retry_after_seconds
 from storm_pipeline.types import Snippet
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"

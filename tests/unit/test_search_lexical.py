@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.search.engines.wiki_leads import WikiLeads, page_address
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.terms import STOP_WORDS, terms
-from storm_pipeline.search.wiki_leads import WikiLeads, page_address
 
 TEXTS = [
     "The Black Death was a bubonic plague pandemic that spread through Europe on the fleas of rats.",

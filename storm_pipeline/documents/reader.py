@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.search.decoding import decoded, decoded_lines
-from storm_pipeline.search.pdf import read_pdf
-from storm_pipeline.search.plain import plain_text
+from storm_pipeline.documents.decoding import decoded, decoded_lines
+from storm_pipeline.documents.pdf import read_pdf
+from storm_pipeline.documents.plain import plain_text
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
 _READABLE = ".txt, .md, .html, .htm, .pdf, .jsonl"

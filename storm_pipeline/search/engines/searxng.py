@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import canonical_url
-from storm_pipeline.search.http import JsonClient
-from storm_pipeline.search.limiter import Limiter
-from storm_pipeline.search.plain import iso_date, one_line, plain_text, web_address
-from storm_pipeline.search.retrying import Patience
+from storm_pipeline.search.transport.http import JsonClient
+from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"

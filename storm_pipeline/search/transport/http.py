@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.limiter import Limiter
-from storm_pipeline.search.retrying import (
+from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.transport.retrying import (
     RETRIED_STATUSES,
     Patience,
     TransientError,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.search.lexical import LexicalIndex
-from storm_pipeline.search.plain import plain_text
 from storm_pipeline.types import Snippet
 
 _TITLE_WEIGHT = 2

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.reader import Document, read_documents
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.search.chunks import chunks
-from storm_pipeline.search.documents import Document, read_documents
 from storm_pipeline.search.lexical import LexicalIndex
-from storm_pipeline.search.plain import plain_text
 from storm_pipeline.types import Snippet
 
 

@@ -1,0 +1,1 @@
+"""Text from files, whole or in passages: what can be read is, what cannot is reported."""

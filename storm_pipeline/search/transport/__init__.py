@@ -1,0 +1,1 @@
+"""How engines are asked over HTTP: politely, patiently, within bounds."""
