@@ -8,6 +8,7 @@ of 100 words a hit; both with unlimited concurrency (benchmarks/bench_server.py)
 
 import argparse
 import json
+import math
 import statistics
 import tempfile
 import time
@@ -21,7 +22,6 @@ from storm_pipeline.assets import fetch
 from storm_pipeline.events import CallbackSink, Event, StageFinished
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.engines.you import YouSearch
-from storm_pipeline.search.transport.limiter import Limiter
 from storm_pipeline.types import Article
 
 
@@ -89,7 +89,7 @@ def _storm(server: BenchServer, embedder: str, options: argparse.Namespace, out:
 
     return Storm(
         lm=f"openai/bench@{server.url}/v1",
-        search=YouSearch("none", base_url=f"{server.url}/v1/search", limiter=Limiter(concurrent=64, interval=0.0)),
+        search=YouSearch("none", base_url=f"{server.url}/v1/search", rate=math.inf),
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
         sinks=[CallbackSink(note)],

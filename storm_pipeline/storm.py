@@ -22,6 +22,7 @@ from storm_pipeline.runs import RunStore
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.contents import WikipediaContents
 from storm_pipeline.search.filters import ExcludingSearch
+from storm_pipeline.search.opening import Opening
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article, Outline
@@ -155,10 +156,11 @@ class Storm:
     def _open(self, progress: Progress) -> tuple[SearchEngine, dict[Role, Model], Embedder]:
         """Search engine, models and embedder, opened by the first run and kept for all later ones."""
         settings = self.settings
+        opening = Opening(cache=settings.cache, on_progress=progress)
         with self._opening:
             if self._opened is None:
                 self._opened = (
-                    self._own_search or open_search(settings.search, cache=settings.cache, on_progress=progress),
+                    self._own_search or open_search(settings.search, opening),
                     self._own_models or open_models(settings, progress),
                     self._own_embedder or open_embedder(settings.embedder, settings.cache, progress),
                 )

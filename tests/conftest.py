@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from storm_pipeline.search.transport.gates import forget_gates
+
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -49,3 +51,9 @@ def data_dir() -> Iterator[Path]:
     if not path.is_dir():
         pytest.skip(f"needs the measuring data in {path}")
     return path
+
+
+@pytest.fixture(autouse=True)
+def fresh_gates() -> None:
+    """No test inherits another's open circuits: local servers may get the same port."""
+    forget_gates()

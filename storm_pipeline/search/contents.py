@@ -92,7 +92,7 @@ class WikipediaContents:
         self._seconds = days * 86_400
         self._api = api
         self._sleep = sleep
-        self._limiter = Limiter(concurrent=2, interval=0.1)
+        self._limiter = Limiter(10.0, concurrent=2)
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, or that it redirects to; None if there is no such article.

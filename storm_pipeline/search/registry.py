@@ -1,103 +1,63 @@
 """From what a user writes (``wiki-leads``, ``corpus:papers/`` …) to a search engine."""
 
-import os
-from dataclasses import dataclass
-from pathlib import Path
+from importlib import import_module
+from types import ModuleType
 
-from storm_pipeline.assets import LEADS, Progress, fetch
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.domains import DomainSearch
+from storm_pipeline.search.opening import EngineInfo, Opening
 
-
-@dataclass(frozen=True)
-class EngineInfo:
-    """A search engine as a table shows it.
-
-    Attributes:
-        name: how it is chosen.
-        needs: what it needs, in a few words.
-        free: whether searching costs nothing.
-        key_set: whether the variable that it needs is set; None where it needs none.
-        returns: what it finds.
-    """
-
-    name: str
-    needs: str
-    free: bool
-    key_set: bool | None
-    returns: str
+_MODULES = ("wiki_leads", "corpus", "searxng", "you")
+"""The modules of ``engines`` in the order of the table: those that need nothing first."""
 
 
 def engines() -> tuple[EngineInfo, ...]:
     """All engines that :func:`open_search` knows, those without needs first."""
-    from storm_pipeline.search.engines.searxng import URL_VARIABLE
-    from storm_pipeline.search.engines.you import KEY_VARIABLE
-
-    return (
-        EngineInfo(
-            "wiki-leads",
-            "a download of 5 MB, once",
-            free=True,
-            key_set=None,
-            returns="opening paragraphs of 10,000 vital Wikipedia articles: a small world, to try things",
-        ),
-        EngineInfo(
-            "corpus:PATH",
-            "a folder or a JSON lines file of your own",
-            free=True,
-            key_set=None,
-            returns="passages of your documents (.txt .md .html .pdf, or url, title and text a line)",
-        ),
-        EngineInfo(
-            "searxng[:URL]",
-            f"an instance that answers in JSON, as URL or in {URL_VARIABLE}",
-            free=True,
-            key_set=_is_set(URL_VARIABLE),
-            returns="pages of the web, one short passage each",
-        ),
-        EngineInfo(
-            "you",
-            f"a key in {KEY_VARIABLE}",
-            free=False,
-            key_set=_is_set(KEY_VARIABLE),
-            returns="pages of the web, several passages each; the engine of the paper",
-        ),
-    )
+    return tuple(_module(name).INFO for name in _MODULES)
 
 
-def open_search(spec: str, *, cache: Path, on_progress: Progress | None = None) -> SearchEngine:
+def open_search(spec: str, opening: Opening | None = None) -> SearchEngine:
     """The engine that a specification names, ready to search.
 
     Args:
-        spec: ``wiki-leads``, ``corpus:PATH``, ``you``, ``searxng`` or ``searxng:URL``.
-        cache: folder of the downloads.
-        on_progress: told about a download, should one be needed.
+        spec: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH`` or ``searxng:URL``.
+        opening: options, rate and folder; by default an engine's own.
 
     Raises:
-        SettingsError: no engine has this name, or it lacks a key or an address.
+        SettingsError: no engine has this name, it lacks a key or an address, or cannot apply an option.
         AssetError: the embedded corpus could not be fetched.
         CorpusError: one's own documents could not be read.
     """
-    name, _, rest = spec.strip().partition(":")
-    if name == "wiki-leads" and not rest:
-        from storm_pipeline.search.engines.wiki_leads import WikiLeads
-
-        return WikiLeads(fetch(LEADS, cache, on_progress))
-    if name == "corpus" and rest:
-        from storm_pipeline.search.engines.corpus import CorpusSearch
-
-        return CorpusSearch(Path(rest))
-    if name == "you" and not rest:
-        from storm_pipeline.search.engines.you import YouSearch
-
-        return YouSearch()
-    if name == "searxng":
-        from storm_pipeline.search.engines.searxng import SearxngSearch
-
-        return SearxngSearch(rest or None)
-    known = "; ".join(f"{engine.name} (needs {engine.needs})" for engine in engines())
-    raise SettingsError(f"no search engine is called {spec!r}; choose one of: {known}")
+    opening = opening or Opening()
+    name, _, argument = spec.strip().partition(":")
+    for module in map(_module, _MODULES):
+        info: EngineInfo = module.INFO
+        if _bare(info.name) == name:
+            _refuse_unknown(info, opening)
+            engine: SearchEngine = module.open_engine(argument.strip(), opening)
+            options = opening.options
+            return DomainSearch(engine, options) if options.domains or options.without_domains else engine
+    known = ", ".join(engine.name for engine in engines())
+    raise SettingsError(
+        f"no search engine is called {spec!r}; choose one of: {known} (`storm search engines` tells what each needs)"
+    )
 
 
-def _is_set(variable: str) -> bool:
-    return bool(os.environ.get(variable, "").strip())
+def _module(name: str) -> ModuleType:
+    return import_module(f"storm_pipeline.search.engines.{name}")
+
+
+def _bare(name: str) -> str:
+    """The part of an engine's name that is always written."""
+    return name.partition("[")[0].partition(":")[0]
+
+
+def _refuse_unknown(info: EngineInfo, opening: Opening) -> None:
+    options = opening.options
+    asked = {name for name in ("language", "region", "since", "until") if getattr(options, name) is not None}
+    if lacking := sorted(asked - info.honours):
+        raise SettingsError(
+            f"the search engine `{_bare(info.name)}` cannot choose by {' or '.join(lacking)}: "
+            "leave that out, or choose another engine (`storm search engines` tells what each can)"
+        )

@@ -5,6 +5,7 @@ import datetime
 import email.utils
 import itertools
 import logging
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +19,10 @@ from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.engines.searxng import SearxngSearch
 from storm_pipeline.search.engines.you import YouSearch
-from storm_pipeline.search.transport.http import JsonClient
+from storm_pipeline.search.transport.gates import Rate
+from storm_pipeline.search.transport.http import ApiClient
 from storm_pipeline.search.transport.limiter import Limiter
-from storm_pipeline.search.transport.retrying import Patience
+from storm_pipeline.search.transport.retrying import Patience, TransientError
 
 KEY = "ydc-sk-7f3c-secret"
 BRISK = Patience(connect=10, read=10, total=30, attempts=3, first_pause=0.001, longest_pause=0.02)
@@ -46,7 +48,7 @@ def hits(pages: list[tuple[str, str]]) -> list[dict[str, Any]]:
 
 CASES = {
     "you": Case(
-        lambda url, patience: YouSearch(KEY, base_url=f"{url}/v1/search", patience=patience, limiter=Limiter()),
+        lambda url, patience: YouSearch(KEY, base_url=f"{url}/v1/search", patience=patience, rate=math.inf),
         "/v1/search",
         {"query": "silk road", "count": "5"},
         lambda pages: {"results": {"web": hits(pages)}, "metadata": {}},
@@ -54,7 +56,7 @@ CASES = {
         "set YDC_API_KEY to a valid key",
     ),
     "you, earlier form": Case(
-        lambda url, patience: YouSearch(KEY, base_url=f"{url}/search", patience=patience, limiter=Limiter()),
+        lambda url, patience: YouSearch(KEY, base_url=f"{url}/search", patience=patience, rate=math.inf),
         "/search",
         {"query": "silk road", "num_web_results": "5"},
         lambda pages: {"hits": hits(pages), "latency": 1},
@@ -62,7 +64,7 @@ CASES = {
         "set YDC_API_KEY to a valid key",
     ),
     "searxng": Case(
-        lambda url, patience: SearxngSearch(f"{url}/", patience=patience, limiter=Limiter()),
+        lambda url, patience: SearxngSearch(f"{url}/", patience=patience, rate=math.inf),
         "/search",
         {"q": "silk road", "format": "json", "pageno": "1", "language": "all"},
         lambda pages: {"results": [{"url": u, "title": f"On {t}", "content": t} for u, t in pages]},
@@ -85,7 +87,7 @@ def ask(case: Case, *script: Any, k: int = 5, patience: Patience = BRISK) -> tup
         try:
             return engine.search("silk  road\n", k), server.requests
         except SearchError as error:
-            assert type(error) is SearchError
+            assert not isinstance(error, TransientError)
             assert KEY not in repr(error) + str(error) + repr(error.__cause__)
             return error, server.requests
 
@@ -270,31 +272,31 @@ def test_a_retry_date_is_honoured_and_pauses_are_capped() -> None:
         Reply(body={"fine": True}),
     ]
     with ScriptedServer(*script) as server:
-        client = JsonClient("x", patience=Patience(total=1000), sleep=pauses.append)
-        assert client.get(server.url, {}) == {"fine": True}
+        client = ApiClient("x", server.url, patience=Patience(total=1000), sleep=pauses.append)
+        assert client.get_json({}) == {"fine": True}
     assert 15 < pauses[0] <= 20
     assert pauses[1:] == [7.0, 30.0]
 
 
 def test_no_pause_outlasts_the_total() -> None:
     with ScriptedServer(Reply(429, headers={"Retry-After": "10"})) as server:
-        client = JsonClient("x", patience=Patience(total=5), sleep=lambda _: pytest.fail("it slept"))
+        client = ApiClient("x", server.url, patience=Patience(total=5), sleep=lambda _: pytest.fail("it slept"))
         with pytest.raises(SearchError, match="answered 429"):
-            client.get(server.url, {})
+            client.get_json({})
 
 
 def test_many_threads_share_a_client() -> None:
     with ScriptedServer(lambda request: Reply(body={"n": request.query["n"]})) as server:
-        client = JsonClient("x", patience=Patience(), limiter=Limiter(concurrent=3))
+        client = ApiClient("x", server.url, patience=Patience(), rate=Rate(math.inf, concurrent=3))
         with ThreadPoolExecutor(12) as pool:
-            answers = list(pool.map(lambda n: client.get(server.url, {"n": n})["n"], range(60)))
+            answers = list(pool.map(lambda n: client.get_json({"n": n})["n"], range(60)))
     assert answers == [str(n) for n in range(60)]
 
 
 def test_a_limiter_spaces_requests_out() -> None:
     now = itertools.count()  # a clock that a second passes by at each look
     waits: list[float] = []
-    limiter = Limiter(concurrent=1, interval=10.0, clock=lambda: float(next(now)), sleep=waits.append)
+    limiter = Limiter(0.1, concurrent=1, clock=lambda: float(next(now)), sleep=waits.append)
     for _ in range(3):
         with limiter:
             pass
@@ -317,3 +319,38 @@ def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         SearxngSearch()
     with pytest.raises(SettingsError, match="is not one"):
         SearxngSearch("localhost:8080")
+
+
+def test_a_service_that_keeps_failing_is_left_alone(case: Case) -> None:
+    with ScriptedServer(Reply(401)) as server:
+        engine = case.open(server.url, BRISK)
+        for _ in range(5):
+            with pytest.raises(SearchError, match="answered 401"):
+                engine.search("silk", 3)
+        with pytest.raises(SearchError, match="left alone"):
+            case.open(server.url, BRISK).search("silk", 3)
+        assert len(server.requests) == 5
+
+
+def test_a_refused_query_says_nothing_about_the_service(case: Case) -> None:
+    with ScriptedServer(Reply(400)) as server:
+        engine = case.open(server.url, BRISK)
+        for _ in range(8):
+            with pytest.raises(SearchError, match="answered 400"):
+                engine.search("silk", 3)
+
+
+def test_what_a_server_asks_one_thread_to_wait_all_wait(case: Case) -> None:
+    script = [Reply(429, headers={"Retry-After": "1"}), Reply(body=case.answer(PAGES))]
+    patient = dataclasses.replace(BRISK, longest_pause=2.0)
+    with ScriptedServer(*script) as server:
+        engine = case.open(server.url, patient)
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(engine.search, "silk", 1)
+            while not server.requests:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            second = pool.submit(engine.search, "road", 1)
+            assert first.result() and second.result()
+        later = [request.at - server.requests[0].at for request in server.requests[1:]]
+    assert min(later) >= 0.9

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from datetime import date
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import CorpusError, SearchError, SettingsError
-from storm_pipeline.search import registry
 from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.domains import DomainSearch, host_of
+from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.filters import ExcludingSearch, wikipedia_article
+from storm_pipeline.search.opening import Opening, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.transport.retrying import retry_after_seconds
 from storm_pipeline.types import Snippet
@@ -149,12 +152,12 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
         fetched.append(args)
         return leads
 
-    monkeypatch.setattr(registry, "fetch", fetch)
+    monkeypatch.setattr(wiki_leads, "fetch", fetch)
     monkeypatch.setenv("YDC_API_KEY", "k")
     monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
     (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
     specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
-    opened = [open_search(spec, cache=tmp_path) for spec in specs]
+    opened = [open_search(spec, Opening(cache=tmp_path)) for spec in specs]
     assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
     assert all(isinstance(engine, SearchEngine) for engine in opened)
     assert [s.title for s in opened[0].search("silk", 1)] == ["Silk"]
@@ -164,23 +167,46 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("spec", ["", "google", "corpus", "corpus:", "wiki-leads:x", "you:key", "YOU"])
+@pytest.mark.parametrize("spec", ["", ":", "altavista", "YOU"])
 def test_unknown_engines_are_refused_with_the_known_ones(spec: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
-        open_search(spec, cache=tmp_path)
+        open_search(spec, Opening(cache=tmp_path))
     for engine in engines():
-        assert f"{engine.name} (needs {engine.needs})" in str(caught.value)
+        assert engine.name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"), [("corpus:", "needs a path"), ("wiki-leads:x", "takes nothing"), ("you:k", "takes nothing")]
+)
+def test_arguments_that_an_engine_cannot_use_are_refused(spec: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=said):
+        open_search(spec, Opening(cache=tmp_path))
+
+
+@pytest.mark.parametrize("options", [SearchOptions(language="de"), SearchOptions(since=date(2024, 1, 1))])
+def test_options_that_an_engine_cannot_apply_are_refused(options: SearchOptions, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"cannot choose by (language|since)"):
+        open_search(f"corpus:{tmp_path}", Opening(options=options))
+
+
+def test_domains_are_held_for_every_engine() -> None:
+    hosts = ["a.org", "x.a.org", "aa.org", "b.a.org", "c.net"]
+    engine = FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts])
+    inside = DomainSearch(engine, SearchOptions(domains=("A.org",), without_domains=("b.a.org",)))
+    assert [host_of(s.url) for s in inside.search("silk", 5)] == ["a.org", "x.a.org"]
+    assert len(DomainSearch(engine, SearchOptions(without_domains=("c.net",))).search("silk", 2)) == 2
 
 
 def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("YDC_API_KEY", raising=False)
     monkeypatch.setenv("SEARXNG_URL", "  ")
     with pytest.raises(SettingsError, match="YDC_API_KEY"):
-        open_search("you", cache=tmp_path)
+        open_search("you", Opening(cache=tmp_path))
     with pytest.raises(SettingsError, match="SEARXNG_URL"):
-        open_search("searxng", cache=tmp_path)
+        open_search("searxng", Opening(cache=tmp_path))
     with pytest.raises(CorpusError, match="does not exist"):
-        open_search(f"corpus:{tmp_path / 'none'}", cache=tmp_path)
+        open_search(f"corpus:{tmp_path / 'none'}", Opening(cache=tmp_path))
     assert not any(engine.key_set for engine in engines())
 
 

@@ -6,9 +6,25 @@ from pathlib import Path
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import Document, read_documents
-from storm_pipeline.errors import CorpusError
+from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.opening import EngineInfo, Opening
 from storm_pipeline.types import Snippet
+
+INFO = EngineInfo(
+    "corpus:PATH",
+    needs="a folder or a JSON lines file of your own",
+    free=True,
+    returns="passages of your documents (.txt .md .html .pdf, or url, title and text a line)",
+    of_the_web=False,
+)
+
+
+def open_engine(argument: str, _opening: Opening) -> "CorpusSearch":
+    """The engine of ``corpus:PATH``."""
+    if not argument:
+        raise SettingsError("the search engine `corpus` needs a path: write corpus:PATH")
+    return CorpusSearch(Path(argument))
 
 
 class CorpusSearch:

@@ -1,19 +1,32 @@
 """SearXNG: a metasearch engine that one runs oneself; no key, but an instance that may answer in JSON."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import canonical_url
-from storm_pipeline.search.transport.http import JsonClient
-from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.opening import EngineInfo, Opening, variable
+from storm_pipeline.search.transport.gates import Rate
+from storm_pipeline.search.transport.http import ApiClient
 from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"
+INFO = EngineInfo(
+    "searxng[:URL]",
+    needs=f"an instance that answers in JSON, as URL or in {URL_VARIABLE}",
+    free=True,
+    returns="pages of the web, one short passage each",
+    variables=(URL_VARIABLE,),
+    honours=frozenset({"language"}),
+)
 _MOST_PAGES = 3
+
+
+def open_engine(argument: str, opening: Opening) -> "SearxngSearch":
+    """The engine of ``searxng`` or ``searxng:URL``."""
+    return SearxngSearch(argument or None, language=opening.options.language or "all", rate=opening.rate or 2.0)
 
 
 class SearxngSearch:
@@ -24,7 +37,7 @@ class SearxngSearch:
             ``SEARXNG_URL``.
         language: language code of the results, ``all`` for any.
         patience: time limits.
-        limiter: politeness; by default 2 requests at once, 0.5 s apart (its own upstreams block eager users).
+        rate: requests a second (its own upstreams block eager users).
 
     Raises:
         SettingsError: there is no address, or it is not a web address.
@@ -38,9 +51,9 @@ class SearxngSearch:
         *,
         language: str = "all",
         patience: Patience | None = None,
-        limiter: Limiter | None = None,
+        rate: float = 2.0,
     ) -> None:
-        given = (base_url or os.environ.get(URL_VARIABLE, "")).strip()
+        given = (base_url or variable(URL_VARIABLE)).strip()
         address = web_address(given)
         if not address:
             problem = f"{given!r} is not one" if given else "none is given"
@@ -48,17 +61,17 @@ class SearxngSearch:
                 f"the search engine `searxng` needs the address of an instance and {problem}: "
                 f"write searxng:http://localhost:8080, or set {URL_VARIABLE}"
             )
-        self._url = address.rstrip("/").removesuffix("/search") + "/search"
         self._language = language
-        self._client = JsonClient(
+        self._client = ApiClient(
             "searxng",
+            address.rstrip("/").removesuffix("/search") + "/search",
+            rate=Rate(rate, concurrent=2),
             remedies={
                 403: "JSON answers are off there; add `json` under search.formats in its settings.yml",
                 401: "the instance asks for a login; use one that does not",
                 429: "its bot limiter refuses us; allow this machine in its limiter.toml or wait",
             },
             patience=patience,
-            limiter=limiter or Limiter(concurrent=2, interval=0.5),
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
@@ -88,7 +101,7 @@ class SearxngSearch:
             "pageno": page,
             "language": self._language,
         }
-        answer = self._client.get(self._url, params)
+        answer = self._client.get_json(params)
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
             raise SearchError("searxng answered with JSON of an unknown form; check the address of the instance")

@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.opening import EngineInfo, Opening, no_argument
 from storm_pipeline.types import Snippet
 
+INFO = EngineInfo(
+    "wiki-leads",
+    needs="a download of 5 MB, once",
+    free=True,
+    returns="opening paragraphs of 10,000 vital Wikipedia articles: a small world, to try things",
+    of_the_web=False,
+)
 _TITLE_WEIGHT = 2
 _lock = threading.Lock()
 _shared: dict[tuple[Path, int, int], "_Leads"] = {}
@@ -23,6 +32,12 @@ _shared: dict[tuple[Path, int, int], "_Leads"] = {}
 class _Leads:
     snippets: tuple[Snippet, ...]
     index: LexicalIndex
+
+
+def open_engine(argument: str, opening: Opening) -> "WikiLeads":
+    """The engine of the specification ``wiki-leads``; fetches the corpus where it is missing."""
+    no_argument("wiki-leads", argument)
+    return WikiLeads(fetch(LEADS, opening.cache, opening.on_progress))
 
 
 class WikiLeads:

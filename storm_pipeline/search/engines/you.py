@@ -1,19 +1,31 @@
 """You.com web search: the engine behind the paper's experiments (section 4.3). Needs a key."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
-from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.transport.http import JsonClient
-from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.errors import SearchError
+from storm_pipeline.search.opening import EngineInfo, Opening, needed_key, no_argument
+from storm_pipeline.search.transport.gates import Rate
+from storm_pipeline.search.transport.http import ApiClient
 from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
-KEY_VARIABLE = "YDC_API_KEY"
+INFO = EngineInfo(
+    "you",
+    needs="a key in YDC_API_KEY",
+    free=False,
+    returns="pages of the web, several passages each; the engine of the paper",
+    variables=("YDC_API_KEY",),
+)
 _MOST_RESULTS = 100
+
+
+def open_engine(argument: str, opening: Opening) -> "YouSearch":
+    """The engine of the specification ``you``."""
+    no_argument("you", argument)
+    return YouSearch(rate=opening.rate or 10.0)
 
 
 class YouSearch:
@@ -26,7 +38,7 @@ class YouSearch:
         key: the API key; by default the environment variable ``YDC_API_KEY``.
         base_url: full address of the search end point.
         patience: time limits.
-        limiter: politeness; by default 4 requests at once, 0.1 s apart (the service allows 10 a second).
+        rate: requests a second (the service allows 10).
 
     Raises:
         SettingsError: there is no key, or it can't be one.
@@ -40,20 +52,18 @@ class YouSearch:
         *,
         base_url: str = "https://ydc-index.io/v1/search",
         patience: Patience | None = None,
-        limiter: Limiter | None = None,
+        rate: float = 10.0,
     ) -> None:
-        key = (key or os.environ.get(KEY_VARIABLE, "")).strip()
-        if not key:
-            raise SettingsError(f"the search engine `you` needs a key: set {KEY_VARIABLE} to one from you.com/platform")
-        self._url = base_url
+        key = needed_key("you", INFO.variables[0], "you.com/platform", key)
         self._count = "count" if "/v1" in urlsplit(base_url).path else "num_web_results"
-        refused = f"set {KEY_VARIABLE} to a valid key"
-        self._client = JsonClient(
+        refused = f"set {INFO.variables[0]} to a valid key"
+        self._client = ApiClient(
             "you.com",
+            base_url,
+            rate=Rate(rate),
             headers={"X-API-Key": key},
             remedies={401: refused, 403: f"{refused}; this one may not use the search service"},
             patience=patience,
-            limiter=limiter or Limiter(concurrent=4, interval=0.1),
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
@@ -65,7 +75,7 @@ class YouSearch:
         query = one_line(query)
         if not query or k < 1:
             return ()
-        answer = self._client.get(self._url, {"query": query, self._count: min(k, _MOST_RESULTS)})
+        answer = self._client.get_json({"query": query, self._count: min(k, _MOST_RESULTS)})
         found: dict[str, list[Snippet]] = {}
         for hit in _hits(answer):
             url = web_address(hit.get("url"))

@@ -1,4 +1,4 @@
-"""One small JSON-over-HTTP client for every engine: bounded, retrying, polite, and discreet about keys."""
+"""One small HTTP client for every service with an API: bounded, retrying, polite, and discreet about keys."""
 
 import contextlib
 import json
@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.transport.gates import Rate, gate
 from storm_pipeline.search.transport.retrying import (
     RETRIED_STATUSES,
     Patience,
@@ -23,7 +23,11 @@ from storm_pipeline.search.transport.retrying import (
 if TYPE_CHECKING:
     import requests
 
+T = TypeVar("T")
+Params = Mapping[str, str | int | list[str]]
+
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_QUERY_STATUSES = frozenset({400, 404, 413, 414, 422})
 _REMEDIES = {
     400: "the query was not understood; report it if it looks harmless",
     402: "the account has no credit left; top it up or choose another engine (`storm search` lists them)",
@@ -41,17 +45,23 @@ def user_agent() -> str:
     return f"storm-pipeline/{release} (research assistant; python-requests)"
 
 
-class JsonClient:
-    """Asks one engine for JSON. Thread-safe; keeps connections open between requests, keeps no cookies.
+class QueryRefusedError(SearchError):
+    """The service works, but not for this query; says nothing about the next one."""
 
-    Follows no redirect, so that a key can't be carried to another host; never puts a header into a message.
+
+class ApiClient:
+    """Asks one service. Thread-safe; keeps connections open between requests, keeps no cookies.
+
+    Follows no redirect, so that a key can't be carried to another host; never puts a header or a parameter into a
+    message.
 
     Args:
-        engine: the engine's name as errors shall call it, e.g. ``you.com``.
+        service: the service's name as errors shall call it, e.g. ``you.com``.
+        address: where it is asked; every request goes to this address or below it.
+        rate: how much it may be asked; all clients of the process for this service at this host share it.
         headers: sent with each request; may hold a key.
         remedies: HTTP status → what to do about it, in addition to the general ones.
         patience: time limits.
-        limiter: shared by all requests of this client.
         max_bytes: size that an answer may have, after decompression.
         sleep: waits between attempts for a number of seconds.
 
@@ -61,45 +71,79 @@ class JsonClient:
 
     def __init__(
         self,
-        engine: str,
+        service: str,
+        address: str,
         *,
+        rate: Rate | None = None,
         headers: Mapping[str, str] | None = None,
         remedies: Mapping[int, str] | None = None,
         patience: Patience | None = None,
-        limiter: Limiter | None = None,
         max_bytes: int = 10_000_000,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._engine = engine
-        self._headers = {"User-Agent": user_agent(), "Accept": "application/json"} | dict(headers or {})
+        self._service = service
+        self._address = address
+        self._headers = {"User-Agent": user_agent()} | dict(headers or {})
         for name, value in self._headers.items():
             if not _HEADER_VALUE.fullmatch(value):
-                raise SettingsError(f"{engine}: the value for {name} holds characters that no key has; copy it again")
+                raise SettingsError(f"{service}: the value for {name} holds characters that no key has; copy it again")
         self._remedies = _REMEDIES | dict(remedies or {})
         self._patience = patience or Patience()
-        self._limiter = limiter or Limiter()
+        self._gate = gate(service, urlsplit(address).netloc, rate or Rate())
         self._max_bytes = max_bytes
         self._sleep = sleep
         self._session = _session()
 
-    def get(self, url: str, params: Mapping[str, str | int]) -> Any:
-        """The parsed JSON that ``url`` answers with.
+    def get_json(self, params: Params, path: str = "") -> Any:
+        """The parsed JSON that a GET request is answered with.
+
+        Args:
+            params: the query of the address; a list repeats its name.
+            path: appended to the address.
 
         Raises:
-            SearchError: it did not, even after further attempts; names the engine, the status and a remedy.
+            SearchError: it was not answered so, even after further attempts; names service, status and remedy.
         """
-        deadline = time.monotonic() + self._patience.total
+        return self._asked("GET", path, params, None, self._json)
 
-        def attempt() -> Any:
-            with self._limiter, self._plain_failures():
-                return self._parsed(self._body(url, params, deadline))
+    def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
+        """The parsed JSON that a POST request with a JSON body is answered with; otherwise as :meth:`get_json`."""
+        return self._asked("POST", path, {}, body, self._json)
 
-        return with_retries(attempt, self._patience, sleep=self._sleep)
+    def get_xml(self, params: Params, path: str = "") -> Any:
+        """The root of the XML that a GET request is answered with; otherwise as :meth:`get_json`.
 
-    def _body(self, url: str, params: Mapping[str, str | int], deadline: float) -> bytes:
-        with self._session.get(
-            url,
-            params=dict(params),
+        Entities of the document's own are not expanded and nothing is loaded for it.
+        """
+        return self._asked("GET", path, params, None, self._xml)
+
+    def _asked(
+        self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, read: Callable[[bytes], T]
+    ) -> T:
+        self._gate.circuit.check()
+
+        def attempt() -> T:
+            with self._gate.limiter, self._plain_failures():
+                # Waiting for one's turn does not count: a busy service is not a slow one.
+                deadline = time.monotonic() + self._patience.total
+                return read(self._body(method, path, params, body, deadline))
+
+        try:
+            answer = with_retries(attempt, self._patience, sleep=self._sleep)
+        except QueryRefusedError:
+            raise
+        except SearchError as error:
+            self._gate.circuit.failed(error)
+            raise
+        self._gate.circuit.succeeded()
+        return answer
+
+    def _body(self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, deadline: float) -> bytes:
+        with self._session.request(
+            method,
+            self._address + path,
+            params=params,
+            json=body,
             headers=self._headers,
             timeout=(self._patience.connect, self._patience.read),
             stream=True,
@@ -107,48 +151,62 @@ class JsonClient:
         ) as response:
             if response.status_code != 200:
                 raise self._refusal(response)
-            body = bytearray()
+            received = bytearray()
             # read1 returns what has arrived, so a server that trickles cannot outlast the deadline.
             while piece := response.raw.read1(1 << 16, decode_content=True):
-                body += piece
-                if len(body) > self._max_bytes:
+                received += piece
+                if len(received) > self._max_bytes:
                     raise SearchError(
-                        f"{self._engine} answered with more than {self._max_bytes:,} bytes; "
+                        f"{self._service} answered with more than {self._max_bytes:,} bytes; "
                         "ask for fewer results or check the engine's address"
                     )
                 if time.monotonic() > deadline:
                     raise SearchError(
-                        f"{self._engine} did not finish its answer within {self._patience.total:g} s; try again later"
+                        f"{self._service} did not finish its answer within {self._patience.total:g} s; try again later"
                     )
-            return bytes(body)
+            return bytes(received)
 
     def _refusal(self, response: "requests.Response") -> SearchError:
         status = response.status_code
         if 300 <= status < 400:
             target = urlsplit(urljoin(response.url, response.headers.get("Location", "")))
             return SearchError(
-                f"{self._engine} answered {status} and points to "
+                f"{self._service} answered {status} and points to "
                 f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}; "
                 "set the engine's address to that if you trust it"
             )
         transient = status in RETRIED_STATUSES
         remedy = self._remedies.get(status, "try again later" if transient else "check the engine's address and key")
-        message = f"{self._engine} answered {status}: {remedy}"
+        message = f"{self._service} answered {status}: {remedy}"
         if transient:
-            return TransientError(message, retry_after_seconds(response.headers.get("Retry-After")))
-        return SearchError(message)
+            wait = retry_after_seconds(response.headers.get("Retry-After"))
+            if wait:
+                self._gate.limiter.hold(min(wait, self._patience.longest_pause))
+            return TransientError(message, wait)
+        return (QueryRefusedError if status in _QUERY_STATUSES else SearchError)(message)
 
-    def _parsed(self, body: bytes) -> Any:
+    def _json(self, body: bytes) -> Any:
         if body.lstrip()[:1] == b"<":
             raise SearchError(
-                f"{self._engine} answered with a web page instead of JSON; check the engine's address, "
+                f"{self._service} answered with a web page instead of JSON; check the engine's address, "
                 "and whether something in between asks for a login"
             )
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
             raise SearchError(
-                f"{self._engine} answered with something that is not JSON; check the engine's address"
+                f"{self._service} answered with something that is not JSON; check the engine's address"
+            ) from error
+
+    def _xml(self, body: bytes) -> Any:
+        from lxml import etree
+
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+        try:
+            return etree.fromstring(body, parser)
+        except etree.XMLSyntaxError as error:
+            raise SearchError(
+                f"{self._service} answered with something that is not XML; check the engine's address"
             ) from error
 
     @contextlib.contextmanager
@@ -162,17 +220,17 @@ class JsonClient:
             yield
         except timeouts as error:
             raise TransientError(
-                f"{self._engine} did not answer in time; check the network or try again later"
+                f"{self._service} did not answer in time; check the network or try again later"
             ) from error
         except (
             requests.exceptions.InvalidURL,
             requests.exceptions.InvalidSchema,
             requests.exceptions.MissingSchema,
         ) as error:
-            raise SearchError(f"{self._engine}: its address is not a web address; correct it") from error
+            raise SearchError(f"{self._service}: its address is not a web address; correct it") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise TransientError(
-                f"{self._engine} could not be reached or broke off ({type(error).__name__}); "
+                f"{self._service} could not be reached or broke off ({type(error).__name__}); "
                 "check the network and the address"
             ) from error
 

@@ -1,0 +1,102 @@
+"""What an engine tells of itself, and what it is opened with: the common form of the modules in ``engines``.
+
+Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, opening)``.
+"""
+
+import os
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from storm_pipeline.assets import Progress
+from storm_pipeline.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Which results are wanted.
+
+    Attributes:
+        language: two-letter code (ISO 639-1) of the language of the pages.
+        region: two-letter code (ISO 3166-1) of the country to search from.
+        since: earliest day of publication.
+        until: latest day of publication.
+        domains: only pages on these hosts or below them; empty for any.
+        without_domains: no pages on these hosts or below them.
+    """
+
+    language: str | None = None
+    region: str | None = None
+    since: date | None = None
+    until: date | None = None
+    domains: tuple[str, ...] = ()
+    without_domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """A search engine as a table shows it.
+
+    Attributes:
+        name: how it is chosen, arguments included (``corpus:PATH``).
+        needs: what it needs, in a few words; empty for nothing.
+        free: whether searching costs nothing.
+        returns: what it finds.
+        variables: environment variables that hold its key or address; all must be set.
+        honours: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are looked
+            after for every engine.
+        of_the_web: whether it finds pages of unknown quality, which the reliable-source filter is for.
+    """
+
+    name: str
+    needs: str
+    free: bool
+    returns: str
+    variables: tuple[str, ...] = ()
+    honours: frozenset[str] = frozenset()
+    of_the_web: bool = True
+
+    @property
+    def key_set(self) -> bool | None:
+        """Whether the variables are set; None where there are none."""
+        return all(map(variable, self.variables)) if self.variables else None
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What engines are opened with.
+
+    Attributes:
+        cache: folder of the downloads.
+        options: which results are wanted.
+        rate: requests a second; None for the engine's own rate.
+        on_progress: told about a download, should one be needed.
+    """
+
+    cache: Path = Path("cache")
+    options: SearchOptions = field(default_factory=SearchOptions)
+    rate: float | None = None
+    on_progress: Progress | None = None
+
+
+def variable(name: str) -> str:
+    """An environment variable, stripped; empty where it is not set."""
+    return os.environ.get(name, "").strip()
+
+
+def needed_key(engine: str, name: str, source: str, given: str | None = None) -> str:
+    """The key of an engine: as given, else from the environment.
+
+    Raises:
+        SettingsError: there is none; names the variable and where keys come from.
+    """
+    key = (given or variable(name)).strip()
+    if not key:
+        raise SettingsError(f"the search engine `{engine}` needs a key: set {name} to one from {source}")
+    return key
+
+
+def no_argument(engine: str, argument: str) -> None:
+    """Refuse what stands behind the colon where an engine takes nothing there."""
+    if argument:
+        raise SettingsError(f"the search engine `{engine}` takes nothing after its name: {argument!r} was given")

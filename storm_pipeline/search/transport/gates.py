@@ -1,0 +1,54 @@
+"""One gate a service a process, whoever asks: runs side by side share its rate and its circuit."""
+
+import threading
+from dataclasses import dataclass
+
+from storm_pipeline.search.transport.circuit import Circuit
+from storm_pipeline.search.transport.limiter import Limiter
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How much a service may be asked.
+
+    Attributes:
+        per_second: requests a second in the long run, > 0.
+        burst: requests that may follow each other at once after a rest, >= 1.
+        concurrent: requests at the same time, >= 1.
+    """
+
+    per_second: float = 10.0
+    burst: int = 1
+    concurrent: int = 32
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a request to a service passes."""
+
+    limiter: Limiter
+    circuit: Circuit
+
+
+_gates: dict[tuple[str, str], Gate] = {}
+_lock = threading.Lock()
+
+
+def gate(service: str, host: str, rate: Rate) -> Gate:
+    """The process's gate to a service at a host.
+
+    The first caller sets burst and concurrency; the rate is that of the latest caller.
+    """
+    with _lock:
+        known = _gates.get((service, host))
+        if known is None:
+            limiter = Limiter(rate.per_second, burst=rate.burst, concurrent=rate.concurrent)
+            known = _gates[service, host] = Gate(limiter, Circuit(service))
+    known.limiter.slow_to(rate.per_second)
+    return known
+
+
+def forget_gates() -> None:
+    """Begin anew, as in a fresh process; for tests."""
+    with _lock:
+        _gates.clear()
