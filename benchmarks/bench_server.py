@@ -2,21 +2,26 @@
 
 Every reply and every search result carries a mark of its own (a made-up word). A call depends on the calls whose marks
 stand in its prompt or query, so the longest chain of dependent calls is read off the traffic itself, whatever the
-pipeline is.
+pipeline is. It runs in a process of its own, as a served model does, so that it takes nothing from what it measures.
 """
 
+import argparse
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
 
 import tiktoken
 
@@ -60,6 +65,12 @@ class Traffic:
             self._chains[mark] = before + latency
             self.calls.append(Call(kind, prompt, *tokens, latency, before + latency))
 
+    def taken(self) -> list[Call]:
+        """The calls so far, which are then forgotten."""
+        with self._lock:
+            calls, self.calls = self.calls, []
+            return calls
+
 
 class Tokenizer:
     """GPT-4's tokens, from the file that LiteLLM carries; nothing is fetched."""
@@ -74,8 +85,32 @@ class Tokenizer:
         return self._encoding.encode(text, disallowed_special=())
 
 
-class BenchServer(ThreadingHTTPServer):
-    """Serves ``/v1/chat/completions`` and ``/search``; unlimited concurrency."""
+@dataclass(frozen=True)
+class Bench:
+    """A server that runs in another process."""
+
+    url: str
+
+    def calls(self) -> list[Call]:
+        """All calls since the last look."""
+        with urlopen(f"{self.url}/calls") as answer:
+            return [Call(**call) for call in json.load(answer)]
+
+
+@contextmanager
+def serving(leads: Path, *, perspectives: int) -> Iterator[Bench]:
+    """Start a server in a process of its own and end it afterwards."""
+    command = [sys.executable, __file__, str(leads), str(perspectives)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield Bench(process.stdout.readline().strip())
+        finally:
+            process.kill()
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves ``/v1/chat/completions``, ``/v1/search`` and ``/calls``; unlimited concurrency."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -88,7 +123,6 @@ class BenchServer(ThreadingHTTPServer):
         self._leads = leads
         self._served = 0
         self._lock = threading.Lock()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
     def url(self) -> str:
@@ -116,7 +150,7 @@ class BenchServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: BenchServer
+    server: _Server
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: Any) -> None:
@@ -124,6 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         start = time.monotonic()
+        if self.path == "/calls":
+            self._reply([asdict(call) for call in self.server.traffic.taken()], start)
+            return
         query = parse_qs(urlsplit(self.path).query)
         text, k = query["query"][0], int(query.get("count", ["3"])[0])
         mark = self.server.traffic.new_mark()
@@ -153,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
         }
         self._reply(body, start + latency)
 
-    def _reply(self, body: dict[str, Any], at: float) -> None:
+    def _reply(self, body: Any, at: float) -> None:
         data = json.dumps(body).encode()
         time.sleep(max(0.0, at - time.monotonic()))
         self.send_response(200)
@@ -233,3 +270,20 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str, int], str]]] = [
         lambda user, *_: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
     ),
 ]
+
+
+def main() -> None:
+    """Serve until killed; the first line printed is the address."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("leads", type=Path)
+    parser.add_argument("perspectives", type=int)
+    options = parser.parse_args()
+    leads = json.loads(options.leads.read_text(encoding="utf-8"))
+    texts = [(lead["title"], lead["extract"]) for lead in leads.values() if len(lead["extract"].split()) > 40]
+    server = _Server(texts, perspectives=options.perspectives)
+    print(server.url, flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,6 @@ of 100 words a hit; both with unlimited concurrency (benchmarks/bench_server.py)
 """
 
 import argparse
-import json
 import math
 import statistics
 import tempfile
@@ -15,10 +14,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bench_server import BenchServer, Call, Tokenizer
+from bench_server import Bench, Call, Tokenizer, serving
 
 from storm_pipeline import Storm
-from storm_pipeline.assets import fetch
+from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.events import CallbackSink, Event, StageFinished
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.engines.you import YouSearch
@@ -53,43 +52,39 @@ def main() -> None:
 
 def measure(embedder: str, options: argparse.Namespace) -> list[Call]:
     """Run several times, print one row, and return the calls of the last run."""
-    leads = json.loads(fetch("wikipedia-vital-article-leads-en", options.cache).read_text(encoding="utf-8"))
-    texts = [(lead["title"], lead["extract"]) for lead in leads.values() if len(lead["extract"].split()) > 40]
-    ratios, walls, chains = [], [], []
-    with tempfile.TemporaryDirectory() as out:
-        for _ in range(options.runs + 1):  # the first warms up models and connections
-            server = BenchServer(texts, perspectives=options.perspectives)
-            stages: list[str] = []
-            storm = _storm(server, embedder, options, out, stages)
-            storm.outline("warm-up") if not ratios and not walls else None
-            server.traffic.calls.clear()
+    leads = fetch(LEADS, options.cache)
+    walls, chains = [], []
+    with tempfile.TemporaryDirectory() as out, serving(leads, perspectives=options.perspectives) as bench:
+        stages: list[str] = []
+        storm = _storm(bench, embedder, options, out, stages)
+        storm.outline("warm-up")  # loads models, opens connections
+        for _ in range(options.runs):
+            bench.calls()
             stages.clear()
             start = time.monotonic()
             article = storm.write("Silk Road")
-            wall = time.monotonic() - start
-            chain = max(call.chain for call in server.traffic.calls)
-            ratios.append(wall / chain)
-            walls.append(wall)
-            chains.append(chain)
-            server.shutdown()
+            walls.append(time.monotonic() - start)
+            calls = bench.calls()
+            chains.append(max(call.chain for call in calls))
             _check(article)
         if options.stages:
             print("\n".join(stages))
-    shown = " ".join(f"{ratio:.2f}" for ratio in ratios[1:])
+    ratios = [wall / chain for wall, chain in zip(walls, chains, strict=True)]
+    shown = " ".join(f"{ratio:.2f}" for ratio in ratios)
     snippets = sum(len(source.snippets) for source in article.sources)
-    row = (embedder, f"{statistics.median(walls[1:]):.1f}", f"{statistics.median(chains[1:]):.1f}")
-    print(f"| {' | '.join(row)} | {statistics.median(ratios[1:]):.2f} | {shown} | {snippets} |", flush=True)
-    return server.traffic.calls
+    row = (embedder, f"{statistics.median(walls):.1f}", f"{statistics.median(chains):.1f}")
+    print(f"| {' | '.join(row)} | {statistics.median(ratios):.2f} | {shown} | {snippets} |", flush=True)
+    return calls
 
 
-def _storm(server: BenchServer, embedder: str, options: argparse.Namespace, out: str, stages: list[str]) -> Storm:
+def _storm(bench: Bench, embedder: str, options: argparse.Namespace, out: str, stages: list[str]) -> Storm:
     def note(event: Event) -> None:
         if isinstance(event, StageFinished):
             stages.append(f"  {event.stage}: {event.seconds:.2f} s")
 
     return Storm(
-        lm=f"openai/bench@{server.url}/v1",
-        search=YouSearch("none", base_url=f"{server.url}/v1/search", rate=math.inf),
+        lm=f"openai/bench@{bench.url}/v1",
+        search=YouSearch("none", base_url=f"{bench.url}/v1/search", rate=math.inf),
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
         sinks=[CallbackSink(note)],

@@ -5,6 +5,7 @@ the prompt, the inputs follow in the order of the signature, and nothing comes a
 """
 
 import re
+from functools import cache
 from typing import Annotated, Any
 
 import dspy
@@ -103,6 +104,7 @@ def _labelled(name: str, value: object) -> str:
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
 
+@cache
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     """The output fields as one model, with the bounds that the signature declares."""
     fields: dict[str, Any] = {
@@ -111,6 +113,7 @@ def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     return create_model("Reply", **fields)
 
 
+@cache
 def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
     schema = _closed(_reply_type(signature).model_json_schema())
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
