@@ -151,6 +151,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
+    disable_nagle_algorithm = True  # else the kernel adds up to 40 ms to a reply
+    wbufsize = -1
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: Any) -> None:
@@ -198,6 +200,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+        self.wfile.flush()
 
 
 def scripted(messages: list[dict[str, str]], mark: str, perspectives: int) -> tuple[str, str]:

@@ -5,8 +5,9 @@ the prompt, the inputs follow in the order of the signature, and nothing comes a
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import dspy
 import json_repair
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from storm_pipeline.text import strip_thinking
 
+T = TypeVar("T")
 _CONTROL = re.compile(r"<\|")
 _FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
 
@@ -93,6 +95,11 @@ class PromptAdapter(dspy.Adapter):
         return _parse_object(signature, text)
 
 
+def _remembered(made: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Made once for each signature."""
+    return cache(made)
+
+
 def _is_text(signature: type[dspy.Signature]) -> bool:
     outputs = list(signature.output_fields.values())
     return len(outputs) == 1 and outputs[0].annotation is str
@@ -104,7 +111,7 @@ def _labelled(name: str, value: object) -> str:
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
 
-@cache
+@_remembered
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     """The output fields as one model, with the bounds that the signature declares."""
     fields: dict[str, Any] = {
@@ -113,7 +120,7 @@ def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     return create_model("Reply", **fields)
 
 
-@cache
+@_remembered
 def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
     schema = _closed(_reply_type(signature).model_json_schema())
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}

@@ -5,6 +5,7 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, NothingFoundError
 from storm_pipeline.outlines import outline_to_markdown
 from storm_pipeline.steps.conversations import converse
+from storm_pipeline.steps.evidence import gather_evidence
 from storm_pipeline.steps.lead import write_lead
 from storm_pipeline.steps.outline import draft_outline, refine_outline
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
@@ -43,6 +44,8 @@ def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Conversat
             conversations = tuple(task.result() for task in (first, *others))
         ctx.run.save_json("conversations.json", conversations)
         _require_sources(ctx, topic, conversations)
+        # Most headings stay: what the draft's sections need is indexed and embedded while the model refines.
+        tasks.start(gather_evidence, ctx, draft.result())
         outline = refine_outline(ctx, topic, draft.result(), conversations)
     ctx.run.save_text("outline.md", outline_to_markdown(outline))
     return outline, conversations

@@ -84,6 +84,11 @@ class Catalogue:
             groups = [tuple(snippets) for snippets in self._by_source.values()]
         return tuple(_source(group) for group in groups)
 
+    def count_sources(self) -> int:
+        """Number of sources."""
+        with self._lock:
+            return len(self._by_source)
+
 
 def _source(snippets: tuple[Snippet, ...]) -> Source:
     first = snippets[0]

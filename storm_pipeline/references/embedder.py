@@ -5,6 +5,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,9 @@ from storm_pipeline.errors import SettingsError
 
 Vectors = npt.NDArray[np.float32]
 """Shape (texts, dimension); every row has length 1."""
+
+Vector = npt.NDArray[np.float32]
+"""Shape (dimension,), of length 1."""
 
 PINNED = EMBEDDER
 """The sentence encoder that the paper retrieves with (section 3.4), fetched hash-checked by the package."""
@@ -56,14 +60,24 @@ class HashingEmbedder:
         """Vectors of shape (texts, dimension); a text without a word or mark gets the first axis."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
+            axes, signs = [], []
             for piece in _PIECE.findall(text.casefold()):
-                for part in (piece, *(piece[i : i + 3] for i in range(len(piece) - 2))):
-                    code = zlib.crc32(part.encode("utf-8", "surrogatepass"))
-                    row[(code >> 1) % self.dimension] += 1.0 if code & 1 else -1.0
+                places = _places(piece, self.dimension)
+                axes += places[0]
+                signs += places[1]
+            np.add.at(row, axes, signs)
             if not row.any():
                 row[0] = 1.0
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
+
+
+@lru_cache(maxsize=1 << 16)
+def _places(piece: str, dimension: int) -> tuple[list[int], list[float]]:
+    """Axes that a piece and its letter triples fall on, and whether each adds or takes away."""
+    parts = (piece, *(piece[i : i + 3] for i in range(len(piece) - 2)))
+    codes = [zlib.crc32(part.encode("utf-8", "surrogatepass")) for part in parts]
+    return [(code >> 1) % dimension for code in codes], [1.0 if code & 1 else -1.0 for code in codes]
 
 
 class SentenceTransformerEmbedder:

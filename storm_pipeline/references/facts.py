@@ -17,6 +17,7 @@ from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
 
+_ENDING = re.compile(r"(?:ations?|ings?|ers?|ed|es|ly|s|e|y|al|ian|ic)$")
 _SHORTEST, _LONGEST = 5, 60
 """Words of a sentence that can stand as a fact."""
 
@@ -41,25 +42,24 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
     return tuple(Fact(text, snippet.title, citation) for text in whole)
 
 
-def by_words(snippets: Iterable[Snippet], need: str, limit: int) -> list[Fact]:
-    """The ``limit`` facts that share most with ``need`` in rare words, in the order of the snippets.
-
-    Cheap enough for every turn of a conversation: nothing is embedded, and only the ``limit`` snippets that share
-    most are split into sentences.
-    """
+def nearest(snippets: Iterable[Snippet], need: str, limit: int) -> list[Snippet]:
+    """The ``limit`` snippets that share most with ``need`` in rare words, in their order; nothing is embedded."""
     snippets = list(snippets)
-    wanted = set(stems(need))
-    near = _best(snippets, _shared(wanted, [f"{s.title} {s.text}" for s in snippets]), limit)
-    facts = _distinct(fact for snippet in near for fact in facts_of(snippet))
-    return _best(facts, _shared(wanted, [f"{fact.title} {fact.text}" for fact in facts]), limit)
+    return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets]), limit)
 
 
-def _shared(wanted: set[str], texts: Sequence[str]) -> list[float]:
-    """For each text the weight of the wanted stems that it has: rarer ones weigh more, longer texts less."""
-    terms = [set(stems(text)) for text in texts]
+def nearest_facts(snippets: Iterable[Snippet], need: str, limit: int) -> list[Fact]:
+    """The ``limit`` facts of the snippets that share most with ``need``, in the order of the snippets."""
+    facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet))
+    return _best(facts, _shared(need, [f"{fact.title} {fact.text}" for fact in facts]), limit)
+
+
+def _shared(need: str, texts: Sequence[str]) -> list[float]:
+    """For each text the weight of the needed stems that it has: rarer ones weigh more, longer texts less."""
+    wanted, terms = stem_set(need), [stem_set(text) for text in texts]
     frequency = Counter(term for own in terms for term in own)
     return [
-        sum(math.log(1 + len(texts) / frequency[t]) for t in wanted & own) / math.sqrt(8 + len(own)) for own in terms
+        sum(math.log(1 + len(terms) / frequency[t]) for t in wanted & own) / math.sqrt(8 + len(own)) for own in terms
     ]
 
 
@@ -68,17 +68,16 @@ def numbered(facts: Sequence[Fact]) -> str:
     return "\n".join(f"[{i}] {_one_line(fact.title)}: {_one_line(fact.text)}" for i, fact in enumerate(facts, 1))
 
 
-def stems(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def stem_set(text: str) -> frozenset[str]:
     """Content words cut to a crude stem, for comparing what two texts speak of."""
-    return [_stem(word) for word in words(text.casefold()) if word not in _STOP and (len(word) > 1 or word.isdigit())]
+    told = (word for word in words(text.casefold()) if word not in _STOP and (len(word) > 1 or word.isdigit()))
+    return frozenset(map(_stem, told))
 
 
+@lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
-    return (
-        word
-        if len(word) < 5 or word.isdigit()
-        else re.sub(r"(?:ations?|ings?|ers?|ed|es|ly|s|e|y|al|ian|ic)$", "", word)[:9]
-    )
+    return word if len(word) < 5 or word.isdigit() else _ENDING.sub("", word)[:9]
 
 
 def _one_line(text: str) -> str:

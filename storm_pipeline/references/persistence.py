@@ -19,7 +19,7 @@ from storm_pipeline.errors import StoreError
 from storm_pipeline.references.embedder import Embedder, Vectors
 from storm_pipeline.types import Snippet
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 _HASH_IN_NAME = 16
 
@@ -39,9 +39,10 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Contents:
-    """What is saved: snippets in order of finding, and their vectors, shape (snippets, dimension)."""
+    """What is saved: snippets in order of finding, which of them are embedded, and the vectors of those, in order."""
 
     snippets: tuple[Snippet, ...]
+    embedded: tuple[bool, ...]
     vectors: Vectors
 
 
@@ -51,7 +52,10 @@ def write_contents(folder: Path, contents: Contents, embedder: Embedder) -> None
     Raises:
         StoreError: the folder cannot be written; what it held before is still there.
     """
-    lines = [json.dumps(dataclasses.asdict(snippet)) + "\n" for snippet in contents.snippets]
+    lines = [
+        json.dumps({**dataclasses.asdict(snippet), "embedded": embedded}) + "\n"
+        for snippet, embedded in zip(contents.snippets, contents.embedded, strict=True)
+    ]
     snippets, vectors = "".join(lines).encode("ascii"), _serialised(contents.vectors)
     manifest = _Manifest(
         format=FORMAT,
@@ -88,16 +92,17 @@ def read_contents(folder: Path, embedder: Embedder) -> Contents:
         )
         raw_snippets = _checked(_snippets_path(folder, manifest), manifest.snippets_sha256)
         raw_vectors = _checked(_vectors_path(folder, manifest), manifest.vectors_sha256)
-        snippets = tuple(_snippet(line) for line in raw_snippets.splitlines())
+        lines = [_snippet(line) for line in raw_snippets.splitlines()]
         vectors = _deserialised(raw_vectors)
     except OSError as error:
         raise StoreError(f"no reference store can be read in {folder} ({error}): save one there first") from error
     except (ValueError, RuntimeError) as error:
         raise _damaged(folder, str(error).splitlines()[0]) from error
+    snippets, embedded = tuple(snippet for snippet, _ in lines), tuple(has for _, has in lines)
     _expect(folder, "the number of snippets", len(snippets), manifest.snippets, _DELETE)
     _expect(folder, "the number of distinct snippets", len({s.id for s in snippets}), manifest.snippets, _DELETE)
-    _expect(folder, "the shape of the vectors", vectors.shape, (manifest.snippets, manifest.dimension), _DELETE)
-    return Contents(snippets, vectors)
+    _expect(folder, "the shape of the vectors", vectors.shape, (sum(embedded), manifest.dimension), _DELETE)
+    return Contents(snippets, embedded, vectors)
 
 
 _DELETE = "delete the folder and research again, or restore it from a copy"
@@ -134,10 +139,12 @@ def _checked(path: Path, sha256: str) -> bytes:
 _TEXTS = {"url", "title", "text", "engine"}
 
 
-def _snippet(line: bytes) -> Snippet:
+def _snippet(line: bytes) -> tuple[Snippet, bool]:
+    """A snippet, and whether it is embedded."""
     # Not by pydantic: web pages contain lone surrogates, which it refuses and json reads back.
     fields = json.loads(line)
-    if not isinstance(fields, dict) or set(fields) != {field.name for field in dataclasses.fields(Snippet)}:
+    embedded = fields.pop("embedded", None) if isinstance(fields, dict) else None
+    if type(embedded) is not bool or set(fields) != {field.name for field in dataclasses.fields(Snippet)}:
         raise ValueError("a line holds no snippet")
     published, page = fields["published"], fields["page"]
     if not (
@@ -146,7 +153,7 @@ def _snippet(line: bytes) -> Snippet:
         and (page is None or type(page) is int)
     ):
         raise ValueError("a snippet has a field of another type")
-    return Snippet(**fields)
+    return Snippet(**fields), embedded
 
 
 def _serialised(vectors: Vectors) -> bytes:

@@ -1,12 +1,12 @@
 """Which snippets answer a query: dense and lexical rankings, and how rankings become one."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
-from storm_pipeline.references.embedder import Vectors
+from storm_pipeline.references.embedder import Vector, Vectors
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
 
@@ -34,16 +34,19 @@ class HybridIndex:
 
     Args:
         snippets: what to search.
-        vectors: their unit vectors, shape (snippets, dimension).
+        vectors: unit vectors by the snippets' ids; a snippet without one is found by its words alone.
+        dimension: length of the vectors.
     """
 
-    def __init__(self, snippets: Sequence[Snippet], vectors: Vectors) -> None:
+    def __init__(self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int) -> None:
         import faiss
 
-        order = sorted(range(len(snippets)), key=lambda i: snippets[i].id)
-        self._snippets = [snippets[i] for i in order]
-        self._dense = faiss.IndexFlatIP(vectors.shape[1])
-        self._dense.add(vectors[order])
+        self._snippets = sorted(snippets, key=lambda snippet: snippet.id)
+        embedded = [i for i, snippet in enumerate(self._snippets) if snippet.id in vectors]
+        self._positions = np.array(embedded, dtype=np.int64)
+        self._dense = faiss.IndexFlatIP(dimension)
+        if embedded:
+            self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
         self._lexical = LexicalIndex(([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0)
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
@@ -61,8 +64,9 @@ class HybridIndex:
         depth = min(len(self._snippets), max(100, 2 * k))
         # Applies to the calling thread. A search of this size takes a millisecond on one.
         faiss.omp_set_num_threads(1)
-        scores, positions = self._dense.search(vectors, depth)
-        dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(positions, scores, strict=True)]
+        scores, rows = self._dense.search(vectors, min(depth, len(self._positions)))
+        found = self._positions[rows]
+        dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(found, scores, strict=True)]
         lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
         return list(zip(dense, lexical, strict=True))
 

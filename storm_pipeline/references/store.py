@@ -1,7 +1,7 @@
 """The reference store: every snippet that a run found, searchable by meaning and by word (paper section 3.4).
 
 Adding returns at once. A thread of the store embeds what was added, in large batches, while the run waits for language
-models; a search waits for whatever is still missing, and only then.
+models; a search waits for whatever is still missing, and only then. What is merely kept is found by its words.
 """
 
 import threading
@@ -15,7 +15,7 @@ import numpy as np
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.references.catalogue import Catalogue
-from storm_pipeline.references.embedder import CachingEmbedder, Embedder, Vectors
+from storm_pipeline.references.embedder import CachingEmbedder, Embedder, Vector, Vectors
 from storm_pipeline.references.persistence import Contents, read_contents, write_contents
 from storm_pipeline.references.ranking import HybridIndex
 from storm_pipeline.types import Snippet, Source
@@ -40,7 +40,8 @@ class ReferenceStore:
         self._cache = CachingEmbedder(embedder)
         self._lock = threading.Lock()
         self._catalogue = Catalogue()
-        self._vectors: dict[str, Vectors] = {}
+        self._vectors: dict[str, Vector] = {}
+        self._wanted: set[str] = set()
         self._pending: list[Snippet] = []
         self._job: Future[None] | None = None
         self._index: HybridIndex | None = None
@@ -61,13 +62,29 @@ class ReferenceStore:
             StoreError: the store is closed.
         """
         offered = tuple(snippets)
+        new = self.keep(offered)
+        with self._lock:
+            kept = dict.fromkeys(self._catalogue.resolve(snippet) for snippet in offered)
+            due = [snippet for snippet in kept if snippet.id not in self._wanted]
+            if due:
+                self._wanted.update(snippet.id for snippet in due)
+                self._pending += due
+                self._index = None
+                self._job = self._worker.submit(self._embed_pending)
+        return new
+
+    def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Keep snippets without embedding them: they can be cited, and found by their words; those that were new.
+
+        Raises:
+            StoreError: the store is closed.
+        """
+        offered = tuple(snippets)
         with self._lock:
             self._need_open()
             new = self._catalogue.add(offered)
             if new:
-                self._pending += new
                 self._index = None
-                self._job = self._worker.submit(self._embed_pending)
         return new
 
     def __len__(self) -> int:
@@ -89,6 +106,10 @@ class ReferenceStore:
     def sources(self) -> tuple[Source, ...]:
         """All sources with their snippets, both in order of finding."""
         return self._catalogue.sources()
+
+    def count_sources(self) -> int:
+        """Number of sources."""
+        return self._catalogue.count_sources()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of any texts, shape (texts, dimension); recent texts are remembered."""
@@ -132,7 +153,9 @@ class ReferenceStore:
         contents = read_contents(folder, embedder)
         store = cls(embedder)
         store._catalogue.add(contents.snippets)
-        store._vectors = {s.id: vector for s, vector in zip(contents.snippets, contents.vectors, strict=True)}
+        embedded = [snippet.id for snippet, has in zip(contents.snippets, contents.embedded, strict=True) if has]
+        store._vectors = dict(zip(embedded, contents.vectors, strict=True))
+        store._wanted = set(embedded)
         return store
 
     def close(self) -> None:
@@ -205,11 +228,11 @@ class ReferenceStore:
     def _contents(self) -> Contents:
         self._settle()
         with self._lock:
-            snippets = tuple(s for s in self._catalogue.snippets() if s.id in self._vectors)
-            vectors = [self._vectors[snippet.id] for snippet in snippets]
-        if vectors:
-            return Contents(snippets, np.stack(vectors))
-        return Contents((), np.zeros((0, self._embedder.dimension), dtype=np.float32))
+            snippets = tuple(s for s in self._catalogue.snippets() if s.id in self._vectors or s.id not in self._wanted)
+            embedded = tuple(snippet.id in self._vectors for snippet in snippets)
+            vectors = [self._vectors[s.id] for s, has in zip(snippets, embedded, strict=True) if has]
+        stacked = np.stack(vectors) if vectors else np.zeros((0, self._embedder.dimension), dtype=np.float32)
+        return Contents(snippets, embedded, stacked)
 
     def _current_index(self) -> HybridIndex | None:
         """The index of all that is kept, built anew if snippets came since; None while there are none."""
@@ -218,11 +241,12 @@ class ReferenceStore:
             with self._lock:
                 if self._index is not None:
                     return self._index
-            contents = self._contents()
-            if not contents.snippets:
+                snippets, vectors = self._catalogue.snippets(), dict(self._vectors)
+                complete = not self._pending
+            if not snippets:
                 return None
-            index = HybridIndex(contents.snippets, contents.vectors)
+            index = HybridIndex(snippets, vectors, self._embedder.dimension)
             with self._lock:
-                if len(self._catalogue) == len(contents.snippets):
+                if complete and len(self._catalogue) == len(snippets) and len(self._vectors) == len(vectors):
                     self._index = index
             return index

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.references.facts import Fact, stems
+from storm_pipeline.references.facts import Fact, stem_set
 from storm_pipeline.text import words
 from storm_pipeline.types import Citation, Sentence
 
@@ -50,16 +50,19 @@ def check_support(sentences: Sequence[Sentence], facts: Sequence[Fact], *, known
     """
     if not sentences or not facts:
         return Checked(tuple(Sentence(s.text) for s in sentences), unsupported=len(sentences))
-    scores = _scores([s.text for s in sentences], facts, known, embed)
-    checked, attributed, unsupported = [], 0, 0
-    for sentence, row in zip(sentences, scores, strict=True):
-        kept = _standing(sentence, row, facts, known)
-        if not kept:
-            kept = _attributed(sentence, row, facts, known)
-            attributed += bool(kept)
-            unsupported += not kept
-        checked.append(Sentence(sentence.text, kept))
-    return Checked(tuple(checked), attributed, unsupported)
+    shared = _shared_words([s.text for s in sentences], facts, known)
+    # Half the words is the least that a score can be: where that will do, nothing needs to be embedded.
+    by_words = [_standing(s, row / 2, facts, known) for s, row in zip(sentences, shared, strict=True)]
+    doubtful = [i for i, s in enumerate(sentences) if not by_words[i] or len(by_words[i]) < len(s.citations)]
+    kept = dict(enumerate(by_words))
+    attributed = 0
+    for i, row in zip(doubtful, _scores(doubtful, sentences, facts, shared, embed), strict=True):
+        kept[i] = _standing(sentences[i], row, facts, known)
+        if not kept[i]:
+            kept[i] = _attributed(sentences[i], row, facts, known)
+            attributed += bool(kept[i])
+    checked = tuple(Sentence(s.text, kept[i]) for i, s in enumerate(sentences))
+    return Checked(checked, attributed, sum(not s.citations for s in checked))
 
 
 def _standing(
@@ -77,13 +80,14 @@ def _standing(
 def _attributed(
     sentence: Sentence, row: npt.NDArray[np.float64], facts: Sequence[Fact], known: str
 ) -> tuple[Citation, ...]:
-    needed, named = numbers(sentence.text), set(stems(" ".join(_names(sentence.text))))
+    needed, named = numbers(sentence.text), stem_set(" ".join(_names(sentence.text)))
+    spoken = stem_set(known)
     fitting = [
         (float(score), fact.citation)
         for score, fact in zip(row, facts, strict=True)
         if score >= ATTRIBUTED
         and needed <= numbers(f"{fact.title} {fact.text} {known}")
-        and named <= set(stems(f"{fact.title} {fact.text} {known}"))
+        and named <= stem_set(f"{fact.title} {fact.text}") | spoken
     ]
     top = max((score for score, _ in fitting), default=0.0)
     return tuple(dict.fromkeys(c for score, c in sorted(fitting, key=lambda p: -p[0]) if score >= top - _ALSO))[:2]
@@ -94,15 +98,29 @@ def _names(text: str) -> list[str]:
     return [word for word in words(text)[1:] if word[0].isupper()]
 
 
-def _scores(texts: Sequence[str], facts: Sequence[Fact], known: str, embed: Embed) -> npt.NDArray[np.float64]:
-    vectors = embed([*texts, *(f"{fact.title}: {fact.text}" for fact in facts)])
-    cosine = vectors[: len(texts)] @ vectors[len(texts) :].T
-    has = [set(stems(f"{fact.title} {fact.text} {known}")) for fact in facts]
-    shared = np.array([[_recall(set(stems(text)), own) for own in has] for text in texts])
-    return np.asarray((np.clip(cosine, 0, 1) + shared) / 2, dtype=np.float64)
+def _shared_words(texts: Sequence[str], facts: Sequence[Fact], known: str) -> npt.NDArray[np.float64]:
+    """Texts × facts: share of the text's content words that the fact or what is known has."""
+    spoken = stem_set(known)
+    has = [stem_set(f"{fact.title} {fact.text}") | spoken for fact in facts]
+    return np.array([[_recall(stem_set(text), own) for own in has] for text in texts])
 
 
-def _recall(needed: set[str], had: set[str]) -> float:
+def _scores(
+    rows: Sequence[int],
+    sentences: Sequence[Sentence],
+    facts: Sequence[Fact],
+    shared: npt.NDArray[np.float64],
+    embed: Embed,
+) -> npt.NDArray[np.float64]:
+    """For some of the sentences their score against each fact."""
+    if not rows:
+        return np.zeros((0, len(facts)))
+    vectors = embed([*(sentences[i].text for i in rows), *(f"{fact.title}: {fact.text}" for fact in facts)])
+    cosine = vectors[: len(rows)] @ vectors[len(rows) :].T
+    return np.asarray((np.clip(cosine, 0, 1) + shared[list(rows)]) / 2, dtype=np.float64)
+
+
+def _recall(needed: frozenset[str], had: frozenset[str]) -> float:
     return len(needed & had) / len(needed) if needed else 0.0
 
 

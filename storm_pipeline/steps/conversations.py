@@ -9,7 +9,7 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelAuthError, ModelError, SearchError
 from storm_pipeline.events import Searched
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import by_words, numbered
+from storm_pipeline.references.facts import nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support
 from storm_pipeline.text import is_complete, split_sentences
 from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
@@ -100,9 +100,9 @@ def _search(ctx: RunContext, queries: tuple[str, ...]) -> tuple[Snippet, ...]:
     ranked = [hits.snippets for hits in found]
     longest = max((len(snippets) for snippets in ranked), default=0)
     interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
-    ctx.store.add(interleaved)
+    ctx.store.keep(interleaved)
     kept = {own.id: own for own in (ctx.store.resolve(snippet) for snippet in interleaved)}
-    sources = len(ctx.store.sources())
+    sources = ctx.store.count_sources()
     for hits in found:
         ctx.events.emit(
             Searched(
@@ -131,13 +131,17 @@ def _answer(ctx: RunContext, topic: str, question: str, snippets: tuple[Snippet,
     """The expert's sentences, each supported by what was found; none where nothing was found."""
     if not snippets:
         return ()
-    facts = by_words(snippets, f"{topic} {question}", ctx.settings.answer_facts)
+    need = f"{topic} {question}"
+    limit = ctx.settings.answer_facts
+    facts = nearest_facts(nearest(snippets, need, limit), need, limit)
+    # What is shown is embedded while the conversation goes on; the rest can still be found by its words.
+    ctx.store.add(ctx.store.snippet(fact.citation.snippet_id) for fact in facts)
     reply = ctx.ask("expert", ctx.programs.answer, topic=topic, question=question, facts=numbered(facts)).answer
     if _NOTHING.match(reply):
         return ()
     cited = parse_cited(reply, [fact.citation for fact in facts])
     whole = [s for s in cited.sentences if is_complete(s.text)]
-    checked = check_support(whole, facts, known=f"{topic} {question}", embed=ctx.store.embed)
+    checked = check_support(whole, facts, known=need, embed=ctx.store.embed)
     ctx.events.count(
         invented_citations=cited.invented,
         attributed=checked.attributed,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.facts import Fact, facts_of, stems
+from storm_pipeline.references.facts import Fact, facts_of, stem_set
 from storm_pipeline.types import Heading, Outline, Snippet
 
 LEAST_RELEVANCE = 0.55
@@ -56,8 +56,8 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
 
 def _speaks_of(snippet: Snippet, topic: str) -> bool:
     """Whether title and text together have at least half of the topic's content words."""
-    wanted = set(stems(topic))
-    return 2 * len(wanted & set(stems(f"{snippet.title} {snippet.text}"))) >= len(wanted)
+    wanted = stem_set(topic)
+    return 2 * len(wanted & stem_set(f"{snippet.title} {snippet.text}")) >= len(wanted)
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.references.facts import by_words, facts_of, numbered
+from storm_pipeline.references.facts import facts_of, nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support, numbers
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.evidence import _share_out
@@ -80,8 +80,8 @@ SNIPPETS = st.lists(
 
 
 @given(SNIPPETS, st.text(max_size=40), st.integers(1, 6))
-def test_facts_by_words_are_few_distinct_and_in_order(snippets: list[Snippet], need: str, limit: int) -> None:
-    facts = by_words(snippets, need, limit)
+def test_nearest_facts_are_few_distinct_and_in_order(snippets: list[Snippet], need: str, limit: int) -> None:
+    facts = nearest_facts(nearest(snippets, need, limit), need, limit)
     assert len(facts) <= limit
     assert len({fact.text.casefold() for fact in facts}) == len(facts)
     known = {(snippet.source_id, snippet.id) for snippet in snippets}
@@ -90,7 +90,7 @@ def test_facts_by_words_are_few_distinct_and_in_order(snippets: list[Snippet], n
 
 @given(SNIPPETS)
 def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
-    facts = by_words(snippets, "silk road", 5)
+    facts = nearest_facts(snippets, "silk road", 5)
     assert len(numbered(facts).split("\n")) == max(1, len(facts))
 
 
@@ -105,7 +105,7 @@ def test_the_fact_that_answers_is_chosen() -> None:
         "Orrin Dam",
         "The dam is made of concrete and stone. About 400 families lost their farms to it. Char are eaten there.",
     )
-    (fact,) = by_words([snippet], "Which families lost farms?", 1)
+    (fact,) = nearest_facts([snippet], "Which families lost farms?", 1)
     assert fact.text == "About 400 families lost their farms to it."
 
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -37,11 +38,13 @@ class SlowEmbedder(HashingEmbedder):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[int] = []
+        self.texts: list[str] = []
         self.may_go = threading.Event()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.may_go.wait(10)
         self.calls.append(len(texts))
+        self.texts += texts
         return super().embed(texts)
 
 
@@ -278,3 +281,25 @@ def test_fusion_ranks_every_entry_once(given: list[list[int]]) -> None:
 
 def test_fusion_prefers_what_several_rankings_agree_on() -> None:
     assert fused([[1, 2, 3], [4, 2, 5]]) == [2, 1, 4, 3, 5]
+
+
+def test_what_is_kept_is_found_by_its_words_and_never_embedded(tmp_path: Path) -> None:
+    embedder = SlowEmbedder()
+    embedder.may_go.set()
+    kept, added = (
+        Snippet("https://a.org", "", text) for text in ("a caravanserai by a river", "camels in the courtyard")
+    )
+    with ReferenceStore(embedder) as store:
+        assert store.keep([kept, kept]) == (kept,)
+        assert store.add([added]) == (added,)
+        assert set(store.search(["caravanserai courtyard"], 5)[0]) == {kept, added}
+        assert kept.text not in embedder.texts
+        store.save(tmp_path)
+        expected = store.search(["caravanserai", "camels"], 2)
+    with ReferenceStore.load(tmp_path, embedder) as loaded:
+        assert loaded.search(["caravanserai", "camels"], 2) == expected
+        assert kept.text not in embedder.texts
+        assert loaded.add([kept]) == ()
+        loaded.search(["camels"], 1)
+        assert kept.text in embedder.texts
+        assert loaded.count_sources() == len(loaded.sources())

@@ -143,7 +143,7 @@ def test_another_embedder_is_refused_with_what_was_found_and_expected(tmp_path: 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("format", 2),
+        ("format", 3),
         ("embedder", "other"),
         ("dimension", 64),
         ("snippets", 4),

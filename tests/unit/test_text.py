@@ -253,3 +253,23 @@ def test_tidy_is_one_writable_line(text: str) -> None:
     assert t.tidy(once) == once
     assert len(once.splitlines()) <= 1
     once.encode()
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_words_of_plain_text_are_those_of_any_text(text: str) -> None:
+    assert t.words(text) == t.words(f"{text} é")[:-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The route declined. Trade moved to the sea. It never returned.",
+        "The inns (some of them large. Others small.) stood apart. They closed.",
+        'He wrote "the road ended. Nobody came." and left. Then it rained.',
+        "It was approx. Ten towns. They traded. J. Smith wrote of them. He died ca. 1450.",
+    ],
+)
+def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = t.split_sentences(text)
+    monkeypatch.setattr("storm_pipeline.text._surely_apart", lambda line: [line])
+    assert t.split_sentences(text) == quick
