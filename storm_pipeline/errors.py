@@ -4,8 +4,8 @@
     ├── SettingsError        a setting is missing, unknown or out of range
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
+    ├── ModelAuthError       the endpoint refused the key: no piece of a run can survive it
     ├── ModelError           a language model cannot be asked
-    │   ├── ModelAuthError       the endpoint refused the key
     │   └── ReplyError           the model answered, but not in the form that was asked for
     ├── SearchError          a search engine or a corpus cannot be used
     │   └── CorpusError          a file of one's own documents cannot be read
@@ -37,8 +37,8 @@ class ModelError(StormError):
     """A language model cannot be asked: unreachable, refusing, or out of time."""
 
 
-class ModelAuthError(ModelError):
-    """The endpoint refused the key (HTTP 401 or 403). Never retried."""
+class ModelAuthError(StormError):
+    """The endpoint refused the key (HTTP 401 or 403). Never retried; no ModelError, since no step can go on without."""
 
 
 class ReplyError(ModelError):

@@ -88,7 +88,7 @@ class Storm:
         Raises:
             SettingsError: the topic is empty or too long, or a setting cannot be used.
             NothingFoundError: no source was found.
-            ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
+            ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
         return self._run(topic, self._write)
 

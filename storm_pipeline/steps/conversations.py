@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError, SearchError
+from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.events import Searched
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import nearest, nearest_facts, numbered
@@ -31,8 +31,6 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
     for _ in range(ctx.settings.turns):
         try:
             turn = _take_turn(ctx, topic, perspective, turns)
-        except ModelAuthError:
-            raise
         except ModelError as error:
             ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}: {error}")
             break

@@ -1,7 +1,7 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support
@@ -21,8 +21,6 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
     with ctx.events.in_stage("lead"):
         try:
             reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
-        except ModelAuthError:
-            raise
         except ModelError as error:
             ctx.events.failed(f"no lead: {error}")
             return ()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError
+from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.programs import Program
 from storm_pipeline.text import truncate_sentences, word_count
@@ -18,8 +18,6 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
     with ctx.events.in_stage("draft outline"):
         try:
             return _ask(ctx, ctx.programs.draft, topic)
-        except ModelAuthError:
-            raise
         except ModelError as error:
             ctx.events.failed(f"no draft outline: {error}")
             return Outline(topic)
@@ -40,8 +38,6 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
         }
         try:
             return _ask(ctx, ctx.programs.refine, topic, **inputs)
-        except ModelAuthError:
-            raise
         except ModelError as error:
             if not draft.sections:
                 raise

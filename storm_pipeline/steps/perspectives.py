@@ -2,7 +2,7 @@
 
 from signatures.shapes import Editor
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.errors import ModelError
 from storm_pipeline.types import Perspective
 
 BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
@@ -17,8 +17,6 @@ def find_perspectives(ctx: RunContext, topic: str, contents: str) -> tuple[Persp
     with ctx.events.in_stage("perspectives"):
         try:
             reply = ctx.ask("asker", ctx.programs.perspectives, topic=topic, related_contents=contents, number=wanted)
-        except ModelAuthError:
-            raise
         except ModelError as error:
             ctx.events.failed(f"no perspectives but the basic facts: {error}")
             return ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.errors import ModelError
 from storm_pipeline.references.support import numbers
 from storm_pipeline.text import overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
@@ -67,8 +67,6 @@ def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
     listed = "\n".join(f"{n}. {pair.kept.text} / {pair.dropped.text}" for n, pair in enumerate(doubtful, 1))
     try:
         named = set(ctx.ask("reviewer", ctx.programs.repeated, pairs=listed).repeated)
-    except ModelAuthError:
-        raise
     except ModelError as error:
         ctx.events.degraded(f"repetition was not reviewed: {error}")
         named = set()

@@ -2,7 +2,7 @@
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError, SearchError
+from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.search.contents import TableOfContents
 
 _HEADINGS_SHOWN = 14
@@ -18,8 +18,6 @@ def related_contents(ctx: RunContext, topic: str) -> str:
     with ctx.events.in_stage("related topics"):
         try:
             titles = ctx.ask("asker", ctx.programs.related, topic=topic).related_topics
-        except ModelAuthError:
-            raise
         except ModelError as error:
             ctx.events.failed(f"no related topics: {error}")
             return ""

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.references.support import check_support
@@ -37,21 +37,18 @@ def write_sections(ctx: RunContext, outline: Outline) -> tuple[Section, ...]:
 
 def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section | None:
     title = evidence.heading.title
-    if len(evidence.facts) < _FEWEST_FACTS:
-        ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
-        ctx.events.advance(title)
-        return None
     try:
+        if len(evidence.facts) < _FEWEST_FACTS:
+            ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
+            return None
         section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
-    except ModelAuthError:
-        raise
+        if any(section.sentences()):
+            return section
+        ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
     except ModelError as error:
         ctx.events.failed(f"section {title!r}: {error}")
-        return None
-    ctx.events.advance(title)
-    if any(section.sentences()):
-        return section
-    ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
+    finally:
+        ctx.events.advance(title)
     return None
 
 

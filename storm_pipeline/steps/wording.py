@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support, numbers
@@ -36,8 +36,6 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
     for _ in range(_TRIES):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
-        except ModelAuthError:
-            raise
         except ModelError as error:
             ctx.events.failed(f"rewording: {error}")
             return None
