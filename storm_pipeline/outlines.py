@@ -23,11 +23,16 @@ _BACK_MATTER = re.compile(
     conclusions?|concluding\ (?:remarks|thoughts)|gallery|navigation)""",
     re.X | re.I,
 )
-_LEAD = re.compile(r"(?:lead(?:\s(?:section|paragraph))?|abstract|summary|introduction|intro|outline|title)", re.I)
+_LEAD = re.compile(
+    r"(?:lead(?:\s(?:section|paragraph))?|abstract|summary|introduction|intro|overview|outline|title)", re.I
+)
 _TITLE_OF_ALL = re.compile(
     r"^(?:(?:an?\s|the\s)?(?:(?:article|wikipedia|encyclopedia|page)\s)*(?:outline|article|title|topic)\s*(?:of|for|on|:|–|-)\s*)"
     r"|\s*(?:[:–-]\s*|\s|\()(?:an?\s|the\s)?(?:article\s|wikipedia\s)?outline\)?$",
     re.I,
+)
+_OVERVIEW = re.compile(
+    r"^(?:an?\s|the\s)?(?:overview|introduction)\s(?:of|to)\s(?:the\s)?|\s(?:overview|introduction)$", re.I
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _HASH = re.compile(r"^\s*(#{1,6})(?:\s+|(?=[^\s\d#]))(.*)$")
@@ -82,7 +87,7 @@ def outline_from_headings(
     Titles lose marks, numbers, links and citation markers; prose and back matter (References, See also …,
     with the headings below it) are dropped; levels become contiguous; a heading that repeats an earlier
     sibling gives its children to that one; at the top, the topic itself and what the lead serves as
-    (Introduction …) give way to their children.
+    (Introduction, Overview of the topic …) give way to their children.
 
     Args:
         pairs: levels count from any base, larger is deeper.
@@ -182,7 +187,8 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
     """First-level headings, with the topic and stand-ins for the lead replaced by what they hold."""
     kept: list[_Node] = []
     for node in nodes:
-        if _LEAD.fullmatch(node.title) or _TITLE_OF_ALL.sub("", node.title).casefold() == tidy(topic).casefold():
+        bare = {pattern.sub("", node.title).casefold() for pattern in (_TITLE_OF_ALL, _OVERVIEW)}
+        if _LEAD.fullmatch(node.title) or tidy(topic).casefold() in bare:
             kept.extend(_top(node.children, topic))
         else:
             kept.append(node)

@@ -3,8 +3,8 @@
 The score of a sentence against a fact is the mean of the cosine of their embeddings and the share of the
 sentence's content words that the fact (or its title, or the topic) has. It tells an off-topic citation from a
 fitting one reliably and judges full entailment only weakly, so it is used for what it can do: to drop what nothing
-shown supports, and to cite what was left uncited. Numbers are exact: a sentence with a number that its sources
-lack is not supported by them; nor is an uncited sentence given to a fact that lacks its names.
+shown supports, and to cite what was left uncited. Numbers are exact: a sentence with a number, or a range of numbers,
+that its sources lack is not supported by them; nor is an uncited sentence given to a fact that lacks its names.
 """
 
 import re
@@ -28,6 +28,10 @@ _ALSO = 0.04
 """A second fact is cited too when its score is this near to the best one's."""
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_RANGE = re.compile(
+    r"(\d+(?:[.,]\d+)*)(?:st|nd|rd|th)?(?:\s(?:century|centuries|BC|AD|CE|BCE))*"
+    r"\s?(?:[-–—]|\bto\b|\buntil\b)\s?(?:the\s|about\s|around\s|c\.\s?)?(\d+(?:[.,]\d+)*)"
+)
 
 
 @dataclass(frozen=True)
@@ -74,19 +78,19 @@ def _standing(
         best[fact.citation] = max(best.get(fact.citation, 0.0), float(score))
     kept = tuple(c for c in sentence.citations if best.get(c, 0.0) >= CITED)
     shown = " ".join(f"{f.title} {f.text}" for f in facts if f.citation in kept)
-    return kept if numbers(sentence.text) <= numbers(f"{shown} {known}") else ()
+    return kept if _figures(sentence.text) <= _figures(f"{shown} {known}") else ()
 
 
 def _attributed(
     sentence: Sentence, row: npt.NDArray[np.float64], facts: Sequence[Fact], known: str
 ) -> tuple[Citation, ...]:
-    needed, named = numbers(sentence.text), stem_set(" ".join(_names(sentence.text)))
+    needed, named = _figures(sentence.text), stem_set(" ".join(_names(sentence.text)))
     spoken = stem_set(known)
     fitting = [
         (float(score), fact.citation)
         for score, fact in zip(row, facts, strict=True)
         if score >= ATTRIBUTED
-        and needed <= numbers(f"{fact.title} {fact.text} {known}")
+        and needed <= _figures(f"{fact.title} {fact.text} {known}")
         and named <= stem_set(f"{fact.title} {fact.text}") | spoken
     ]
     top = max((score for score, _ in fitting), default=0.0)
@@ -127,3 +131,8 @@ def _recall(needed: frozenset[str], had: frozenset[str]) -> float:
 def numbers(text: str) -> set[str]:
     """The numbers of a text in digits, without thousands separators."""
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
+
+
+def _figures(text: str) -> set[str]:
+    """The numbers of a text and its ranges, as ``14–17``."""
+    return numbers(text) | {f"{low}–{high}".replace(",", "") for low, high in _RANGE.findall(text)}

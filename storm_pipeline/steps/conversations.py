@@ -1,21 +1,21 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 import re
-import time
-from dataclasses import dataclass
 
-from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
-from storm_pipeline.errors import ModelError, SearchError
-from storm_pipeline.events import Searched
+from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support
+from storm_pipeline.steps.searching import search_all
 from storm_pipeline.text import is_complete, split_sentences
 from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
 
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
 _NOTHING = re.compile(r"^\W*(the )?(sources?|facts?)\b.{0,20}\b(do|does) not (say|mention|contain|provide)", re.I)
+
+_FIRST_TRIES = 3
+"""Small models give thanks before they have asked anything; then they are asked again."""
 
 
 def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
@@ -48,19 +48,22 @@ def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: lis
         return None
     reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question)
     queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[: ctx.settings.queries]
-    snippets = _search(ctx, queries or (question,))
+    snippets = search_all(ctx, queries or (question,))
     return Turn(question, queries, _answer(ctx, topic, question, snippets), snippets)
 
 
 def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
-    reply = ctx.ask(
-        "asker",
-        ctx.programs.question,
-        topic=topic,
-        perspective=f"{perspective.name}. {perspective.focus}",
-        conversation=history(turns),
-    ).question
-    if _THANKS.search(reply):
+    for _ in range(1 if turns else _FIRST_TRIES):
+        reply = ctx.ask(
+            "asker",
+            ctx.programs.question,
+            topic=topic,
+            perspective=f"{perspective.name}. {perspective.focus}",
+            conversation=history(turns),
+        ).question
+        if not _THANKS.search(reply):
+            break
+    else:
         return None
     question = _first_question(reply)
     asked = {_plain(turn.question) for turn in turns}
@@ -83,46 +86,6 @@ def _first_question(reply: str) -> str:
 
 def _plain(question: str) -> str:
     return re.sub(r"\W+", " ", question.casefold()).strip()
-
-
-@dataclass(frozen=True)
-class _Hits:
-    query: str
-    snippets: tuple[Snippet, ...]
-    seconds: float
-
-
-def _search(ctx: RunContext, queries: tuple[str, ...]) -> tuple[Snippet, ...]:
-    """What the queries find, side by side; failures are recorded, duplicates dropped, ranks interleaved."""
-    found = parallel_map(lambda query: _search_one(ctx, query), queries, workers=len(queries))
-    ranked = [hits.snippets for hits in found]
-    longest = max((len(snippets) for snippets in ranked), default=0)
-    interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
-    ctx.store.keep(interleaved)
-    kept = {own.id: own for own in (ctx.store.resolve(snippet) for snippet in interleaved)}
-    sources = ctx.store.count_sources()
-    for hits in found:
-        ctx.events.emit(
-            Searched(
-                ctx.events.stage,
-                ctx.search.name,
-                hits.query,
-                len(hits.snippets),
-                sources,
-                round(hits.seconds, 3),
-            )
-        )
-    return tuple(kept.values())
-
-
-def _search_one(ctx: RunContext, query: str) -> _Hits:
-    start = time.monotonic()
-    try:
-        snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
-    except SearchError as error:
-        ctx.events.failed(f"search for {query!r}: {error}")
-        snippets = ()
-    return _Hits(query, snippets, time.monotonic() - start)
 
 
 def _answer(ctx: RunContext, topic: str, question: str, snippets: tuple[Snippet, ...]) -> tuple[Sentence, ...]:

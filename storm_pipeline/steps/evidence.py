@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.facts import Fact, facts_of, stem_set
-from storm_pipeline.types import Heading, Outline, Snippet
+from storm_pipeline.steps.searching import search_all
+from storm_pipeline.types import Heading, Outline
 
 LEAST_RELEVANCE = 0.55
 """Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
@@ -20,7 +21,9 @@ a word. A share, since the range of cosines differs from embedder to embedder.""
 FITTING = 0.92
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
 OFF_TOPIC = 0.6
-"""What the relevance of a fact is multiplied by when its snippet speaks of less than half of the topic's words."""
+"""What the relevance of a fact is multiplied by when it and its title speak of less than half of the topic's words."""
+FEW_FACTS = 4
+"""A section with fewer gets a search of its own: the interviews passed it by."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,18 @@ class SectionEvidence:
 
     heading: Heading
     facts: tuple[Fact, ...]
+
+
+def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> list[SectionEvidence]:
+    """The evidence, after a search for each section that has too little of it.
+
+    The paper has no such step: there a section that the interviews passed by is written from what is left over.
+    """
+    lacking = [own.heading.title for own in evidence if len(own.facts) < FEW_FACTS]
+    if not lacking:
+        return list(evidence)
+    ctx.store.add(search_all(ctx, [f"{outline.topic} {title}" for title in lacking]))
+    return gather_evidence(ctx, outline)
 
 
 def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
@@ -42,8 +57,7 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     facts = list({fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s)}.values())
     if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
-    on_topic = {i: _speaks_of(snippet, topic) for i, snippet in snippets.items()}
-    weight = np.array([1.0 if on_topic[fact.citation.snippet_id] else OFF_TOPIC for fact in facts], dtype=np.float32)
+    weight = np.array([1.0 if _speaks_of(fact, topic) else OFF_TOPIC for fact in facts], dtype=np.float32)
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
     relevance = np.where(retrieved, _likeness(ctx, outline, facts) * weight, np.float32(-1))
@@ -54,10 +68,10 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     ]
 
 
-def _speaks_of(snippet: Snippet, topic: str) -> bool:
+def _speaks_of(fact: Fact, topic: str) -> bool:
     """Whether title and text together have at least half of the topic's content words."""
     wanted = stem_set(topic)
-    return 2 * len(wanted & stem_set(f"{snippet.title} {snippet.text}")) >= len(wanted)
+    return 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:

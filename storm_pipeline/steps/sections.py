@@ -10,7 +10,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.references.support import check_support
-from storm_pipeline.steps.evidence import SectionEvidence, gather_evidence
+from storm_pipeline.steps.evidence import SectionEvidence, fill_gaps, gather_evidence
 from storm_pipeline.steps.wording import in_own_words
 from storm_pipeline.text import foreign_script_share, is_complete, word_count
 from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
@@ -30,7 +30,7 @@ def write_sections(ctx: RunContext, outline: Outline) -> tuple[Section, ...]:
         ModelAuthError: the endpoint refuses the key.
     """
     with ctx.events.in_stage("sections", total=len(outline.sections)):
-        evidence = gather_evidence(ctx, outline)
+        evidence = fill_gaps(ctx, outline, gather_evidence(ctx, outline))
         written = parallel_map(lambda own: _write(ctx, outline, own), evidence, workers=len(evidence))
         return tuple(section for section in written if section is not None)
 

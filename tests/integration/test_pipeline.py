@@ -165,6 +165,27 @@ def test_the_writer_may_end_the_conversation(tmp_path: Path) -> None:
     assert [len(c.turns) for c in article.conversations] == [1]
 
 
+def test_thanks_before_the_first_question_are_asked_again(tmp_path: Path) -> None:
+    replies = iter(["Thank you so much for your help!", "What were the goods?"])
+    with FakeModel({"AskQuestion": lambda _: next(replies, "Thank you so much for your help!")}) as server:
+        article = storm(server, tmp_path, perspectives=0).write("Silk Road")
+    assert [[turn.question for turn in c.turns] for c in article.conversations] == [["What were the goods?"]]
+
+
+def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_path: Path) -> None:
+    told = "Monks carried the Silk Road's beliefs eastwards. Monks built temples along the Silk Road's oases."
+    found = Snippet("https://temples.org", "Monks of the Silk Road", told)
+
+    def engine(query: str) -> list[Snippet]:
+        return [found] if query == "Silk Road Monks and temples" else list(world(query))
+
+    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
+    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    with FakeModel(answers) as server:
+        article = storm(server, tmp_path, search=FakeSearch(engine)).write("Silk Road")
+    assert "https://temples.org" in [source.url for source in article.references]
+
+
 def test_a_repeated_question_ends_the_conversation(tmp_path: Path) -> None:
     with FakeModel({"AskQuestion": "What were the goods?"}) as server:
         article = storm(server, tmp_path, perspectives=0).write("Silk Road")

@@ -158,3 +158,11 @@ def test_levels_are_contiguous(text: str) -> None:
     depths = [len(line.split(" ")[0]) for line in lines(text)]
     assert not depths or depths[0] == 1
     assert all(b <= a + 1 for a, b in itertools.pairwise(depths))
+
+
+@pytest.mark.parametrize(
+    "title", ["Overview", "Silk Road overview", "An introduction to the Silk Road", "Introduction"]
+)
+def test_what_the_lead_tells_is_no_section(title: str) -> None:
+    outline = parse_outline(f"# {title}\n# Trade\n# Decline of the overview of trade", "Silk Road")
+    assert [section.title for section in outline.sections] == ["Trade", "Decline of the overview of trade"]

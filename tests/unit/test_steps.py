@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.references.facts import facts_of, nearest, nearest_facts, numbered
+from storm_pipeline.references.facts import Fact, facts_of, nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support, numbers
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.evidence import _share_out
@@ -148,6 +148,24 @@ def test_support_keeps_every_sentence_in_place(sentences: list[Sentence]) -> Non
 
 def test_numbers() -> None:
     assert numbers("In 1,200 towns, 3.5 % of 12 people by 1999.") == {"1200", "3.5", "12", "1999"}
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("It lasted from the 14th century to the 17th century.", True),
+        ("It covers the 15th and 16th centuries.", True),
+        ("It lasted from the 14th century to the 16th century.", False),
+        ("It lasted from the 14th to the 17th century.", True),
+        ("It lasted 15–17 centuries.", False),
+    ],
+)
+def test_a_range_must_be_the_sources_own(text: str, stands: bool) -> None:
+    told = "The Renaissance lasted from the 14th century to the 17th century, or covers the 15th and 16th."
+    fact = Fact(told, "Renaissance", Citation("s1", "t1"))
+    sentence = Sentence(text, (fact.citation,))
+    checked = check_support([sentence], [fact], known="Renaissance", embed=HashingEmbedder().embed)
+    assert bool(checked.sentences[0].citations) is stands
 
 
 MATRICES = st.integers(1, 5).flatmap(

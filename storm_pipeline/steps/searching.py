@@ -1,0 +1,51 @@
+"""Searching: several queries side by side, what they find kept in the store."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import SearchError
+from storm_pipeline.events import Searched
+from storm_pipeline.types import Snippet
+
+
+@dataclass(frozen=True)
+class _Hits:
+    query: str
+    snippets: tuple[Snippet, ...]
+    seconds: float
+
+
+def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
+    """What the queries find, as the store keeps it; failures are recorded, duplicates dropped, ranks interleaved."""
+    found = parallel_map(lambda query: _search(ctx, query), queries, workers=len(queries))
+    ranked = [hits.snippets for hits in found]
+    longest = max((len(snippets) for snippets in ranked), default=0)
+    interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
+    ctx.store.keep(interleaved)
+    kept = {own.id: own for own in (ctx.store.resolve(snippet) for snippet in interleaved)}
+    sources = ctx.store.count_sources()
+    for hits in found:
+        ctx.events.emit(
+            Searched(
+                ctx.events.stage,
+                ctx.search.name,
+                hits.query,
+                len(hits.snippets),
+                sources,
+                round(hits.seconds, 3),
+            )
+        )
+    return tuple(kept.values())
+
+
+def _search(ctx: RunContext, query: str) -> _Hits:
+    start = time.monotonic()
+    try:
+        snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
+    except SearchError as error:
+        ctx.events.failed(f"search for {query!r}: {error}")
+        snippets = ()
+    return _Hits(query, snippets, time.monotonic() - start)
