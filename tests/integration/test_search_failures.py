@@ -1,7 +1,7 @@
 """Every engine with an API against a local server: what it sends, finds, retries, refuses and says.
 
-``pytest tests/integration/test_search_failures.py --collect-only -q`` lists engine by failure mode; a new engine
-is added to a table of cases.
+With ``--collect-only`` pytest lists engine by failure mode, with ``-vv`` also what became of each. A new engine is
+added to a table of cases.
 """
 
 import dataclasses
