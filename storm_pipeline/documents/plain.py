@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
@@ -35,10 +36,27 @@ def iso_date(value: object) -> str | None:
         return None
 
 
-def one_line(query: str, limit: int = 400) -> str:
-    """A query as it is sent: one line, at most ``limit`` characters, cut at a word's end if it can be."""
-    line = plain_text(query)
+def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
+    """A query as it is sent: one line, at most ``limit`` characters, cut at a word's end if it can be.
+
+    Args:
+        query: the query.
+        limit: characters at most, >= 1.
+        words: words at most, >= 1; None for any number.
+    """
+    line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
         return line
     cut = line[: limit + 1]
     return cut[: cut.rfind(" ")] if " " in cut else line[:limit]
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The objects in a JSON list; none in anything else."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def texts(value: object) -> list[str]:
+    """The distinct texts in a JSON list, as plain text; none in anything else."""
+    plain = map(plain_text, value) if isinstance(value, list) else ()
+    return list(dict.fromkeys(filter(None, plain)))

@@ -5,7 +5,7 @@ Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, o
 
 import os
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from storm_pipeline.assets import Progress
@@ -31,6 +31,12 @@ class SearchOptions:
     until: date | None = None
     domains: tuple[str, ...] = ()
     without_domains: tuple[str, ...] = ()
+
+    def period(self) -> tuple[date, date] | None:
+        """First and last day of publication, an open end filled; None where any day will do."""
+        if self.since is None and self.until is None:
+            return None
+        return self.since or date(1970, 1, 1), self.until or datetime.now(UTC).date()
 
 
 @dataclass(frozen=True)

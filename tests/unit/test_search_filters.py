@@ -23,6 +23,10 @@ from storm_pipeline.search.transport.retrying import retry_after_seconds
 from storm_pipeline.types import Snippet
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
+KEYS = [
+    "YDC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "EXA_API_KEY",
+    "GOOGLE_API_KEY", "GOOGLE_CSE_ID",
+]  # fmt: skip
 TITLES = st.text(
     st.characters(exclude_categories=("C", "Z"), exclude_characters="#<>[]|{}_/?"), min_size=1, max_size=15
 )
@@ -153,7 +157,8 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
         return leads
 
     monkeypatch.setattr(wiki_leads, "fetch", fetch)
-    monkeypatch.setenv("YDC_API_KEY", "k")
+    for name in KEYS:
+        monkeypatch.setenv(name, "k")
     monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
     (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
     specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
@@ -162,9 +167,11 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     assert all(isinstance(engine, SearchEngine) for engine in opened)
     assert [s.title for s in opened[0].search("silk", 1)] == ["Silk"]
     assert fetched == [("wikipedia-vital-article-leads-en", tmp_path, None)]
-    assert {engine.name: engine.key_set for engine in engines()} == {
-        "wiki-leads": None, "corpus:PATH": None, "searxng[:URL]": True, "you": True,
-    }  # fmt: skip
+    for name in ("tavily", "brave", "serper", "google", "exa", "duckduckgo"):
+        assert open_search(name).name == name
+    keyless = {engine.name for engine in engines() if engine.key_set is None}
+    assert keyless == {"wiki-leads", "corpus:PATH", "duckduckgo"}
+    assert all(engine.key_set for engine in engines() if engine.variables)
 
 
 @pytest.mark.parametrize("spec", ["", ":", "altavista", "YOU"])
@@ -199,12 +206,16 @@ def test_domains_are_held_for_every_engine() -> None:
 
 
 def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("YDC_API_KEY", raising=False)
     monkeypatch.setenv("SEARXNG_URL", "  ")
-    with pytest.raises(SettingsError, match="YDC_API_KEY"):
-        open_search("you", Opening(cache=tmp_path))
-    with pytest.raises(SettingsError, match="SEARXNG_URL"):
-        open_search("searxng", Opening(cache=tmp_path))
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    for info in engines():
+        for variable in info.variables[:1]:
+            with pytest.raises(SettingsError, match=variable):
+                open_search(info.name.partition("[")[0], Opening(cache=tmp_path))
+    monkeypatch.setenv("GOOGLE_API_KEY", "k")
+    with pytest.raises(SettingsError, match="GOOGLE_CSE_ID"):
+        open_search("google")
     with pytest.raises(CorpusError, match="does not exist"):
         open_search(f"corpus:{tmp_path / 'none'}", Opening(cache=tmp_path))
     assert not any(engine.key_set for engine in engines())

@@ -1,10 +1,18 @@
 """One gate a service a process, whoever asks: runs side by side share its rate and its circuit."""
 
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from storm_pipeline.errors import SearchError
 from storm_pipeline.search.transport.circuit import Circuit
 from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.search.transport.refusals import QueryRefusedError
+from storm_pipeline.search.transport.retrying import Patience, with_retries
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,30 @@ class Gate:
 
     limiter: Limiter
     circuit: Circuit
+
+    def passing(
+        self, attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep
+    ) -> T:
+        """What ``attempt`` returns, called in turn, again while patience lasts, and not while the circuit is open.
+
+        Raises:
+            SearchError: the last failure.
+        """
+        self.circuit.check()
+
+        def in_turn() -> T:
+            with self.limiter:
+                return attempt()
+
+        try:
+            answer = with_retries(in_turn, patience, sleep=sleep)
+        except QueryRefusedError:
+            raise
+        except SearchError as error:
+            self.circuit.failed(error)
+            raise
+        self.circuit.succeeded()
+        return answer
 
 
 _gates: dict[tuple[str, str], Gate] = {}

@@ -4,21 +4,16 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.cookiejar import DefaultCookiePolicy
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.transport.gates import Rate, gate
-from storm_pipeline.search.transport.retrying import (
-    RETRIED_STATUSES,
-    Patience,
-    TransientError,
-    retry_after_seconds,
-    with_retries,
-)
+from storm_pipeline.search.transport.refusals import Refusal, Refusals
+from storm_pipeline.search.transport.retrying import Patience, TransientError
 
 if TYPE_CHECKING:
     import requests
@@ -27,13 +22,6 @@ T = TypeVar("T")
 Params = Mapping[str, str | int | list[str]]
 
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-_QUERY_STATUSES = frozenset({400, 404, 413, 414, 422})
-_REMEDIES = {
-    400: "the query was not understood; report it if it looks harmless",
-    402: "the account has no credit left; top it up or choose another engine (`storm search` lists them)",
-    404: "check the engine's address",
-    429: "too many requests; lower the number of searches at once or wait",
-}
 
 
 def user_agent() -> str:
@@ -43,10 +31,6 @@ def user_agent() -> str:
     except PackageNotFoundError:  # run from a folder, not installed
         release = "0"
     return f"storm-pipeline/{release} (research assistant; python-requests)"
-
-
-class QueryRefusedError(SearchError):
-    """The service works, but not for this query; says nothing about the next one."""
 
 
 class ApiClient:
@@ -61,6 +45,7 @@ class ApiClient:
         rate: how much it may be asked; all clients of the process for this service at this host share it.
         headers: sent with each request; may hold a key.
         remedies: HTTP status → what to do about it, in addition to the general ones.
+        refusals: refusals that only their text tells from others of the same status.
         patience: time limits.
         max_bytes: size that an answer may have, after decompression.
         sleep: waits between attempts for a number of seconds.
@@ -77,6 +62,7 @@ class ApiClient:
         rate: Rate | None = None,
         headers: Mapping[str, str] | None = None,
         remedies: Mapping[int, str] | None = None,
+        refusals: Sequence[Refusal] = (),
         patience: Patience | None = None,
         max_bytes: int = 10_000_000,
         sleep: Callable[[float], None] = time.sleep,
@@ -87,7 +73,7 @@ class ApiClient:
         for name, value in self._headers.items():
             if not _HEADER_VALUE.fullmatch(value):
                 raise SettingsError(f"{service}: the value for {name} holds characters that no key has; copy it again")
-        self._remedies = _REMEDIES | dict(remedies or {})
+        self._refusals = Refusals(service, remedies or {}, refusals)
         self._patience = patience or Patience()
         self._gate = gate(service, urlsplit(address).netloc, rate or Rate())
         self._max_bytes = max_bytes
@@ -120,23 +106,13 @@ class ApiClient:
     def _asked(
         self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, read: Callable[[bytes], T]
     ) -> T:
-        self._gate.circuit.check()
-
         def attempt() -> T:
-            with self._gate.limiter, self._plain_failures():
+            with self._plain_failures():
                 # Waiting for one's turn does not count: a busy service is not a slow one.
                 deadline = time.monotonic() + self._patience.total
                 return read(self._body(method, path, params, body, deadline))
 
-        try:
-            answer = with_retries(attempt, self._patience, sleep=self._sleep)
-        except QueryRefusedError:
-            raise
-        except SearchError as error:
-            self._gate.circuit.failed(error)
-            raise
-        self._gate.circuit.succeeded()
-        return answer
+        return self._gate.passing(attempt, self._patience, sleep=self._sleep)
 
     def _body(self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, deadline: float) -> bytes:
         with self._session.request(
@@ -150,7 +126,7 @@ class ApiClient:
             allow_redirects=False,
         ) as response:
             if response.status_code != 200:
-                raise self._refusal(response)
+                raise self._refusal(response, deadline)
             received = bytearray()
             # read1 returns what has arrived, so a server that trickles cannot outlast the deadline.
             while piece := response.raw.read1(1 << 16, decode_content=True):
@@ -166,24 +142,11 @@ class ApiClient:
                     )
             return bytes(received)
 
-    def _refusal(self, response: "requests.Response") -> SearchError:
-        status = response.status_code
-        if 300 <= status < 400:
-            target = urlsplit(urljoin(response.url, response.headers.get("Location", "")))
-            return SearchError(
-                f"{self._service} answered {status} and points to "
-                f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}; "
-                "set the engine's address to that if you trust it"
-            )
-        transient = status in RETRIED_STATUSES
-        remedy = self._remedies.get(status, "try again later" if transient else "check the engine's address and key")
-        message = f"{self._service} answered {status}: {remedy}"
-        if transient:
-            wait = retry_after_seconds(response.headers.get("Retry-After"))
-            if wait:
-                self._gate.limiter.hold(min(wait, self._patience.longest_pause))
-            return TransientError(message, wait)
-        return (QueryRefusedError if status in _QUERY_STATUSES else SearchError)(message)
+    def _refusal(self, response: "requests.Response", deadline: float) -> SearchError:
+        error = self._refusals.error(response, deadline)
+        if isinstance(error, TransientError) and error.retry_after:
+            self._gate.limiter.hold(min(error.retry_after, self._patience.longest_pause))
+        return error
 
     def _json(self, body: bytes) -> Any:
         if body.lstrip()[:1] == b"<":

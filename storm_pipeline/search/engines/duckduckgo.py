@@ -1,0 +1,159 @@
+"""DuckDuckGo, through the package ddgs, which reads its pages as a browser would. Needs no key but patience."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from storm_pipeline.documents.plain import plain_text, web_address
+from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
+from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument
+from storm_pipeline.search.paging import paged
+from storm_pipeline.search.sites import with_sites
+from storm_pipeline.search.transport.gates import Rate, gate
+from storm_pipeline.search.transport.retrying import RETRIED_STATUSES, Patience, TransientError
+from storm_pipeline.types import Snippet
+
+INFO = EngineInfo(
+    "duckduckgo",
+    needs='pip install "storm-pipeline[search]"',
+    free=True,
+    returns="pages of the web, one short passage each; refuses eager users",
+    honours=frozenset({"region"}),
+)
+_RATE = 1.0
+_RESULTS, _MOST_PAGES = 10, 5
+_MOST_CHARACTERS = 400
+_PATIENCE = Patience(attempts=2)
+_ROBOT = "it takes us for a robot; wait some minutes, search less often or choose another engine"
+_ROBOT_STATUSES = frozenset({202, 403, 418, 429})
+_ROBOT_SIGNS = ("challenge-form", "anomaly-modal")
+_ANYWHERE = "wt-wt"
+_REGIONS = {
+    code[:2]: code
+    for code in "ar-es at-de au-en be-nl bg-bg br-pt ca-en ch-de cl-es cn-zh co-es cz-cs de-de dk-da ee-et es-es fi-fi "
+    "fr-fr gr-el hk-tzh hr-hr hu-hu id-id ie-en il-he in-en it-it jp-jp kr-kr lt-lt lv-lv mx-es my-ms nl-nl no-no "
+    "nz-en pe-es ph-en pl-pl pt-pt ro-ro ru-ru se-sv sg-en sk-sk th-th tr-tr tw-tzh ua-uk us-en ve-es vn-vi "
+    "za-en".split()
+} | {"gb": "uk-en", "si": "sl-sl"}  # DuckDuckGo's own spellings
+
+
+def open_engine(argument: str, opening: Opening) -> "DuckDuckGoSearch":
+    """The engine of the specification ``duckduckgo``."""
+    no_argument("duckduckgo", argument)
+    return DuckDuckGoSearch(rate=opening.rate or _RATE, options=opening.options)
+
+
+class DuckDuckGoSearch:
+    """Searches the web through DuckDuckGo's page without scripts; one short passage a page, 50 pages at most.
+
+    Args:
+        base_url: full address of that page.
+        patience: time limits; ``read`` is that of a whole answer.
+        rate: requests a second (nothing is promised; one request at a time).
+        options: the region is passed on, domains as operators of the query.
+
+    Raises:
+        MissingExtraError: the package ddgs is not installed.
+        SettingsError: DuckDuckGo offers no such region.
+    """
+
+    name = "duckduckgo"
+
+    def __init__(
+        self,
+        *,
+        base_url: str = "https://html.duckduckgo.com/html/",
+        patience: Patience | None = None,
+        rate: float = _RATE,
+        options: SearchOptions | None = None,
+    ) -> None:
+        self._options = options or SearchOptions()
+        self._region = _region(self._options)
+        self._patience = patience or _PATIENCE
+        self._address = base_url
+        self._library = _library(self._patience.read)
+        self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` pages, best first, a passage each; see the protocol.
+
+        Raises:
+            SearchError: DuckDuckGo could not be asked, takes us for a robot, or answered with an unknown page.
+        """
+        query = with_sites(query, self._options, limit=_MOST_CHARACTERS)
+        if not query or k < 1:
+            return ()
+        return paged(lambda number: self._found(query, number + 1), k, size=_RESULTS, most=_MOST_PAGES)
+
+    def _found(self, query: str, page: int) -> Iterator[Snippet]:
+        for hit in self._gate.passing(lambda: self._hits(query, page), self._patience):
+            if (url := _target(hit.href)) and (text := plain_text(hit.body)):
+                yield Snippet(url, plain_text(hit.title), text, engine=self.name)
+
+    def _hits(self, query: str, page: int) -> list[Any]:
+        """One attempt at a page of results, with the library's request, client and reading of the page."""
+        from lxml.etree import LxmlError
+
+        asked = self._library.build_payload(
+            query=query, region=self._region, safesearch="moderate", timelimit=None, page=page
+        )
+        text = self._text(asked)
+        try:
+            hits: list[Any] = self._library.post_extract_results(self._library.extract_results(text))
+        except (LxmlError, ValueError):
+            hits = []
+        if hits or "No results" in plain_text(text):
+            return hits
+        if any(sign in text for sign in _ROBOT_SIGNS):
+            raise SearchError(f"duckduckgo asks for proof of being human: {_ROBOT}")
+        raise SearchError("duckduckgo answered with a page of an unknown form; update the package ddgs")
+
+    def _text(self, asked: dict[str, Any]) -> str:
+        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+
+        try:
+            response = self._library.http_client.request("POST", self._address, data=asked)
+        except RatelimitException as error:
+            raise SearchError(f"duckduckgo refuses further requests: {_ROBOT}") from error
+        except TimeoutException as error:
+            raise TransientError("duckduckgo did not answer in time; check the network or try again later") from error
+        except DDGSException as error:
+            raise TransientError("duckduckgo could not be reached or broke off; check the network") from error
+        status = response.status_code
+        if status in _ROBOT_STATUSES:
+            raise SearchError(f"duckduckgo answered {status}: {_ROBOT}")
+        if status != 200:
+            kind = TransientError if status in RETRIED_STATUSES else SearchError
+            raise kind(f"duckduckgo answered {status}: try again later or choose another engine")
+        return str(response.text)
+
+
+def _library(seconds: float) -> Any:
+    """The library's own engine for DuckDuckGo; whole answers within these seconds."""
+    try:
+        from ddgs.engines.duckduckgo import Duckduckgo
+    except ImportError as error:
+        raise MissingExtraError(
+            'the search engine `duckduckgo` needs the package ddgs: pip install "storm-pipeline[search]"'
+        ) from error
+    return Duckduckgo(timeout=seconds)  # type: ignore[arg-type]
+
+
+def _region(options: SearchOptions) -> str:
+    if not options.region:
+        return _ANYWHERE
+    region = _REGIONS.get(options.region.casefold())
+    if region is None:
+        raise SettingsError(f"the search engine `duckduckgo` offers no region {options.region!r}; leave it out")
+    return region
+
+
+def _target(href: object) -> str:
+    """The address that a result leads to, which may be wrapped in one of DuckDuckGo's own; empty for an advert."""
+    link = plain_text(href)
+    url = web_address(urljoin("https://duckduckgo.com/", link)) if link else ""
+    parts = urlsplit(url)
+    if parts.hostname != "duckduckgo.com" or parts.path not in {"/l/", "/y.js"}:
+        return url
+    # The library has already decoded the address as a whole, so that it cannot be taken apart as a query.
+    return web_address(link.partition("uddg=")[2].partition("&rut=")[0])

@@ -1,0 +1,230 @@
+"""The engines of the web, as their services speak."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from engine_cases import BROKEN_JSON, KEY, Case, Page, Said
+from servers import Reply, Request
+
+from storm_pipeline.search.engines.brave import BraveSearch
+from storm_pipeline.search.engines.exa import ExaSearch
+from storm_pipeline.search.engines.google import GoogleSearch
+from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.engines.serper import SerperSearch
+from storm_pipeline.search.engines.tavily import TavilySearch
+from storm_pipeline.search.engines.you import YouSearch
+
+_ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
+_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"error": "x"}), "unknown form")}
+
+
+def _key_refused(variable: str) -> dict[str, Said]:
+    said = f"set {variable} to a valid key"
+    return {str(status): (Reply(status, {"detail": KEY}), said) for status in (401, 403)}
+
+
+def _you_hit(page: Page) -> dict[str, Any]:
+    return {"url": page.url, "title": page.title, "description": "d", "snippets": [page.text]}
+
+
+def _searxng_hit(page: Page) -> dict[str, Any]:
+    return {"url": page.url, "title": page.title, "content": page.text}
+
+
+def _searxng_answer(hits: list[Any], request: Request) -> dict[str, Any]:
+    return {"results": hits if request.query["pageno"] == "1" else []}
+
+
+def _tavily_hit(page: Page) -> dict[str, Any]:
+    return {"url": page.url, "title": page.title, "content": page.text, "score": 0.8, "raw_content": None}
+
+
+def _brave_hit(page: Page) -> dict[str, Any]:
+    return {"type": "search_result", "url": page.url, "title": page.title, "description": page.text}
+
+
+def _brave_answer(hits: list[Any], request: Request) -> dict[str, Any]:
+    answer: dict[str, Any] = {"type": "search", "query": {"original": request.query["q"]}, "mixed": {}}
+    return answer | ({"web": {"type": "search", "results": hits}} if hits and request.query["offset"] == "0" else {})
+
+
+def _brave_error(code: str, status: int, **more: Any) -> Reply:
+    return Reply(status, {"type": "ErrorResponse", "error": {"status": status, "code": code} | more, "time": 1})
+
+
+def _google_hit(page: Page) -> dict[str, Any]:
+    return {"kind": "customsearch#result", "link": page.url, "title": page.title, "snippet": page.text}
+
+
+def _google_answer(hits: list[Any], request: Request) -> dict[str, Any]:
+    answer: dict[str, Any] = {"kind": "customsearch#search", "searchInformation": {"totalResults": str(len(hits))}}
+    return answer | ({"items": hits} if hits and request.query["start"] == "1" else {})
+
+
+def _google_error(status: int, reason: str, message: str = "", state: str = "") -> Reply:
+    errors = [{"message": message, "domain": "usageLimits", "reason": reason}]
+    return Reply(status, {"error": {"code": status, "message": message, "errors": errors, "status": state}})
+
+
+def _serper_hit(page: Page) -> dict[str, Any]:
+    return {"link": page.url, "title": page.title, "snippet": page.text, "position": 1}
+
+
+def _serper_answer(hits: list[Any], request: Request) -> dict[str, Any]:
+    asked = request.json
+    return {"searchParameters": asked, "organic": hits if asked["page"] == 1 else [], "credits": 1}
+
+
+def _serper_error(status: int, message: str) -> Reply:
+    return Reply(status, {"message": message, "statusCode": status})
+
+
+def _exa_hit(page: Page) -> dict[str, Any]:
+    return {"id": page.url, "url": page.url, "title": page.title, "highlights": [page.text], "publishedDate": None}
+
+
+WEB: dict[str, Case] = {
+    "you": Case(
+        lambda url, patience: YouSearch(KEY, base_url=f"{url}/v1/search", patience=patience, rate=math.inf),
+        "/v1/search",
+        _you_hit,
+        lambda hits, _: {"results": {"web": hits}, "metadata": {}},
+        query={"query": "silk road", "count": "5"},
+        headers={"x-api-key": KEY},
+        odd=(*_ODD, {"url": "https://b.org", "snippets": [None, ""]}),
+        refusals=_key_refused("YDC_API_KEY"),
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "you, earlier form": Case(
+        lambda url, patience: YouSearch(KEY, base_url=f"{url}/search", patience=patience, rate=math.inf),
+        "/search",
+        _you_hit,
+        lambda hits, _: {"hits": hits, "latency": 1},
+        query={"query": "silk road", "num_web_results": "5"},
+        headers={"x-api-key": KEY},
+        odd=(*_ODD, {"url": "https://b.org", "snippets": [None, ""]}),
+        refusals=_key_refused("YDC_API_KEY"),
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "searxng": Case(
+        lambda url, patience: SearxngSearch(f"{url}/", patience=patience, rate=math.inf),
+        "/search",
+        _searxng_hit,
+        _searxng_answer,
+        query={"q": "silk road", "format": "json", "pageno": "1", "language": "all"},
+        odd=(*_ODD, {"url": "https://b.org", "content": None}),
+        refusals={"401": (Reply(401), "asks for a login"), "403": (Reply(403), "settings.yml")},
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "tavily": Case(
+        lambda url, patience: TavilySearch(KEY, base_url=url, patience=patience, rate=math.inf),
+        "/search",
+        _tavily_hit,
+        lambda hits, _: {"query": "q", "results": hits, "response_time": 0.9},
+        body={"query": "silk road", "max_results": 5},
+        headers={"authorization": f"Bearer {KEY}"},
+        odd=(*_ODD, {"url": "https://b.org", "content": ""}),
+        refusals=_key_refused("TAVILY_API_KEY")
+        | {
+            "432 plan used up": (
+                Reply(432, {"detail": {"error": "This request exceeds your plan's set usage limit."}}),
+                "are used up; raise them",
+            ),
+            "433 pay-as-you-go used up": (Reply(433), "limit on pay-as-you-go is reached"),
+        },
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "brave": Case(
+        lambda url, patience: BraveSearch(KEY, base_url=f"{url}/res/v1/web/search", patience=patience, rate=math.inf),
+        "/res/v1/web/search",
+        _brave_hit,
+        _brave_answer,
+        query={
+            "q": "silk road",
+            "count": "5",
+            "offset": "0",
+            "text_decorations": "false",
+            "extra_snippets": "true",
+            "country": "ALL",
+        },
+        headers={"x-subscription-token": KEY},
+        odd=(*_ODD, {"url": "https://b.org", "description": None, "extra_snippets": [None, ""]}),
+        refusals=_key_refused("BRAVE_API_KEY")
+        | {
+            "422 key unknown": (_brave_error("SUBSCRIPTION_TOKEN_INVALID", 422), "set BRAVE_API_KEY"),
+            "422 key missing": (
+                _brave_error("VALIDATION", 422, meta={"errors": [{"loc": ["header", "x-subscription-token"]}]}),
+                "set BRAVE_API_KEY",
+            ),
+            "429 plan used up": (_brave_error("QUOTA_LIMITED", 429), "for this month are used up"),
+        },
+        passing={"429 too fast": _brave_error("RATE_LIMITED", 429, detail="Request rate limit exceeded for plan.")},
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "serper": Case(
+        lambda url, patience: SerperSearch(KEY, base_url=url, patience=patience, rate=math.inf),
+        "/search",
+        _serper_hit,
+        _serper_answer,
+        body={"q": "silk road", "num": 10, "page": 1},
+        headers={"x-api-key": KEY},
+        odd=(*_ODD, {"link": "https://b.org", "snippet": None}),
+        refusals=_key_refused("SERPER_API_KEY")
+        | {
+            "403 key unknown": (_serper_error(403, "Unauthorized."), "set SERPER_API_KEY"),
+            "400 no credits": (_serper_error(400, "Not enough credits"), "has no credits left"),
+        },
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "google": Case(
+        lambda url, patience: GoogleSearch(
+            KEY, "engine-1", base_url=f"{url}/customsearch/v1", patience=patience, rate=math.inf
+        ),
+        "/customsearch/v1",
+        _google_hit,
+        _google_answer,
+        query={"cx": "engine-1", "q": "silk road", "num": "5", "start": "1"},
+        headers={"x-goog-api-key": KEY},
+        odd=(*_ODD, {"link": "https://b.org", "snippet": None, "pagemap": 5}),
+        refusals={
+            "400 key unknown": (
+                _google_error(400, "badRequest", "API key not valid. Please pass a valid API key."),
+                "set GOOGLE_API_KEY",
+            ),
+            "401": (Reply(401), "set GOOGLE_API_KEY"),
+            "403": (_google_error(403, "forbidden", "disabled"), "allow the Custom Search API"),
+            "403 day used up": (_google_error(403, "dailyLimitExceeded", "Daily Limit Exceeded"), "midnight"),
+            "404": (Reply(404), "GOOGLE_CSE_ID"),
+            "429 day used up": (
+                _google_error(
+                    429,
+                    "rateLimitExceeded",
+                    "Quota exceeded for quota metric 'Queries' and limit 'Queries per day' of service …",
+                    "RESOURCE_EXHAUSTED",
+                ),
+                "midnight",
+            ),
+        },
+        passing={
+            "403 too fast": _google_error(403, "userRateLimitExceeded"),
+            "429 minute used up": _google_error(429, "rateLimitExceeded", "limit 'Queries per minute per user'"),
+        },
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "exa": Case(
+        lambda url, patience: ExaSearch(KEY, base_url=url, patience=patience, rate=math.inf),
+        "/search",
+        _exa_hit,
+        lambda hits, _: {"requestId": "r", "results": hits, "costDollars": {"total": 0.005}},
+        body={"query": "silk road", "numResults": 5, "contents": {"highlights": True}},
+        headers={"x-api-key": KEY},
+        odd=(*_ODD, {"url": "https://b.org", "highlights": []}),
+        refusals=_key_refused("EXA_API_KEY")
+        | {
+            "402 no credits": (Reply(402, {"error": "…", "tag": "NO_MORE_CREDITS"}), "no credit left; top it up"),
+            "402 budget used up": (Reply(402, {"tag": "API_KEY_BUDGET_EXCEEDED"}), "budget of this key is used up"),
+        },
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+}

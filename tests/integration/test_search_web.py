@@ -1,0 +1,235 @@
+"""What single engines of the web do beyond what all do."""
+
+import math
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from engine_cases import BRISK, KEY, Page, ask, web_page
+from engine_cases_web import WEB
+from servers import Reply, Request, ScriptedServer
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.engines.brave import BraveSearch
+from storm_pipeline.search.engines.exa import ExaSearch
+from storm_pipeline.search.engines.google import GoogleSearch
+from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.engines.serper import SerperSearch
+from storm_pipeline.search.engines.tavily import TavilySearch
+from storm_pipeline.search.engines.you import YouSearch
+from storm_pipeline.search.opening import SearchOptions
+
+ALL = SearchOptions(
+    language="de",
+    region="AT",
+    since=date(2024, 1, 5),
+    until=date(2024, 6, 30),
+    domains=("a.org", "b.org"),
+    without_domains=("c.a.org",),
+)
+QUERY = "silk road (site:a.org OR site:b.org) -site:c.a.org"
+OPTIONED: dict[str, tuple[Callable[[str, SearchOptions], SearchEngine], dict[str, Any]]] = {
+    "tavily": (
+        lambda url, options: TavilySearch(KEY, base_url=url, rate=math.inf, options=options),
+        {
+            "country": "austria",
+            "start_date": "2024-01-05",
+            "end_date": "2024-06-30",
+            "include_domains": ["a.org", "b.org"],
+            "exclude_domains": ["c.a.org"],
+        },
+    ),
+    "brave": (
+        lambda url, options: BraveSearch(KEY, base_url=f"{url}/res/v1/web/search", rate=math.inf, options=options),
+        {"q": QUERY, "country": "AT", "search_lang": "de", "freshness": "2024-01-05to2024-06-30"},
+    ),
+    "serper": (
+        lambda url, options: SerperSearch(KEY, base_url=url, rate=math.inf, options=options),
+        {"q": QUERY, "gl": "at", "hl": "de", "tbs": "cdr:1,cd_min:1/5/2024,cd_max:6/30/2024"},
+    ),
+    "google": (
+        lambda url, options: GoogleSearch(
+            KEY, "engine-1", base_url=f"{url}/customsearch/v1", rate=math.inf, options=options
+        ),
+        {"q": QUERY, "gl": "at", "lr": "lang_de", "sort": "date:r:20240105:20240630"},
+    ),
+    "exa": (
+        lambda url, options: ExaSearch(KEY, base_url=url, rate=math.inf, options=options),
+        {
+            "userLocation": "AT",
+            "startPublishedDate": "2024-01-05T00:00:00.000Z",
+            "endPublishedDate": "2024-06-30T23:59:59.999Z",
+            "includeDomains": ["a.org", "b.org"],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONED)
+def test_options_are_sent(name: str) -> None:
+    open_engine, wanted = OPTIONED[name]
+    with ScriptedServer(WEB[name].finds(web_page(1))) as server:
+        assert open_engine(server.url, ALL).search("silk road", 5)
+        request = server.requests[0]
+    plain = WEB[name].query if WEB[name].body is None else WEB[name].body
+    sent = dict(request.query) if request.method == "GET" else request.json
+    assert sent == {**plain, **wanted}
+
+
+@pytest.mark.parametrize(
+    ("open_engine", "options"),
+    [
+        (BraveSearch, SearchOptions(region="is")),
+        (BraveSearch, SearchOptions(language="eo")),
+        (TavilySearch, SearchOptions(region="xx")),
+    ],
+)
+def test_what_an_engine_does_not_offer_is_refused(open_engine: Callable[..., Any], options: SearchOptions) -> None:
+    with pytest.raises(SettingsError, match=r"(region|language) '..'; leave it out"):
+        open_engine(KEY, options=options)
+
+
+def test_engines_spell_languages_their_own_way() -> None:
+    for language, region, brave, google in [
+        ("ja", None, "jp", "lang_ja"),
+        ("zh", "TW", "zh-hans", "lang_zh-TW"),
+        ("zh", None, "zh-hans", "lang_zh-CN"),
+    ]:
+        options = SearchOptions(language=language, region=region)
+        for name, parameter, spelt in [("brave", "search_lang", brave), ("google", "lr", google)]:
+            with ScriptedServer(WEB[name].finds()) as server:
+                OPTIONED[name][0](server.url, options).search("silk", 1)
+                assert server.requests[0].query[parameter] == spelt
+
+
+@pytest.mark.parametrize(
+    ("name", "most_characters", "most_words"),
+    [("tavily", 400, None), ("brave", 400, 50), ("serper", 2048, 32), ("google", 2048, 32), ("exa", 2000, None)],
+)
+def test_long_queries_are_cut_between_words(name: str, most_characters: int, most_words: int | None) -> None:
+    for query in ("silk " * 1000, "caravanserais " * 1000):
+        with ScriptedServer(WEB[name].finds()) as server:
+            WEB[name].open(server.url, BRISK).search(query, 3)
+            request = server.requests[0]
+        sent = dict(request.query) if request.method == "GET" else request.json
+        line = sent.get("q") or sent["query"]
+        assert len(line) <= most_characters
+        assert most_words is None or len(line.split()) <= most_words
+        assert set(line.split()) == set(query.split())
+        assert len(line) > most_characters - 20 or len(line.split()) == most_words
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "pages"), [("brave", "web", 20), ("serper", "page", 10), ("google", "start", 10)]
+)
+def test_further_pages_of_results_are_asked_for(name: str, key: str, pages: int) -> None:
+    """The server has 500 pages and answers as the service does: from where it is asked, as many as it is asked for."""
+    case = WEB[name]
+
+    def script(request: Request) -> Reply:
+        asked = dict(request.query) if request.method == "GET" else request.json
+        size = int(asked.get("count") or asked["num"])
+        start = {
+            "brave": lambda: int(asked["offset"]) * size,
+            "serper": lambda: (asked["page"] - 1) * size,
+            "google": lambda: int(asked["start"]) - 1,
+        }[name]()
+        hits = [case.hit(web_page(number)) for number in range(start, start + size)]
+        return Reply(body={"web": {"results": hits}, "organic": hits, "items": hits})
+
+    found, requests = ask(case, script, k=2 * pages + 3)
+    assert [s.url for s in found] == [web_page(number).url for number in range(2 * pages + 3)]
+    assert len(requests) == 3
+    assert len(ask(case, script, k=pages)[1]) == 1
+
+
+def test_brave_gives_every_passage_in_plain_text() -> None:
+    hit = {
+        "url": "https://a.org",
+        "title": "Silk &amp; roads",
+        "description": "It&#x27;s silk.",
+        "extra_snippets": ["More.", "It&#x27;s silk.", None],
+        "page_age": "2024-03-01T10:00:00",
+    }
+    found, _ = ask(WEB["brave"], WEB["brave"].has(hit))
+    assert [(s.title, s.text, s.published) for s in found] == [
+        ("Silk & roads", "It's silk.", "2024-03-01"),
+        ("Silk & roads", "More.", "2024-03-01"),
+    ]
+
+
+def test_exa_gives_every_passage() -> None:
+    hit = {
+        "url": "https://a.org",
+        "title": "T",
+        "highlights": ["x", "y", "x"],
+        "publishedDate": "2024-03-01T00:00:00.000Z",
+    }
+    found, _ = ask(WEB["exa"], WEB["exa"].has(hit))
+    assert [(s.text, s.published) for s in found] == [("x", "2024-03-01"), ("y", "2024-03-01")]
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "published"),
+    [
+        ("serper", {"date": "Mar 3, 2024"}, "2024-03-03"),
+        ("serper", {"date": "2 days ago"}, None),
+        ("google", {"pagemap": {"metatags": [{}, {"article:published_time": "2024-03-03T08:00Z"}]}}, "2024-03-03"),
+        ("google", {"pagemap": {"metatags": "x"}}, None),
+        ("tavily", {"published_date": "2024-03-03"}, "2024-03-03"),
+    ],
+)
+def test_days_of_publication_are_read(name: str, more: dict[str, Any], published: str | None) -> None:
+    case = WEB[name]
+    found, _ = ask(case, case.has({**case.hit(Page("https://a.org", "T", "text")), **more}))
+    assert [s.published for s in found] == [published]
+
+
+def test_you_gives_every_passage_and_news_after_pages() -> None:
+    web = {
+        "url": "https://a.org",
+        "title": "A",
+        "snippets": ["x", "x", " y "],
+        "page_age": "2025-06-25T11:41:00",
+    }
+    news = {"url": "https://n.org", "title": "N", "description": "told", "page_age": "yesterday"}
+    found, _ = ask(WEB["you"], Reply(body={"results": {"web": [web], "news": [news]}}))
+    assert [(s.text, s.published) for s in found] == [
+        ("x", "2025-06-25"),
+        ("y", "2025-06-25"),
+        ("told", None),
+    ]
+
+
+def test_searxng_pages_on_and_meets_no_page_twice() -> None:
+    def script(request: Request) -> Reply:
+        page = int(request.query["pageno"])
+        results = [{"url": f"https://a.org/{n}", "title": "t", "content": "c"} for n in (1, page, page * 10)]
+        results += [{"url": f"https://e.org/{page}", "title": "empty", "content": ""}]
+        return Reply(body={"results": results})
+
+    found, requests = ask(WEB["searxng"], script, k=50)
+    assert [s.url[14:] for s in found] == ["1", "10", "2", "20", "3", "30"]
+    assert len(requests) == 3
+
+
+def test_searxng_says_when_all_its_engines_are_silent() -> None:
+    error, _ = ask(WEB["searxng"], Reply(body={"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}))
+    assert "google: CAPTCHA" in str(error)
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "clé", "a\x00b"])
+def test_a_key_that_cannot_be_one_is_refused_unseen(key: str) -> None:
+    with pytest.raises(SettingsError, match="copy it again") as caught:
+        YouSearch(key)
+    assert key not in str(caught.value)
+
+
+def test_an_address_of_searxng_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SEARXNG_URL", raising=False)
+    with pytest.raises(SettingsError, match="SEARXNG_URL"):
+        SearxngSearch()
+    with pytest.raises(SettingsError, match="is not one"):
+        SearxngSearch("localhost:8080")
