@@ -43,6 +43,7 @@ class EngineInfo:
         free: whether searching costs nothing.
         returns: what it finds.
         variables: environment variables that hold its key or address; all must be set.
+        optional_variables: environment variables that it does better with, such as a key that raises its rate.
         honours: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are looked
             after for every engine.
         of_the_web: whether it finds pages of unknown quality, which the reliable-source filter is for.
@@ -53,6 +54,7 @@ class EngineInfo:
     free: bool
     returns: str
     variables: tuple[str, ...] = ()
+    optional_variables: tuple[str, ...] = ()
     honours: frozenset[str] = frozenset()
     of_the_web: bool = True
 
