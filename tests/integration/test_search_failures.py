@@ -1,0 +1,204 @@
+"""Every engine with an API against a local server: what it sends, finds, retries, refuses and says.
+
+``pytest tests/integration/test_search_failures.py --collect-only -q`` lists engine by failure mode; a new engine
+is added to a table of cases.
+"""
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from engine_cases import BRISK, GENERAL_REFUSALS, HASTY, KEY, SLOW, Case, Page, Said, ask
+from engine_cases_web import WEB
+from servers import Reply, ScriptedServer, closed_port
+
+from storm_pipeline.errors import SearchError
+
+CASES = WEB
+
+of_every_engine = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+_MAY_PASS: Mapping[str, Reply] = {
+    "429": Reply(429),
+    "429 wait 0 s": Reply(429, headers={"Retry-After": "0"}),
+    "429 wait a day": Reply(429, headers={"Retry-After": "86400"}),
+    "429 wait till next week": Reply(429, headers={"Retry-After": "next week"}),
+    "503 wait 1 s": Reply(503, headers={"Retry-After": "1"}),
+    "500": Reply(500, "<html>oops</html>"),
+    "reset": Reply(reset=True),
+    "cut off": Reply(body=b'{"results": ', cut=True),
+    "slow": SLOW,
+}
+_LASTING: Mapping[str, Said] = {
+    "429": (Reply(429), "answered 429"),
+    "502": (Reply(502), "answered 502"),
+    "reset": (Reply(reset=True), "could not be reached or broke off"),
+    "slow": (SLOW, "did not answer in time"),
+}
+_OF_NO_USE: Mapping[str, Said] = {
+    "huge": (Reply(body=b" " * 10_000_001), "more than 10,000,000 bytes"),
+    "moved": (Reply(301, headers={"Location": "https://else.org/x?q=1"}), "points to https://else.org/x;"),
+    "moved near": (Reply(308, headers={"Location": "/new"}), "/new;"),
+}
+
+
+def each(modes: Callable[[Case], Mapping[str, Any]]) -> pytest.MarkDecorator:
+    """Every engine with every one of its failure modes, as ``engine-mode``."""
+    pairs = [
+        pytest.param(case, mode, id=f"{engine}-{name}")
+        for engine, case in CASES.items()
+        for name, mode in modes(case).items()
+    ]
+    return pytest.mark.parametrize(("case", "mode"), pairs)
+
+
+@of_every_engine
+def test_results_and_wire_format(case: Case) -> None:
+    pages = [case.page(1), case.page(2)]
+    found, requests = ask(case, case.finds(*pages))
+    assert [Page(s.url, s.title, s.text) for s in found] == pages
+    first = requests[0]
+    assert (first.method, first.path) == ("GET" if case.body is None else "POST", case.path)
+    assert dict(first.query) == case.query
+    assert case.body is None or first.json == case.body
+    assert {name: first.headers.get(name) for name in case.headers} == case.headers
+    assert {name for name, value in first.headers.items() if KEY in value} <= set(case.headers)
+    assert first.headers["user-agent"].startswith("storm-pipeline/")
+    assert "cookie" not in first.headers
+
+
+@of_every_engine
+def test_nothing_found(case: Case) -> None:
+    found, requests = ask(case, case.finds())
+    assert (list(found), len(requests)) == ([], 1)
+
+
+@of_every_engine
+def test_k_bounds_the_pages(case: Case) -> None:
+    many = [case.page(number) for number in range(1, 10)]
+    found, _ = ask(case, case.finds(*many), k=2)
+    assert [s.url for s in found] == [page.url for page in many[:2]]
+
+
+@pytest.mark.parametrize("query", ["", " \n", "\x00"], ids=["empty", "blank", "unprintable"])
+@of_every_engine
+def test_an_empty_query_asks_nobody(case: Case, query: str) -> None:
+    with ScriptedServer(Reply(500)) as server:
+        engine = case.open(server.url, BRISK)
+        assert (list(engine.search(query, 5)), list(engine.search("x", 0)), server.requests) == ([], [], [])
+
+
+@each(lambda case: dict(GENERAL_REFUSALS) | dict(case.refusals))
+def test_refusals_are_final_and_name_a_remedy(case: Case, mode: Said) -> None:
+    reply, said = mode
+    error, requests = ask(case, reply)
+    assert len(requests) == 1
+    assert f"answered {reply.status}" in str(error)
+    assert said in str(error)
+
+
+@each(lambda case: dict(_MAY_PASS) | dict(case.passing))
+def test_what_may_pass_is_tried_again(case: Case, mode: Reply) -> None:
+    page = case.page(1)
+    found, requests = ask(case, mode, case.finds(page), patience=HASTY if mode is SLOW else BRISK)
+    assert [s.url for s in found] == [page.url]
+    assert len(requests) >= 2
+
+
+@each(lambda _: _LASTING)
+def test_patience_ends(case: Case, mode: Said) -> None:
+    reply, said = mode
+    patience = dataclasses.replace(BRISK, connect=10, read=0.1 if reply is SLOW else 10)
+    error, requests = ask(case, reply, patience=patience)
+    assert len(requests) == 3
+    assert said in str(error)
+    assert "(3 attempts)" in str(error)
+
+
+@each(lambda case: dict(_OF_NO_USE) | dict(case.malformed))
+def test_answers_of_no_use_are_final(case: Case, mode: Said) -> None:
+    reply, said = mode
+    error, requests = ask(case, reply)
+    assert said in str(error)
+    assert len(requests) == 1
+
+
+@of_every_engine
+def test_a_trickling_answer_is_given_up(case: Case) -> None:
+    start = time.monotonic()
+    patience = dataclasses.replace(BRISK, total=0.3)
+    error, _ = ask(case, Reply(body=b" " * 10_000, pieces=0.05), patience=patience)
+    assert "did not finish its answer within 0.3 s" in str(error)
+    assert time.monotonic() - start < 60
+
+
+@of_every_engine
+def test_nobody_at_home(case: Case) -> None:
+    with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
+        case.open(url, BRISK).search("x", 3)
+
+
+@of_every_engine
+def test_odd_hits_are_left_out(case: Case) -> None:
+    assert case.odd
+    page = case.page(1)
+    found, _ = ask(case, case.has(*case.odd, case.hit(page)), k=50)
+    assert [s.url for s in found] == [page.url]
+
+
+@of_every_engine
+def test_garbled_text_is_cleaned(case: Case) -> None:
+    page = case.page(1)
+    found, _ = ask(case, case.finds(page._replace(text=case.garbled)))
+    assert [(s.url, s.text) for s in found] == [(page.url, "lone one")]
+    found[0].id.encode()
+
+
+@of_every_engine
+def test_secrets_stay_out_of_logs(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    ask(case, Reply(500), Reply(401, {"detail": KEY}))
+    assert "trying again in" in caplog.text
+    assert KEY not in caplog.text
+
+
+@of_every_engine
+def test_a_service_that_keeps_failing_is_left_alone(case: Case) -> None:
+    with ScriptedServer(Reply(401)) as server:
+        engine = case.open(server.url, BRISK)
+        for _ in range(5):
+            with pytest.raises(SearchError, match="answered 401"):
+                engine.search("silk", 3)
+        with pytest.raises(SearchError, match="left alone"):
+            case.open(server.url, BRISK).search("silk", 3)
+        assert len(server.requests) == 5
+
+
+@of_every_engine
+def test_a_refused_query_says_nothing_about_the_service(case: Case) -> None:
+    with ScriptedServer(Reply(400)) as server:
+        engine = case.open(server.url, BRISK)
+        for _ in range(8):
+            with pytest.raises(SearchError, match="answered 400"):
+                engine.search("silk", 3)
+
+
+@of_every_engine
+def test_what_a_server_asks_one_thread_to_wait_all_wait(case: Case) -> None:
+    script = [Reply(429, headers={"Retry-After": "1"}), case.finds(case.page(1))]
+    patient = dataclasses.replace(BRISK, longest_pause=2.0)
+    with ScriptedServer(*script) as server:
+        engine = case.open(server.url, patient)
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(engine.search, "silk", 1)
+            while not server.requests:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            second = pool.submit(engine.search, "road", 1)
+            assert first.result() and second.result()
+        later = [request.at - server.requests[0].at for request in server.requests[1:]]
+    assert min(later) >= 0.9
