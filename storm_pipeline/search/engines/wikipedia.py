@@ -33,13 +33,14 @@ _MOST_ARTICLES = 20
 _LONGEST_QUERY = 300
 _REMEMBERED = 256
 _AT_ONCE = 3
-_PLAIN: Mapping[str, str | int] = {
-    "prop": "extracts|info|pageprops",
+_COMMON: Mapping[str, str | int] = {
+    "action": "query",
+    "format": "json",
+    "formatversion": 2,
     "explaintext": 1,
     "exsectionformat": "wiki",
     "exlimit": 1,
 }
-_COMMON: Mapping[str, str | int] = {"action": "query", "format": "json", "formatversion": 2}
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class _Article:
     number: int
     url: str
     title: str
-    text: str | None
+    text: str
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class WikipediaSearch:
         self._language = (language or (options or SearchOptions()).language or "en").strip().lower()
         if not _LANGUAGE.fullmatch(self._language):
             raise SettingsError(f"{language!r} is no language code of a Wikipedia; write wikipedia:de or the like")
-        self._passages = passages
+        self._most = passages
         self._client = ApiClient(
             "wikipedia",
             base_url or f"https://{self._language}.wikipedia.org/w/api.php",
@@ -102,7 +103,7 @@ class WikipediaSearch:
             remedies={403: "it refuses this address or network; wait, or choose another engine"},
             patience=patience,
         )
-        self._text_of = lru_cache(_REMEMBERED)(self._text)
+        self._known_passages = lru_cache(_REMEMBERED)(self._passages)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages of up to ``k`` articles, best article first; the opening passage where none fits the query.
@@ -118,16 +119,13 @@ class WikipediaSearch:
         found = self._articles(joined(words, " ", _LONGEST_QUERY), k)
         if not found and len(words) > 1:
             found = self._articles(joined(words, " OR ", _LONGEST_QUERY), k)
-        texts = parallel_map(self._whole, found, workers=_AT_ONCE)
-        passages = [
-            list(_passages(article, text, self.name)) for article, text in zip(found, texts, strict=True) if text
-        ]
-        return tuple(_fitting(passages, query, self._passages))
+        passages = parallel_map(self._known_passages, found, workers=_AT_ONCE)
+        return tuple(_fitting(passages, query, self._most))
 
     def _articles(self, words: str, k: int) -> list[_Article]:
         answer = self._asked(
             {
-                **_PLAIN,
+                "prop": "extracts|info|pageprops",
                 "generator": "search",
                 "gsrsearch": words,
                 "gsrnamespace": 0,
@@ -136,16 +134,13 @@ class WikipediaSearch:
                 "ppprop": "disambiguation",
             }
         )
-        ranked = sorted(
-            answer, key=lambda page: page["index"] if isinstance(page.get("index"), int) else _MOST_ARTICLES
-        )
-        return [article for page in ranked if (article := _article(page))][:k]
+        return [article for page in sorted(answer, key=_rank) if (article := _article(page))][:k]
 
-    def _whole(self, article: _Article) -> str:
-        return self._text_of(article.number) if article.text is None else article.text
+    def _passages(self, article: _Article) -> tuple[_Passage, ...]:
+        return tuple(_cut(article, article.text or self._text(article.number)))
 
     def _text(self, number: int) -> str:
-        pages = self._asked({**_PLAIN, "prop": "extracts", "pageids": number})
+        pages = self._asked({"prop": "extracts", "pageids": number})
         texts = [page.get("extract") for page in pages if page.get("pageid") == number]
         return texts[0] if texts and isinstance(texts[0], str) else ""
 
@@ -175,19 +170,18 @@ def _article(page: Mapping[str, Any]) -> _Article | None:
     if not isinstance(number, int) or not url or (isinstance(properties, dict) and "disambiguation" in properties):
         return None
     text = page.get("extract")
-    return _Article(number, url, plain_text(page.get("title")), text if isinstance(text, str) and text else None)
+    return _Article(number, url, plain_text(page.get("title")), text if isinstance(text, str) else "")
 
 
-def _passages(article: _Article, text: str, engine: str) -> Iterator[_Passage]:
+def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     """The passages of an article, section by section, so that none runs over a heading."""
     pieces = ["", *_HEADING.split(text)]  # heading, text, heading, text …
-    for heading, section in zip(pieces[::2], pieces[1::2], strict=True):
-        for passage in chunks(section):
-            if plain := plain_text(passage):
-                yield _Passage(plain_text(heading), Snippet(article.url, article.title, plain, engine=engine))
+    for heading, section in zip(map(plain_text, pieces[::2]), pieces[1::2], strict=True):
+        for plain in filter(None, map(plain_text, chunks(section))):
+            yield _Passage(heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name))
 
 
-def _fitting(articles: list[list[_Passage]], query: str, most: int) -> Iterator[Snippet]:
+def _fitting(articles: Sequence[Sequence[_Passage]], query: str, most: int) -> Iterator[Snippet]:
     """Of each article up to ``most`` passages, those that fit the query best first; articles keep their order."""
     places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
     index = LexicalIndex((((p.heading, 1), (p.snippet.text, 1)) for _, p in places), floor=0.0)
