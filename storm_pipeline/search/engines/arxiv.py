@@ -12,7 +12,7 @@ from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no
 from storm_pipeline.search.papers import arxiv_address
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient, QueryRefusedError
+from storm_pipeline.search.transport.http import ApiClient
 from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
@@ -109,7 +109,7 @@ def _snippets(entries: list[Any]) -> Iterator[Snippet]:
         number = element_text(entry.find(f"{_ATOM}id"))
         text = element_text(entry.find(f"{_ATOM}summary"))
         if "/api/errors" in number:
-            raise QueryRefusedError(f"arxiv did not understand the query: {text[:200]}")
+            raise SearchError(f"arxiv did not understand the query: {text[:200]}")
         page = _ABSTRACT_PAGE.fullmatch(number)
         if page and text:
             published = iso_date(entry.findtext(f"{_ATOM}published", "").strip())

@@ -1,11 +1,13 @@
 """Several engines asked side by side, their results fused by rank."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.combined import attempt, open_parts, tell_failures
+from storm_pipeline.search.fusion import rank_scores
 from storm_pipeline.search.opening import EngineInfo, Opening
 from storm_pipeline.types import Snippet
 
@@ -16,7 +18,6 @@ INFO = EngineInfo(
     returns="what several engines find, pages that more of them find first",
     of_engines=True,
 )
-_SMOOTHING = 60
 
 
 def open_engine(argument: str, opening: Opening) -> "FusedSearch":
@@ -25,7 +26,7 @@ def open_engine(argument: str, opening: Opening) -> "FusedSearch":
 
 
 class FusedSearch:
-    """Asks several engines at once and fuses their pages by reciprocal rank (Cormack and others, 2009; constant 60).
+    """Asks several engines at once and fuses their pages by reciprocal rank (see :mod:`storm_pipeline.search.fusion`).
 
     A page that several engines find is one source with the passages of each. It takes as long as the slowest engine;
     one that fails is gone without as long as another answers.
@@ -67,14 +68,10 @@ def fused(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
         rankings: snippets, best first; a page has the rank of its first snippet, counted among pages from 1.
         k: pages at most.
     """
+    rankings = list(rankings)
     pages: dict[str, dict[str, Snippet]] = {}
-    scores: dict[str, float] = {}
-    for snippets in rankings:
-        ranks: dict[str, int] = {}
-        for snippet in snippets:
-            ranks.setdefault(snippet.source_id, len(ranks) + 1)
-            pages.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
-        for page, rank in ranks.items():
-            scores[page] = scores.get(page, 0.0) + 1 / (_SMOOTHING + rank)
+    for snippet in chain.from_iterable(rankings):
+        pages.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
+    scores = rank_scores(dict.fromkeys(snippet.source_id for snippet in snippets) for snippets in rankings)
     best = sorted(scores, key=lambda page: -scores[page])[: max(k, 0)]
     return tuple(snippet for page in best for snippet in pages[page].values())

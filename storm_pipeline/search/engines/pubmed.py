@@ -10,7 +10,7 @@ from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no
 from storm_pipeline.search.papers import partial_date
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient, QueryRefusedError
+from storm_pipeline.search.transport.http import ApiClient
 from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
@@ -61,7 +61,7 @@ class PubMedSearch:
         key = (key or variable(KEY_VARIABLE)).strip()
         self._common = {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": key} if key else {})
         self._days = _published(options or SearchOptions())
-        refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one"
+        refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one" if key else "try again later"
         self._client = ApiClient(
             "pubmed",
             base_url.rstrip("/"),
@@ -93,7 +93,7 @@ class PubMedSearch:
 
     def _numbers(self, words: str, k: int) -> list[str]:
         """Identifiers of the papers that are found, best first."""
-        answer = self._client.get_json(
+        answer = self._client.post_form_json(
             {
                 **self._common,
                 **self._days,
@@ -106,7 +106,7 @@ class PubMedSearch:
         )
         result = answer.get("esearchresult") if isinstance(answer, dict) else None
         if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
-            raise QueryRefusedError(f"pubmed did not understand the query: {problem[:200]}")
+            raise SearchError(f"pubmed did not understand the query: {problem[:200]}")
         numbers = result.get("idlist") if isinstance(result, dict) else None
         if not isinstance(numbers, list):
             raise SearchError("pubmed answered with JSON of an unknown form; check the engine's address")
@@ -114,7 +114,7 @@ class PubMedSearch:
 
     def _abstracts(self, numbers: list[str]) -> dict[str, Snippet]:
         params = self._common | {"id": ",".join(numbers), "retmode": "xml"}
-        papers = self._client.get_xml(params, "/efetch.fcgi")
+        papers = self._client.post_form_xml(params, "/efetch.fcgi")
         if papers.tag != "PubmedArticleSet":
             raise SearchError("pubmed answered with XML of an unknown form; check the engine's address")
         return dict(_snippets(papers))
