@@ -67,9 +67,11 @@ class Case:
         wrap: the body that answers a request, with these hits; of a later page of results it has none.
         query: parameters of the first request for up to 5 pages on ``silk road``.
         body: JSON body of that request, which is then a POST; None for a GET.
+        form: the form of that request, which is then a POST.
         headers: headers that it must have, names in lower case.
         page: the pages that the service can find, by number.
         odd: hits from which no snippet can be made.
+        searches: requests until it is sure that nothing is found.
         garbled: text as it may come; it must be found as ``lone one``.
         refusals: final refusals beside or instead of the general ones, by name.
         passing: further refusals that may pass, by name.
@@ -82,9 +84,11 @@ class Case:
     wrap: Callable[[list[Any], Request], Any]
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    form: Mapping[str, str] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     page: Callable[[int], Page] = web_page
     odd: Sequence[Any] = ()
+    searches: int = 1
     garbled: str = "lone \ud800 one\x00"
     refusals: Mapping[str, Said] = field(default_factory=dict)
     passing: Mapping[str, Reply] = field(default_factory=dict)

@@ -1,17 +1,14 @@
 """Which snippets answer a query: dense and lexical rankings, and how rankings become one."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
 from storm_pipeline.references.embedder import Vector, Vectors
+from storm_pipeline.search.fusion import rank_scores
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
-
-RANK_CONSTANT = 60
-"""k of reciprocal rank fusion, the value of its authors (Cormack et al. 2009)."""
 
 Ranking = list[int]
 """Positions of snippets, best first."""
@@ -19,10 +16,7 @@ Ranking = list[int]
 
 def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
     """Reciprocal rank fusion: a ranking gives its r-th entry 1 / (60 + r), r from 1; ties go to the lower position."""
-    scores: dict[int, float] = defaultdict(float)
-    for ranking in rankings:
-        for rank, position in enumerate(ranking, start=1):
-            scores[position] += 1 / (RANK_CONSTANT + rank)
+    scores = rank_scores(rankings)
     return sorted(scores, key=lambda position: (-scores[position], position))
 
 

@@ -4,6 +4,7 @@ Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, o
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -49,9 +50,11 @@ class EngineInfo:
         free: whether searching costs nothing.
         returns: what it finds.
         variables: environment variables that hold its key or address; all must be set.
+        optional_variables: environment variables that it does better with, such as a key that raises its rate.
         honours: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are looked
             after for every engine.
         of_the_web: whether it finds pages of unknown quality, which the reliable-source filter is for.
+        of_engines: whether it asks other engines, each of which looks after the options itself.
     """
 
     name: str
@@ -59,8 +62,10 @@ class EngineInfo:
     free: bool
     returns: str
     variables: tuple[str, ...] = ()
+    optional_variables: tuple[str, ...] = ()
     honours: frozenset[str] = frozenset()
     of_the_web: bool = True
+    of_engines: bool = False
 
     @property
     def key_set(self) -> bool | None:
@@ -77,12 +82,14 @@ class Opening:
         options: which results are wanted.
         rate: requests a second; None for the engine's own rate.
         on_progress: told about a download, should one be needed.
+        on_loss: told in a sentence when an engine among several failed and the others went on; None for the log.
     """
 
     cache: Path = Path("cache")
     options: SearchOptions = field(default_factory=SearchOptions)
     rate: float | None = None
     on_progress: Progress | None = None
+    on_loss: Callable[[str], None] | None = None
 
 
 def variable(name: str) -> str:

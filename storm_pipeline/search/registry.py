@@ -6,14 +6,32 @@ from types import ModuleType
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch
-from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions
 
-_MODULES = ("wiki_leads", "corpus", "duckduckgo", "searxng", "google", "you", "tavily", "brave", "serper", "exa")
-"""The modules of ``engines`` in the order of the table: those that need nothing first."""
+_MODULES = (
+    "wiki_leads",
+    "corpus",
+    "wikipedia",
+    "arxiv",
+    "semantic_scholar",
+    "pubmed",
+    "crossref",
+    "duckduckgo",
+    "searxng",
+    "google",
+    "you",
+    "tavily",
+    "brave",
+    "serper",
+    "exa",
+    "fused",
+    "first",
+)
+"""The modules of ``engines`` in the order of the table: those that need nothing first, those over others last."""
 
 
 def engines() -> tuple[EngineInfo, ...]:
-    """All engines that :func:`open_search` knows, those without needs first."""
+    """All engines that :func:`open_search` knows, those without needs first, those that ask others last."""
     return tuple(_module(name).INFO for name in _MODULES)
 
 
@@ -21,7 +39,8 @@ def open_search(spec: str, opening: Opening | None = None) -> SearchEngine:
     """The engine that a specification names, ready to search.
 
     Args:
-        spec: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH`` or ``searxng:URL``.
+        spec: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH``, ``searxng:URL`` or several of them:
+            ``fused:wikipedia:de+corpus:PATH``.
         opening: options, rate and folder; by default an engine's own.
 
     Raises:
@@ -34,9 +53,10 @@ def open_search(spec: str, opening: Opening | None = None) -> SearchEngine:
     for module in map(_module, _MODULES):
         info: EngineInfo = module.INFO
         if _bare(info.name) == name:
-            _refuse_unknown(info, opening)
+            if not info.of_engines:
+                _refuse_unknown(info, opening)
             engine: SearchEngine = module.open_engine(argument.strip(), opening)
-            options = opening.options
+            options = SearchOptions() if info.of_engines else opening.options
             return DomainSearch(engine, options) if options.domains or options.without_domains else engine
     known = ", ".join(engine.name for engine in engines())
     raise SettingsError(

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 from engine_cases import BRISK, GENERAL_REFUSALS, HASTY, KEY, SLOW, Case, Page, Said, ask
+from engine_cases_papers import PAPERS
 from engine_cases_web import WEB
 from servers import Reply, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError
 
-CASES = WEB
+CASES = WEB | PAPERS
 
 of_every_engine = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
@@ -62,9 +63,10 @@ def test_results_and_wire_format(case: Case) -> None:
     found, requests = ask(case, case.finds(*pages))
     assert [Page(s.url, s.title, s.text) for s in found] == pages
     first = requests[0]
-    assert (first.method, first.path) == ("GET" if case.body is None else "POST", case.path)
+    assert (first.method, first.path) == ("GET" if case.body is case.form is None else "POST", case.path)
     assert dict(first.query) == case.query
     assert case.body is None or first.json == case.body
+    assert case.form is None or first.form == case.form
     assert {name: first.headers.get(name) for name in case.headers} == case.headers
     assert {name for name, value in first.headers.items() if KEY in value} <= set(case.headers)
     assert first.headers["user-agent"].startswith("storm-pipeline/")
@@ -74,7 +76,7 @@ def test_results_and_wire_format(case: Case) -> None:
 @of_every_engine
 def test_nothing_found(case: Case) -> None:
     found, requests = ask(case, case.finds())
-    assert (list(found), len(requests)) == ([], 1)
+    assert (list(found), len(requests)) == ([], case.searches)
 
 
 @of_every_engine

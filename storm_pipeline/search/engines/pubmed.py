@@ -1,0 +1,167 @@
+"""PubMed: biomedical papers by their abstracts. Works without a key, faster with one."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from storm_pipeline.documents.markup import element_text
+from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.errors import SearchError
+from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
+from storm_pipeline.search.papers import partial_date
+from storm_pipeline.search.queries import joined, topic_words
+from storm_pipeline.search.transport.gates import Rate
+from storm_pipeline.search.transport.http import ApiClient
+from storm_pipeline.search.transport.retrying import Patience
+from storm_pipeline.types import Snippet
+
+KEY_VARIABLE = "NCBI_API_KEY"
+INFO = EngineInfo(
+    "pubmed",
+    needs=f"nothing; a free key in {KEY_VARIABLE} raises its rate",
+    free=True,
+    returns="abstracts of biomedical papers, one each",
+    optional_variables=(KEY_VARIABLE,),
+    honours=frozenset({"since", "until"}),
+    of_the_web=False,
+)
+_MOST_RESULTS = 100
+_LONGEST_QUERY = 400
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def open_engine(argument: str, opening: Opening) -> "PubMedSearch":
+    """The engine of the specification ``pubmed``."""
+    no_argument("pubmed", argument)
+    return PubMedSearch(rate=opening.rate, options=opening.options)
+
+
+class PubMedSearch:
+    """Searches PubMed among the papers with an abstract; one abstract a paper, its parts with their labels.
+
+    Args:
+        key: the API key; by default the environment variable ``NCBI_API_KEY``, if it is set.
+        base_url: address of the E-utilities.
+        options: ``since`` and ``until`` are looked at: days of publication.
+        patience: time limits.
+        rate: requests a second, of which a search takes two or three; None for what the service allows (10 with a
+            key, 3 without).
+    """
+
+    name = "pubmed"
+
+    def __init__(
+        self,
+        key: str | None = None,
+        *,
+        base_url: str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils",
+        options: SearchOptions | None = None,
+        patience: Patience | None = None,
+        rate: float | None = None,
+    ) -> None:
+        key = (key or variable(KEY_VARIABLE)).strip()
+        self._common = {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": key} if key else {})
+        self._days = _published(options or SearchOptions())
+        refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one" if key else "try again later"
+        self._client = ApiClient(
+            "pubmed",
+            base_url.rstrip("/"),
+            rate=Rate(rate or (10.0 if key else 3.0), concurrent=3),
+            remedies={
+                400: refused,
+                401: refused,
+                403: refused,
+                429: "too many requests; lower the number of searches at once"
+                + ("" if key else f", or set {KEY_VARIABLE}"),
+            },
+            patience=patience,
+        )
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` papers, best first: those with all words of the query, or where there are none, with any.
+
+        Raises:
+            SearchError: PubMed could not be asked, or answered in a form that is not known.
+        """
+        words = topic_words(query)
+        if not words or k < 1:
+            return ()
+        numbers = self._numbers(joined(words, " ", _LONGEST_QUERY), k)
+        if not numbers and len(words) > 1:
+            numbers = self._numbers(joined(words, " OR ", _LONGEST_QUERY), k)
+        found = self._abstracts(numbers) if numbers else {}
+        return tuple(found[number] for number in numbers if number in found)[:k]
+
+    def _numbers(self, words: str, k: int) -> list[str]:
+        """Identifiers of the papers that are found, best first."""
+        answer = self._client.post_form_json(
+            {
+                **self._common,
+                **self._days,
+                "term": f"({words}) AND hasabstract",
+                "retmode": "json",
+                "retmax": min(k, _MOST_RESULTS),
+                "sort": "relevance",
+            },
+            "/esearch.fcgi",
+        )
+        result = answer.get("esearchresult") if isinstance(answer, dict) else None
+        if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
+            raise SearchError(f"pubmed did not understand the query: {problem[:200]}")
+        numbers = result.get("idlist") if isinstance(result, dict) else None
+        if not isinstance(numbers, list):
+            raise SearchError("pubmed answered with JSON of an unknown form; check the engine's address")
+        return [number for number in dict.fromkeys(map(plain_text, numbers)) if number.isdecimal()]
+
+    def _abstracts(self, numbers: list[str]) -> dict[str, Snippet]:
+        params = self._common | {"id": ",".join(numbers), "retmode": "xml"}
+        papers = self._client.post_form_xml(params, "/efetch.fcgi")
+        if papers.tag != "PubmedArticleSet":
+            raise SearchError("pubmed answered with XML of an unknown form; check the engine's address")
+        return dict(_snippets(papers))
+
+
+def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
+    for paper in papers.iterchildren("PubmedArticle", "PubmedBookArticle"):
+        book = paper.find("BookDocument")
+        record = paper.find("MedlineCitation") if book is None else book
+        if record is None:
+            continue
+        number, article = element_text(record.find("PMID")), record.find("Article") if book is None else book
+        text = " ".join(_parts(article)) if article is not None else ""
+        if number.isdecimal() and text:
+            title = element_text(article.find("ArticleTitle")) or element_text(article.find("Book/BookTitle"))
+            url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/"
+            yield number, Snippet(url, title, text, published=_date(article), engine=PubMedSearch.name)
+
+
+def _parts(article: Any) -> Iterator[str]:
+    """The parts of an abstract, those that are labelled with their label."""
+    for part in article.iterfind("Abstract/AbstractText"):
+        if text := element_text(part):
+            label = plain_text(part.get("Label"))
+            yield f"{label.capitalize()}: {text}" if label and label != "UNLABELLED" else text
+
+
+def _date(article: Any) -> str | None:
+    """Day of publication: the electronic one, which is exact, or else that of the issue or the book."""
+    for path in ("ArticleDate", "Journal/JournalIssue/PubDate", "ContributionDate", "Book/PubDate"):
+        found = article.find(path)
+        if found is not None and (day := _parsed(found)):
+            return day
+    return None
+
+
+def _parsed(found: Any) -> str | None:
+    year, month, day = (plain_text(found.findtext(name)) for name in ("Year", "Month", "Day"))
+    month = month[:3].lower()
+    named = str(_MONTHS.index(month) + 1) if month in _MONTHS else month
+    return partial_date([year or plain_text(found.findtext("MedlineDate"))[:4], named, day])
+
+
+def _published(options: SearchOptions) -> dict[str, str]:
+    """The days of publication as parameters; the service wants both ends, or none."""
+    if not (options.since or options.until):
+        return {}
+    first = f"{options.since:%Y/%m/%d}" if options.since else "1000/01/01"
+    last = f"{options.until:%Y/%m/%d}" if options.until else "3000/12/31"
+    return {"datetype": "pdat", "mindate": first, "maxdate": last}

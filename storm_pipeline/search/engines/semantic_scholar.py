@@ -1,0 +1,129 @@
+"""Semantic Scholar: papers of all sciences by their abstracts. Works without a key, better with one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from storm_pipeline.documents.plain import iso_date, plain_text, web_address
+from storm_pipeline.errors import SearchError
+from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
+from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
+from storm_pipeline.search.queries import bare_words, joined
+from storm_pipeline.search.transport.gates import Rate
+from storm_pipeline.search.transport.http import ApiClient
+from storm_pipeline.search.transport.retrying import Patience
+from storm_pipeline.types import Snippet
+
+KEY_VARIABLE = "SEMANTIC_SCHOLAR_API_KEY"
+INFO = EngineInfo(
+    "semantic-scholar",
+    needs=f"nothing; a free key in {KEY_VARIABLE} is refused less often",
+    free=True,
+    returns="abstracts of papers of all sciences, one each",
+    optional_variables=(KEY_VARIABLE,),
+    honours=frozenset({"since", "until"}),
+    of_the_web=False,
+)
+_MOST_RESULTS = 100
+_LONGEST_QUERY = 300
+_FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds"
+
+
+def open_engine(argument: str, opening: Opening) -> "SemanticScholarSearch":
+    """The engine of the specification ``semantic-scholar``."""
+    no_argument("semantic-scholar", argument)
+    return SemanticScholarSearch(rate=opening.rate or 1.0, options=opening.options)
+
+
+class SemanticScholarSearch:
+    """Searches Semantic Scholar; the abstract of each paper, or the service's own summary where it has none.
+
+    The address is that of the preprint on arXiv or the DOI where there is one, as other engines give it.
+
+    Args:
+        key: the API key; by default the environment variable ``SEMANTIC_SCHOLAR_API_KEY``, if it is set.
+        base_url: full address of the search end point.
+        options: ``since`` and ``until`` are looked at.
+        patience: time limits.
+        rate: requests a second (the service allows 1 with a key; without, all users share a pool).
+
+    Raises:
+        SettingsError: the key can't be one.
+    """
+
+    name = "semantic-scholar"
+
+    def __init__(
+        self,
+        key: str | None = None,
+        *,
+        base_url: str = "https://api.semanticscholar.org/graph/v1/paper/search",
+        options: SearchOptions | None = None,
+        patience: Patience | None = None,
+        rate: float = 1.0,
+    ) -> None:
+        key = (key or variable(KEY_VARIABLE)).strip()
+        self._range = _published(options or SearchOptions())
+        refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one"
+        self._client = ApiClient(
+            "semantic-scholar",
+            base_url,
+            rate=Rate(rate, concurrent=2),
+            headers={"x-api-key": key} if key else {},
+            remedies={
+                401: refused,
+                403: refused,
+                429: "too many requests at once"
+                + ("; wait a little" if key else f"; users without a key share one pool: set {KEY_VARIABLE}, or wait"),
+            },
+            patience=patience,
+        )
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` papers, best first; those with neither abstract nor summary are left out.
+
+        Raises:
+            SearchError: Semantic Scholar could not be asked, or answered in a form that is not known.
+        """
+        words = bare_words(query)  # a hyphenated word would find nothing
+        if not words or k < 1:
+            return ()
+        answer = self._client.get_json(
+            {
+                "query": joined(words, " ", _LONGEST_QUERY),
+                "limit": min(2 * k, _MOST_RESULTS),  # many papers have no abstract
+                "fields": _FIELDS,
+                **self._range,
+            }
+        )
+        found: dict[str, Snippet] = {}
+        for snippet in _snippets(answer):
+            found.setdefault(snippet.url, snippet)
+        return tuple(found.values())[:k]
+
+
+def _snippets(answer: Any) -> Iterator[Snippet]:
+    papers = answer.get("data", [] if answer.get("total") == 0 else None) if isinstance(answer, dict) else None
+    if not isinstance(papers, list):
+        raise SearchError("semantic-scholar answered with JSON of an unknown form; check the engine's address")
+    for paper in papers:
+        if isinstance(paper, dict) and (url := _address(paper)) and (text := _text(paper)):
+            published = iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")])
+            title = plain_text(paper.get("title"))
+            yield Snippet(url, title, text, published=published, engine=SemanticScholarSearch.name)
+
+
+def _address(paper: Mapping[str, Any]) -> str:
+    numbers = paper.get("externalIds")
+    numbers = numbers if isinstance(numbers, dict) else {}
+    return arxiv_address(numbers.get("ArXiv")) or doi_address(numbers.get("DOI")) or web_address(paper.get("url"))
+
+
+def _text(paper: Mapping[str, Any]) -> str:
+    summary = paper.get("tldr")
+    return plain_text(paper.get("abstract")) or plain_text(summary.get("text") if isinstance(summary, dict) else None)
+
+
+def _published(options: SearchOptions) -> dict[str, str]:
+    if not (options.since or options.until):
+        return {}
+    return {"publicationDateOrYear": f"{options.since or ''}:{options.until or ''}"}

@@ -1,0 +1,36 @@
+"""What the engines of research papers share: one address a paper whoever finds it, and dates as precise as known."""
+
+from collections.abc import Sequence
+from datetime import date
+from itertools import takewhile
+from urllib.parse import quote
+
+from storm_pipeline.documents.plain import plain_text
+
+
+def doi_address(doi: object) -> str:
+    """Address of a paper by its DOI, in lower case since DOIs know none; empty where there is no DOI."""
+    name = plain_text(doi).lower()
+    return "https://doi.org/" + quote(name, safe="/:;().,_-~!*'") if name.startswith("10.") else ""
+
+
+def arxiv_address(number: object) -> str:
+    """Address of a preprint's abstract page by its arXiv identifier without version; empty where there is none."""
+    name = plain_text(number)
+    return "https://arxiv.org/abs/" + quote(name, safe="/.-") if name else ""
+
+
+def partial_date(parts: Sequence[object]) -> str | None:
+    """ISO date of year, month and day, as far as they are known: ``2019-05-02``, ``2019-05`` or ``2019``.
+
+    Args:
+        parts: numbers, or strings of digits; the first that is missing or senseless ends the date.
+    """
+    known = list(takewhile(str.isdecimal, (str(part).strip() for part in parts[:3])))
+    while known:
+        try:
+            year, month, day = (int(part[:9]) for part in [*known, "1", "1"][:3])
+            return date(year, month, day).isoformat()[: (4, 7, 10)[len(known) - 1]]
+        except (ValueError, OverflowError):
+            known.pop()
+    return None

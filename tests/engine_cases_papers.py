@@ -1,0 +1,241 @@
+"""The engines of papers and of Wikipedia, as their services speak."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from xml.sax.saxutils import escape
+
+from engine_cases import BROKEN_JSON, KEY, Case, Page, Said
+from servers import Reply, Request
+
+from storm_pipeline.search.engines.arxiv import ArxivSearch
+from storm_pipeline.search.engines.crossref import CrossrefSearch
+from storm_pipeline.search.engines.pubmed import PubMedSearch
+from storm_pipeline.search.engines.semantic_scholar import SemanticScholarSearch
+from storm_pipeline.search.engines.wikipedia import WikipediaSearch
+
+XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>Log in</title></head><body/></html>'
+BOMB = (
+    '<!DOCTYPE x [<!ENTITY a0 "ha">'
+    + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
+    + "]><x y='&a11;'>&a11;</x>"
+)
+_ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"title": "no address"})
+_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"message": "x"}), "unknown form")}
+
+
+def _pages(address: str) -> Callable[[int], Page]:
+    return lambda number: Page(address.format(number), f"Title {number}", f"text {number}")
+
+
+def _number(page: Page) -> int:
+    return int(re.findall("[0-9]+", page.url)[-1])
+
+
+def _keyless(variable: str) -> dict[str, Said]:
+    said = f"set {variable} to a valid key"
+    return {str(status): (Reply(status, {"error": KEY}), said) for status in (401, 403)}
+
+
+def wikipedia_page(page: Page, **fields: Any) -> dict[str, Any]:
+    number = _number(page)
+    return {
+        "pageid": number, "ns": 0, "title": page.title, "index": number, "extract": page.text, "fullurl": page.url
+    } | fields  # fmt: skip
+
+
+def wikipedia_answer(hits: list[Any], request: Request) -> dict[str, Any]:
+    """Pages come in the order of their numbers, not of their rank."""
+    return {"batchcomplete": True, "query": {"pages": hits[::-1]}} if hits else {"batchcomplete": True}
+
+
+def arxiv_entry(page: Page, version: str = "v2") -> str:
+    return (
+        f"<entry><id>{escape(page.url).replace('https', 'http')}{version}</id><updated>2024-02-01T10:00:00Z</updated>"
+        f"<published>2024-01-03T17:59:59Z</published><title>{escape(page.title)}</title>"
+        f"<summary>\n  {escape(page.text)}\n</summary><author><name>A. Author</name></author></entry>"
+    )
+
+
+def arxiv_feed(hits: list[Any], total: int | None = None) -> str:
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
+        '<opensearch:totalResults xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">'
+        f"{len(hits) if total is None else total}</opensearch:totalResults>{''.join(hits)}</feed>"
+    )
+
+
+def pubmed_article(page: Page, abstract: str | None = None, date: str = "") -> str:
+    parts = f"<AbstractText>{escape(page.text)}</AbstractText>" if abstract is None else abstract
+    return (
+        f'<PubmedArticle><MedlineCitation><PMID Version="1">{_number(page)}</PMID><Article>'
+        f"<Journal><JournalIssue><PubDate>{date}</PubDate></JournalIssue><Title>J</Title></Journal>"
+        f"<ArticleTitle>{escape(page.title)}</ArticleTitle><Abstract>{parts}</Abstract></Article>"
+        "<CommentsCorrectionsList><CommentsCorrections><PMID>99</PMID></CommentsCorrections></CommentsCorrectionsList>"
+        "</MedlineCitation></PubmedArticle>"
+    )
+
+
+def pubmed_answer(hits: list[Any], request: Request) -> Any:
+    """The numbers that are found, best first; or the papers with the numbers asked for, in an order of its own."""
+    if request.path.endswith("/esearch.fcgi"):
+        numbers = [found[1] for hit in hits if (found := re.search(r"<PMID[^>]*>([0-9]+)", str(hit)))]
+        return {"header": {"type": "esearch"}, "esearchresult": {"count": "1", "idlist": numbers}}
+    doctype = '<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" "https://x/y.dtd">'
+    return f'<?xml version="1.0" ?>\n{doctype}<PubmedArticleSet>{"".join(hits[::-1])}</PubmedArticleSet>'
+
+
+def scholar_paper(page: Page) -> dict[str, Any]:
+    doi = page.url.removeprefix("https://doi.org/").upper()
+    return {
+        "paperId": "0f40", "title": page.title, "abstract": page.text, "tldr": None, "year": 2019,
+        "publicationDate": "2019-05-02", "externalIds": {"DOI": doi}, "url": "https://www.semanticscholar.org/paper/0f40",
+    }  # fmt: skip
+
+
+def crossref_work(page: Page) -> dict[str, Any]:
+    return {
+        "DOI": page.url.removeprefix("https://doi.org/"),
+        "title": [page.title],
+        "abstract": f"<jats:title>Abstract</jats:title>\n<jats:p>{escape(page.text)}</jats:p>",
+        "issued": {"date-parts": [[2019, 5]]},
+    }
+
+
+PAPERS: dict[str, Case] = {
+    "wikipedia": Case(
+        lambda url, patience: WikipediaSearch(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
+        "/w/api.php",
+        wikipedia_page,
+        wikipedia_answer,
+        query={
+            "action": "query", "format": "json", "formatversion": "2", "prop": "extracts|info|pageprops",
+            "explaintext": "1", "exsectionformat": "wiki", "exlimit": "1", "generator": "search",
+            "gsrsearch": "silk road", "gsrnamespace": "0", "gsrlimit": "5", "inprop": "url",
+            "ppprop": "disambiguation",
+        },
+        page=_pages("https://en.wikipedia.org/wiki/Title_{}"),
+        odd=(
+            *_ODD,
+            {"pageid": 50, "title": "no address", "extract": "text"},
+            {"pageid": 51, "fullurl": "javascript:alert(1)", "extract": "text"},
+            {"pageid": "x", "fullurl": "https://en.wikipedia.org/wiki/X", "extract": "text"},
+            {"pageid": 52, "fullurl": "https://en.wikipedia.org/wiki/Empty", "extract": ""},
+            {"pageid": 53, "fullurl": "https://en.wikipedia.org/wiki/Odd", "extract": 7, "pageprops": 7, "index": "1"},
+            {"pageid": 54, "fullurl": "https://en.wikipedia.org/wiki/Many", "extract": "Silk road may refer to: …",
+             "pageprops": {"disambiguation": ""}},
+        ),
+        searches=2,
+        malformed=BROKEN_JSON | _OTHER_FORM | {
+            "error": (
+                Reply(body={"error": {"code": "ratelimited", "info": "You have exceeded your rate limit."}}),
+                "You have exceeded your rate limit.",
+            ),
+            "odd query": (Reply(body={"query": {"pages": {"1": {}}}}), "unknown form"),
+        },
+    ),
+    "arxiv": Case(
+        lambda url, patience: ArxivSearch(base_url=f"{url}/api/query", patience=patience, rate=math.inf),
+        "/api/query",
+        arxiv_entry,
+        lambda hits, _: arxiv_feed(hits),
+        query={
+            "search_query": "all:silk AND all:road", "start": "0", "max_results": "5", "sortBy": "relevance",
+            "sortOrder": "descending",
+        },
+        page=_pages("https://arxiv.org/abs/2401.0000{}"),
+        odd=(
+            "<entry/>",
+            "<entry><id>http://arxiv.org/abs/2401.00050v1</id></entry>",
+            "<entry><id>http://else.org/abs/2401.00051v1</id><summary>text</summary></entry>",
+            "<entry><id>javascript:alert(1)</id><summary>text</summary></entry>",
+        ),
+        garbled="lone \u0085 one\n",
+        searches=2,
+        malformed={
+            "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
+            "xhtml": (Reply(body=XHTML), "unknown form"),
+            "json": (Reply(body={"feed": []}), "not XML"),
+            "damaged": (Reply(body=arxiv_feed([])[:-3]), "not XML"),
+            "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
+            "empty": (Reply(body=b""), "not XML"),
+            "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
+            "bomb": (Reply(body=BOMB), "not XML"),
+            "announced": (Reply(body=arxiv_feed([], 12)), "announced 12 papers and sent none"),
+            "error": (
+                Reply(body=arxiv_feed(["<entry><id>http://arxiv.org/api/errors#x</id><title>Error</title>"
+                                       "<summary>unbalanced bracket</summary></entry>"])),
+                "did not understand the query: unbalanced bracket",
+            ),
+        },
+    ),
+    "semantic-scholar": Case(
+        lambda url, patience: SemanticScholarSearch(KEY, base_url=f"{url}/search", patience=patience, rate=math.inf),
+        "/search",
+        scholar_paper,
+        lambda hits, _: {"total": len(hits), "offset": 0} | ({"data": hits} if hits else {}),
+        query={
+            "query": "silk road", "limit": "10",
+            "fields": "title,abstract,tldr,url,year,publicationDate,externalIds",
+        },
+        headers={"x-api-key": KEY},
+        page=_pages("https://doi.org/10.1000/a.{}"),
+        odd=(
+            *_ODD,
+            {"url": "https://www.semanticscholar.org/paper/1", "abstract": None, "tldr": None},
+            {"url": "https://www.semanticscholar.org/paper/2", "abstract": "", "tldr": {"text": 7}},
+            {"url": "https://www.semanticscholar.org/paper/3", "abstract": " ", "tldr": "text"},
+            {"url": "javascript:alert(1)", "abstract": "text", "externalIds": []},
+            {"url": 7, "abstract": "text", "externalIds": {"DOI": None, "ArXiv": 7}},
+        ),
+        refusals=_keyless("SEMANTIC_SCHOLAR_API_KEY"),
+        malformed=BROKEN_JSON | _OTHER_FORM,
+    ),
+    "pubmed": Case(
+        lambda url, patience: PubMedSearch(KEY, base_url=f"{url}/eutils/", patience=patience, rate=math.inf),
+        "/eutils/esearch.fcgi",
+        pubmed_article,
+        pubmed_answer,
+        form={
+            "db": "pubmed", "tool": "storm-pipeline", "api_key": KEY, "term": "(silk road) AND hasabstract",
+            "retmode": "json", "retmax": "5", "sort": "relevance",
+        },
+        page=_pages("https://pubmed.ncbi.nlm.nih.gov/{}/"),
+        odd=(
+            "<PubmedArticle/>",
+            "<PubmedArticle><MedlineCitation><PMID>50</PMID></MedlineCitation></PubmedArticle>",
+            "<PubmedArticle><MedlineCitation><PMID>51</PMID><Article><Abstract><AbstractText/></Abstract></Article>"
+            "</MedlineCitation></PubmedArticle>",
+            "<PubmedArticle><MedlineCitation><PMID>x</PMID><Article><Abstract><AbstractText>text</AbstractText>"
+            "</Abstract></Article></MedlineCitation></PubmedArticle>",
+            "<DeleteCitation><PMID>52</PMID></DeleteCitation>",
+        ),
+        garbled="lone \u0085 one\n",
+        searches=2,
+        refusals=_keyless("NCBI_API_KEY"),
+        malformed=BROKEN_JSON | _OTHER_FORM | {
+            "error": (Reply(body={"error": "API rate limit exceeded", "count": "4"}), "unknown form"),
+            "query": (Reply(body={"esearchresult": {"ERROR": "Search Backend failed"}}), "Search Backend failed"),
+        },
+    ),
+    "crossref": Case(
+        lambda url, patience: CrossrefSearch("me@x.org", base_url=f"{url}/works", patience=patience, rate=math.inf),
+        "/works",
+        crossref_work,
+        lambda hits, _: {"status": "ok", "message-type": "work-list", "message": {"items": hits}},
+        query={
+            "query": "silk road", "rows": "10", "filter": "has-abstract:true", "select": "DOI,title,abstract,issued",
+            "mailto": "me@x.org",
+        },
+        page=_pages("https://doi.org/10.1000/b.{}"),
+        odd=(
+            *_ODD,
+            {"DOI": "10.1000/none"},
+            {"DOI": "10.1000/empty", "abstract": "<jats:title>Abstract</jats:title><jats:p> </jats:p>"},
+            {"DOI": "10.1000/odd", "abstract": ["text"]},
+            {"DOI": "javascript:alert(1)", "abstract": "text"},
+        ),
+        malformed=BROKEN_JSON | _OTHER_FORM | {"no items": (Reply(body={"message": {"items": {}}}), "unknown form")},
+    ),
+}  # fmt: skip

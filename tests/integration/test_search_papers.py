@@ -1,0 +1,229 @@
+"""What the engines of papers and Wikipedia do beyond what all do."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from engine_cases import BRISK, KEY, Case, Page, ask
+from engine_cases_papers import (
+    PAPERS,
+    XHTML,
+    arxiv_entry,
+    arxiv_feed,
+    pubmed_answer,
+    pubmed_article,
+    scholar_paper,
+    wikipedia_answer,
+    wikipedia_page,
+)
+from servers import Reply, Request, ScriptedServer
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.engines.arxiv import ArxivSearch
+from storm_pipeline.search.engines.crossref import CrossrefSearch
+from storm_pipeline.search.engines.pubmed import PubMedSearch
+from storm_pipeline.search.engines.semantic_scholar import SemanticScholarSearch
+from storm_pipeline.search.engines.wikipedia import WikipediaSearch
+from storm_pipeline.search.opening import SearchOptions
+
+SINCE, UNTIL = date(2020, 2, 1), date(2021, 3, 31)
+VARIABLES = ("SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY", "CROSSREF_MAILTO")
+BOMB_DTD = (
+    '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/hostname">'
+    '<!ENTITY d SYSTEM "http://127.0.0.1:9/d">]>'
+)
+
+
+def sent(request: Request) -> dict[str, str]:
+    return dict(request.query) | request.form
+
+
+def asked(engine: type[SearchEngine], case: Case, **options: Any) -> dict[str, str]:
+    """The parameters that an engine opened with these options sends first."""
+    with ScriptedServer(case.finds(case.page(1))) as server:
+        made = engine(base_url=server.url, patience=BRISK, rate=1e6, options=SearchOptions(**options))  # type: ignore[call-arg]
+        made.search("silk", 3)
+        return sent(server.requests[0])
+
+
+@pytest.mark.parametrize(
+    ("engine", "days", "since", "until"),
+    [
+        (ArxivSearch, "search_query", "(all:silk) AND submittedDate:[202002010000 TO 209912312359]",
+         "(all:silk) AND submittedDate:[198601010000 TO 202103312359]"),
+        (SemanticScholarSearch, "publicationDateOrYear", "2020-02-01:", ":2021-03-31"),
+        (PubMedSearch, "mindate", "2020/02/01", "1000/01/01"),
+        (PubMedSearch, "maxdate", "3000/12/31", "2021/03/31"),
+        (CrossrefSearch, "filter", "has-abstract:true,from-pub-date:2020-02-01",
+         "has-abstract:true,until-pub-date:2021-03-31"),
+    ],
+)  # fmt: skip
+def test_dates_of_publication_are_asked_for(engine: Any, days: str, since: str, until: str) -> None:
+    case = PAPERS[engine.name]
+    assert asked(engine, case, since=SINCE)[days] == since
+    assert asked(engine, case, until=UNTIL)[days] == until
+
+
+def test_variables_that_may_be_set_are_used_and_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, f" {KEY} ")
+    assert asked(PubMedSearch, PAPERS["pubmed"])["api_key"] == KEY
+    assert asked(CrossrefSearch, PAPERS["crossref"])["mailto"] == KEY
+    for name in VARIABLES:
+        monkeypatch.delenv(name)
+    assert "api_key" not in asked(PubMedSearch, PAPERS["pubmed"])
+    assert "mailto" not in asked(CrossrefSearch, PAPERS["crossref"])
+    with ScriptedServer(Reply(429)) as server:
+        keyless = SemanticScholarSearch(base_url=server.url, patience=BRISK, rate=1e6)
+        with pytest.raises(Exception, match="share one pool: set SEMANTIC_SCHOLAR_API_KEY"):
+            keyless.search("silk", 3)
+        assert "x-api-key" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "terms"),
+    [
+        ("wikipedia", "gsrsearch", ["silk road", "silk OR road"]),
+        ("arxiv", "search_query", ["all:silk AND all:road", "all:silk OR all:road"]),
+        ("pubmed", "term", ["(silk road) AND hasabstract", "(silk OR road) AND hasabstract"]),
+    ],
+)
+def test_any_word_will_do_where_no_page_has_all(name: str, words: str, terms: list[str]) -> None:
+    case = PAPERS[name]
+    _, requests = ask(case, case.finds(), case.finds(case.page(1)))
+    assert [sent(request)[words] for request in requests[:2]] == terms
+
+
+@pytest.mark.parametrize("case", PAPERS.values(), ids=PAPERS)
+@pytest.mark.parametrize(
+    "query",
+    ['ti:(silk OR "road")', "NOT AND", "silk[tiab]", "a" * 5000, "wörter 絲路 " * 300, "x-y"],
+    ids=["fields", "operators", "tag", "long word", "long", "hyphen"],
+)
+def test_no_query_reaches_a_service_as_syntax(case: Case, query: str) -> None:
+    with ScriptedServer(case.finds(case.page(1))) as server:
+        found = case.open(server.url, BRISK).search(query, 1)
+        assert [s.url for s in found] == [case.page(1).url]
+        first = sent(server.requests[0])
+    words = next(first[name] for name in ("gsrsearch", "search_query", "term", "query") if name in first)
+    assert len(words) <= 700
+    if case is not PAPERS["crossref"]:  # it knows no operators
+        plain = words.replace("all:", "").replace(" AND ", " ").removeprefix("(").replace(") hasabstract", "")
+        assert not set(plain) & set('[](){}":-')
+
+
+def test_wikipedia_chooses_the_passages_that_fit() -> None:
+    filler = " ".join(f"The harvest of year {number} was plain." for number in range(200))
+    text = f"Opening words on trade.\n{filler}\n\n\n== History ==\n{filler}\n=== Silk ===\nSilk came by the road."
+    page = PAPERS["wikipedia"].page(1)
+    found, requests = ask(PAPERS["wikipedia"], PAPERS["wikipedia"].finds(page._replace(text=text)))
+    assert [s.text for s in found] == ["Silk came by the road."]
+    assert len(requests) == 1
+    found, _ = ask(PAPERS["wikipedia"], PAPERS["wikipedia"].finds(page._replace(text=filler)))
+    assert [s.text[:32] for s in found] == ["The harvest of year 0 was plain."]
+
+
+def test_wikipedia_asks_for_each_whole_article_once() -> None:
+    pages = [PAPERS["wikipedia"].page(number) for number in (1, 2, 3)]
+
+    def script(request: Request) -> Reply:
+        """As the service: one whole text an answer."""
+        only = int(request.query.get("pageids", 1))
+        hits = [wikipedia_page(page) for page in pages]
+        for hit in hits:
+            if hit["pageid"] != only:
+                del hit["extract"]
+        return Reply(body=wikipedia_answer(hits, request))
+
+    with ScriptedServer(script) as server:
+        engine = PAPERS["wikipedia"].open(server.url, BRISK)
+        for _ in range(2):
+            assert [s.text for s in engine.search("silk road", 5)] == ["text 1", "text 2", "text 3"]
+        ids = [request.query.get("pageids") for request in server.requests]
+    assert sorted(filter(None, ids)) == ["2", "3"]
+    assert ids.count(None) == 2
+
+
+def test_wikipedia_speaks_the_language_asked_for() -> None:
+    with pytest.raises(SettingsError, match="no language code"):
+        WikipediaSearch("de.evil.org/")
+    with ScriptedServer(PAPERS["wikipedia"].finds()) as server:
+        german = WikipediaSearch("de", base_url=server.url, patience=BRISK, rate=1e6)
+        german.search("die Straße: am Meer", 1)
+        assert server.requests[0].query["gsrsearch"] == "die Straße am Meer"
+
+
+def test_arxiv_keeps_dates_old_numbers_and_no_versions() -> None:
+    old = Page("https://arxiv.org/abs/hep-th/9901001", "On  strings", "Old.")
+    found, _ = ask(PAPERS["arxiv"], Reply(body=arxiv_feed([arxiv_entry(old, "v11"), arxiv_entry(old, "")])))
+    assert [(s.url, s.title, s.published) for s in found] == [(old.url, "On strings", "2024-01-03")]
+
+
+@pytest.mark.parametrize("entity", ["b", "c", "d"])
+def test_entities_of_an_xml_document_stay_unread(entity: str) -> None:
+    entry = arxiv_entry(PAPERS["arxiv"].page(1)).replace("text 1", f"before &{entity}; after")
+    feed = arxiv_feed([entry]).replace("?>\n", "?>\n" + BOMB_DTD)
+    found, _ = ask(PAPERS["arxiv"], Reply(body=feed))
+    assert [s.text for s in found] == [f"before &{entity}; after"]
+
+
+def test_pubmed_keeps_the_labels_of_abstracts() -> None:
+    abstract = (
+        '<AbstractText Label="BACKGROUND">Silk of <i>B. mori</i>.</AbstractText><AbstractText Label="MAIN RESULTS">'
+        "H<sub>2</sub>O &lt; 5%.</AbstractText><AbstractText>End.</AbstractText>"
+    )
+    page = PAPERS["pubmed"].page(1)
+    found, _ = ask(PAPERS["pubmed"], PAPERS["pubmed"].has(pubmed_article(page, abstract)))
+    assert [s.text for s in found] == ["Background: Silk of B. mori. Main results: H2O < 5%. End."]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("<Year>2019</Year><Month>Jul</Month><Day>5</Day>", "2019-07-05"),
+        ("<Year>2019</Year><Month>07</Month>", "2019-07"),
+        ("<Year>2019</Year><Season>Winter</Season>", "2019"),
+        ("<MedlineDate>1998 Dec-1999 Jan</MedlineDate>", "1998"),
+        ("<MedlineDate>Winter</MedlineDate>", None),
+        ("<Year>2019</Year><Month>Feb</Month><Day>31</Day>", "2019-02"),
+    ],
+)
+def test_pubmed_reads_dates_as_far_as_they_go(written: str, read: str | None) -> None:
+    hit = pubmed_article(PAPERS["pubmed"].page(1), date=written)
+    found, _ = ask(PAPERS["pubmed"], PAPERS["pubmed"].has(hit))
+    assert [s.published for s in found] == [read]
+
+
+@pytest.mark.parametrize("body", [XHTML, "<!doctype html><title>x</title>", b"", '{"error": "x"}'])
+def test_pubmed_says_when_the_papers_themselves_cannot_be_read(body: Any) -> None:
+    page = PAPERS["pubmed"].page(1)
+
+    def script(request: Request) -> Reply:
+        first = request.path.endswith("/esearch.fcgi")
+        return Reply(body=pubmed_answer([pubmed_article(page)], request) if first else body)
+
+    error, requests = ask(PAPERS["pubmed"], script)
+    assert ("not XML" if body != XHTML else "unknown form") in str(error)
+    assert sent(requests[1]) == {"db": "pubmed", "tool": "storm-pipeline", "api_key": KEY, "id": "1", "retmode": "xml"}
+
+
+def test_semantic_scholar_prefers_abstracts_and_addresses_that_others_share() -> None:
+    case = PAPERS["semantic-scholar"]
+    paper = scholar_paper(case.page(1))
+    brief = {"abstract": None, "tldr": {"model": "tldr@v2", "text": "brief"}}
+    preprint = {"externalIds": {"ArXiv": "2401.00001", "DOI": "10.1/x"}, "publicationDate": None}
+    bare = {"externalIds": None, "publicationDate": None, "year": None}
+    found, _ = ask(case, case.has(paper, paper | brief | preprint, paper | bare))
+    assert [(s.url, s.text, s.published) for s in found] == [
+        (case.page(1).url, "text 1", "2019-05-02"),
+        ("https://arxiv.org/abs/2401.00001", "brief", "2019"),
+        ("https://www.semanticscholar.org/paper/0f40", "text 1", None),
+    ]
+
+
+@pytest.mark.parametrize("issued", [None, {}, {"date-parts": [[None]]}, {"date-parts": []}, {"date-parts": [7]}])
+def test_crossref_can_do_without_dates_and_titles(issued: Any) -> None:
+    case = PAPERS["crossref"]
+    found, _ = ask(case, case.has({"DOI": "10.1/A(1)<2>", "abstract": "x", "title": [], "issued": issued}))
+    assert [(s.url, s.title, s.published) for s in found] == [("https://doi.org/10.1/a(1)%3C2%3E", "", None)]

@@ -1,0 +1,147 @@
+"""Engines over engines: their specifications, fusion, fallback, and how a failure that is survived is told."""
+
+import logging
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.combined import parts_of
+from storm_pipeline.search.engines.first import FirstSearch
+from storm_pipeline.search.engines.fused import FusedSearch, fused
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.opening import Opening, SearchOptions
+from storm_pipeline.search.registry import open_search
+from storm_pipeline.types import Snippet
+
+PIECES = st.text(st.sampled_from("ab:+>/ ."), min_size=1, max_size=8).filter(str.strip)
+PART = st.recursive(PIECES, lambda inner: inner.map("[{}]".format) | st.tuples(inner, inner).map("".join), max_leaves=3)
+
+
+def found(*urls: str) -> list[Snippet]:
+    return [Snippet(url, url, f"text of {url}") for url in urls]
+
+
+def engine(name: str, *urls: str) -> FakeSearch:
+    return FakeSearch(lambda _: found(*urls), name=name)
+
+
+def failing(name: str) -> FakeSearch:
+    return FakeSearch({}, name=name, failing=lambda _: True)
+
+
+@given(st.lists(PIECES, min_size=1, max_size=6), st.sampled_from("+>"))
+def test_bracketed_specifications_survive(parts: list[str], separator: str) -> None:
+    argument = separator.join(f" [{part}] " for part in parts)
+    assert parts_of("x", argument, separator) == [part.strip() for part in parts]
+
+
+@given(st.text(st.sampled_from("ab:+>[] "), max_size=14), st.sampled_from("+>"))
+def test_any_argument_is_read_or_refused(argument: str, separator: str) -> None:
+    try:
+        parts = parts_of("x", argument, separator)
+    except SettingsError as error:
+        assert "write x:A" in str(error)
+        return
+    assert all(parts)
+    assert all(part == part.strip() and part.count("[") == part.count("]") for part in parts)
+    if "[" not in argument:
+        assert parts == [part.strip() for part in argument.split(separator)]
+
+
+@given(PART, PART)
+def test_brackets_nest(one: str, other: str) -> None:
+    inner = f"[{one}]>[{other}]"
+    assert parts_of("x", f"[{inner}]+a", "+") == [inner, "a"]
+
+
+REFUSED = ["fused:", "fused", "first:a>", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]
+
+
+@pytest.mark.parametrize("spec", REFUSED)
+def test_specifications_that_name_no_engine_are_refused(spec: str) -> None:
+    with pytest.raises(SettingsError, match=r"search engine `(fused|first)`"):
+        open_search(spec)
+
+
+def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
+    odd = tmp_path / "c++"
+    odd.mkdir()
+    (odd / "own.txt").write_text("Silk came by road.", encoding="utf-8")
+    opened = open_search(f"first:[fused:wikipedia:de+[corpus:{odd}]]>corpus:{odd}", Opening(cache=tmp_path))
+    assert isinstance(opened, SearchEngine)
+    assert opened.name == "first:fused:wikipedia+corpus>corpus"
+    options = SearchOptions(without_domains=("x.org",))
+    alone = open_search(f"fused:[corpus:{odd}]+[corpus:{odd}]", Opening(options=options))
+    assert [s.text for s in alone.search("silk", 3)] == ["Silk came by road."]
+    with pytest.raises(SettingsError, match="`corpus` cannot choose by since"):
+        open_search(f"fused:arxiv+[corpus:{odd}]", Opening(options=SearchOptions(since=date(2024, 1, 1))))
+    with pytest.raises(SettingsError, match="no search engine is called 'altavista'"):
+        open_search("first:arxiv>altavista")
+
+
+def test_a_page_of_several_engines_comes_first_with_the_passages_of_each() -> None:
+    twice = Snippet("http://www.b.org/", "B", "another passage")
+    both = FusedSearch([engine("one", "https://a.org", "https://b.org"), FakeSearch(lambda _: [twice], name="two")])
+    assert both.name == "fused:one+two"
+    assert [s.text for s in both.search("silk", 5)] == [
+        "text of https://b.org", "another passage", "text of https://a.org"
+    ]  # fmt: skip
+    assert [s.text for s in fused([found("https://a.org", "https://b.org"), [twice]], 1)] == [
+        "text of https://b.org", "another passage"
+    ]  # fmt: skip
+
+
+RANKINGS = st.lists(st.lists(st.sampled_from([f"https://{c}.org" for c in "abcdef"]), max_size=6), max_size=4)
+
+
+@given(RANKINGS, st.integers(0, 5))
+def test_fusion_keeps_every_page_once_and_in_a_fair_order(rankings: list[list[str]], k: int) -> None:
+    pages = list(dict.fromkeys(s.url for s in fused([found(*urls) for urls in rankings], 99)))
+    assert set(pages) == {url for urls in rankings for url in urls}
+    for above, below in pairwise(pages):
+        ranks = [(_rank(urls, above), _rank(urls, below)) for urls in rankings]
+        assert any(a < b for a, b in ranks) or all(a == b for a, b in ranks)
+    assert list(dict.fromkeys(s.url for s in fused([found(*urls) for urls in rankings], k))) == pages[:k]
+    assert fused([found(*rankings[0])] * 2, 9) == fused([found(*rankings[0])], 9) if rankings else True
+
+
+def _rank(urls: list[str], url: str) -> float:
+    return list(dict.fromkeys(urls)).index(url) if url in urls else float("inf")
+
+
+def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> None:
+    empty, full, last = engine("empty"), engine("full", "https://a.org"), engine("last", "https://b.org")
+    told: list[str] = []
+    chain = FirstSearch([failing("broken"), empty, full, last], on_loss=told.append)
+    assert chain.name == "first:broken>empty>full>last"
+    assert [s.url for s in chain.search("silk", 3)] == ["https://a.org"]
+    assert (empty.queries, full.queries, last.queries) == (("silk",), ("silk",), ())
+    assert told == ["the search engine `broken` failed: broken was told to fail for 'silk'"]
+    assert FirstSearch([failing("broken"), empty], on_loss=told.append).search("silk", 3) == ()
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("kind", [FusedSearch, FirstSearch])
+def test_only_when_all_fail_the_search_does(kind: type[FusedSearch] | type[FirstSearch]) -> None:
+    told: list[str] = []
+    with pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
+        kind([failing("one"), failing("two")], on_loss=told.append).search("silk", 3)
+    assert told == []
+    assert [s.url for s in kind([failing("one"), engine("two", "u:a")], on_loss=told.append).search("silk", 3)] == [
+        "u:a"
+    ]
+    assert len(told) == 1
+    with pytest.raises(SettingsError, match="at least one engine"):
+        kind([])
+
+
+def test_a_failure_that_nobody_listens_to_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    FusedSearch([failing("one"), engine("two", "u:a")]).search("silk", 3)
+    assert "`one` failed" in caplog.text and "went on without it" in caplog.text
