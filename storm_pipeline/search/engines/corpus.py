@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.reader import Document, read_documents
+from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening
@@ -15,7 +16,7 @@ INFO = EngineInfo(
     "corpus:PATH",
     needs="a folder or a JSON lines file of your own",
     free=True,
-    returns="passages of your documents (.txt .md .html .pdf, or url, title and text a line)",
+    returns="passages of your documents (.txt .md .html .pdf .docx .epub, or url, title and text a line)",
     of_the_web=False,
 )
 
@@ -31,7 +32,8 @@ class CorpusSearch:
     """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or
-    a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf`` and JSON lines files, subfolders included.
+    a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders
+    included.
     Everything is read and indexed once, when the engine is made.
 
     Args:
