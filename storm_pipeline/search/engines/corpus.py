@@ -10,6 +10,7 @@ from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -71,17 +72,8 @@ class CorpusSearch:
 
         ``k`` counts documents, i.e. distinct addresses, as for engines of the web.
         """
-        taken: dict[str, int] = {}
-        chosen: list[Snippet] = []
-        for match in self._index.search(query):
-            snippet = self._snippets[match.position]
-            count = taken.get(snippet.url, 0)
-            if count < self._passages and (count or len(taken) < k):
-                taken[snippet.url] = count + 1
-                chosen.append(snippet)
-                if len(chosen) >= k * self._passages:
-                    break
-        return tuple(chosen)
+        ranked = (self._snippets[match.position] for match in self._index.search(query))
+        return best_passages(ranked, k, self._passages)
 
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:
