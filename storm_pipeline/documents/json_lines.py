@@ -6,7 +6,7 @@ from typing import Any
 
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.plain import page_number, plain_text
 
 _MOST_REPORTS = 50
 
@@ -41,11 +41,10 @@ def _from_json(line: str) -> Document | str:
         return "is not JSON"
     if not isinstance(record, dict):
         return "is not an object with url, title and text"
-    url, text, page = plain_text(record.get("url")), record.get("text"), record.get("page")
+    url, text = plain_text(record.get("url")), record.get("text")
     if not url:
         return "has no url"
     if not plain_text(text):
         return "has no text"
-    number = page if isinstance(page, int) and not isinstance(page, bool) and page >= 1 else None
     published = plain_text(record.get("published")) or None
-    return Document(url, plain_text(record.get("title")), ((number, str(text)),), published)
+    return Document(url, plain_text(record.get("title")), ((page_number(record.get("page")), str(text)),), published)

@@ -8,7 +8,7 @@ from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.opening import EngineInfo, Opening
 
-_MODULES = ("wiki_leads", "corpus", "kiwix", "searxng", "you")
+_MODULES = ("wiki_leads", "corpus", "kiwix", "qdrant", "searxng", "you")
 """The modules of ``engines`` in the order of the table: those that need nothing first."""
 
 
