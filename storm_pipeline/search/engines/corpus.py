@@ -60,7 +60,7 @@ class CorpusSearch:
             raise CorpusError(f"the corpus {path} holds nothing that can be searched: {why}")
         self._passages = passages
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
-        self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2)
+        self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
 
     @property
     def problems(self) -> tuple[str, ...]:
