@@ -1,35 +1,119 @@
-"""From small pieces of markup to text: XML elements, and the tagged fragments that abstracts are deposited as."""
+"""Text of HTML and XHTML trees that need no guess at what their main content is: books, encyclopedia articles."""
 
 import html
 import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from storm_pipeline.documents.plain import plain_text
-
-_HEADING = re.compile(r"<(?:\w+:)?title\b[^<>]*>([^<>]*)</(?:\w+:)?title\s*>", re.I)
-_BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|break|br|div|li|ul|ol|disp-formula)\b[^<>]*>", re.I)
-_TAG = re.compile(r"<(?:[/?]?[a-zA-Z]|!)[^<>]*>")
-_NO_CONTENT = re.compile(r"\s*(?:abstract|summary|resumen|résumé|zusammenfassung)[\s.:]*", re.I)
-
-
-def element_text(element: Any) -> str:
-    """The text of an lxml element and all below it, plain; empty for None. Entities are left as they are written."""
-    return "" if element is None else plain_text("".join(element.itertext()))
+_SKIPPED = frozenset("head script style template noscript nav svg annotation annotation-xml".split())
+_BLOCKS = frozenset(
+    """address article aside blockquote body caption dd details div dl dt figcaption figure footer form
+    h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table ul""".split()
+)
+_LINES = frozenset({"br", "tr"})
+_CELLS = frozenset({"td", "th"})
+_ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
+_ENCODING = re.compile(rb"""<\?xml[^>]{0,200}encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 
 
-def fragment_text(fragment: object) -> str:
-    """The text of a JATS or HTML fragment, plain; empty for anything that is no string.
+def parse_html(data: bytes) -> Any:
+    """The root of a page in UTF-8.
 
-    Headings become labels (``Methods: …``), a heading that only says *Abstract* goes. Nothing is parsed, so a fragment
-    may be unbalanced or use prefixes that it does not declare.
+    Raises:
+        etree.LxmlError: it is empty.
     """
-    if not isinstance(fragment, str):
-        return ""
-    text = _TAG.sub("", _BLOCK.sub(" ", _HEADING.sub(_labelled, fragment)))
-    text = html.unescape(html.unescape(text))  # deposited fragments are often escaped twice
-    return plain_text(text)
+    import lxml.html
+
+    return lxml.html.document_fromstring(data, parser=lxml.html.HTMLParser(encoding="utf-8"))
 
 
-def _labelled(heading: re.Match[str]) -> str:
-    label = heading[1].strip().rstrip(":.")
-    return f" {label}: " if label and not _NO_CONTENT.fullmatch(label) else " "
+def parse_xml(data: bytes) -> Any:
+    """The root of an XML document. Entities of its own are not expanded, and nothing is loaded for it.
+
+    Raises:
+        etree.XMLSyntaxError: it is not well-formed.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    return etree.fromstring(data, parser)
+
+
+def parse_xhtml(data: bytes) -> Any:
+    """The root of an XHTML page; one that is not well-formed is read as HTML.
+
+    Raises:
+        etree.LxmlError: it is empty.
+    """
+    from lxml import etree
+
+    found = _ENCODING.match(data.lstrip(b"\xef\xbb\xbf"))
+    encoding = found[1].decode() if found else "utf-8"
+    try:
+        text = data.decode(encoding)
+    except (LookupError, UnicodeDecodeError):
+        text = data.decode("utf-8", "replace")
+    # HTML's named entities stand in a DTD, which is not loaded; and the text is no longer in its declared encoding.
+    plain = _ENTITY.sub(_character, re.sub(r"\A\ufeff?\s*<\?xml[^>]*\?>", "", text)).encode("utf-8", "replace")
+    try:
+        return parse_xml(plain)
+    except etree.XMLSyntaxError:
+        return parse_html(plain)
+
+
+def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
+    """The text of a tree: a blank line between blocks, a line a table row, its cells parted by bars.
+
+    Args:
+        root: an element, or the root of a page.
+        skipped: whether an element is left out, with all that it holds.
+    """
+    text = "".join(_pieces(root, skipped or (lambda _: False)))
+    lines = (" ".join(line.split()).removesuffix(" |") for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def local_name(element: Any) -> str:
+    """An element's name without its namespace; empty for comments and the like."""
+    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
+    from lxml import etree
+
+    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    cells = 0  # inside a table's cell a block is no line of its own
+    for event, element in walk:
+        name = local_name(element)
+        if event == "start":
+            cells += name in _CELLS
+            if name in _SKIPPED or skipped(element):
+                walk.skip_subtree()  # its end follows all the same
+                continue
+            yield _break(name, inside=cells > 0) if name in _BLOCKS else ""
+            yield _flat(element.text)
+            continue
+        if event == "end":
+            cells -= name in _CELLS
+            yield _break(name, inside=cells > 0)
+        if element is not root:
+            yield _flat(element.tail)
+
+
+def _break(name: str, *, inside: bool) -> str:
+    """What follows an element."""
+    if name in _CELLS:
+        return " " if inside else " | "
+    if name in _BLOCKS or name in _LINES:
+        return " " if inside else "\n\n" if name in _BLOCKS else "\n"
+    return ""
+
+
+def _flat(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text) if text else ""
+
+
+def _character(found: re.Match[str]) -> str:
+    name = found[0]
+    character = html.unescape(name)
+    return "" if character == name else html.escape(character)

@@ -3,61 +3,29 @@
 import io
 import logging
 import re
-import struct
-import zlib
-from dataclasses import dataclass
 from typing import Any
 
-# What damaged files raise beside the library's own errors; RuntimeError covers recursion and missing parts.
-_DAMAGE = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    AssertionError,
-    RuntimeError,
-    EOFError,
-    MemoryError,
-    struct.error,
-    zlib.error,
-)
+from storm_pipeline.documents.damage import DAMAGE, unreadable
+from storm_pipeline.documents.document import FileText
+
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[a-zà-öø-ÿ])")
 
 
-@dataclass(frozen=True)
-class PdfText:
-    """What could be read of a PDF.
-
-    Attributes:
-        title: the title that the file states; may be empty.
-        pages: page number from 1, and text, of each page that holds text.
-        problems: what could not be read, each as the end of a sentence that begins with the file's name.
-    """
-
-    title: str = ""
-    pages: tuple[tuple[int, str], ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-def read_pdf(data: bytes) -> PdfText:
+def read_pdf(data: bytes) -> FileText:
     """The text of a PDF. Never raises: what can't be read is reported among the problems."""
     import pypdf
     from pypdf.errors import PyPdfError
 
     # Without a handler the library's warnings about small defects would go to the terminal.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
-    damage = (PyPdfError, *_DAMAGE)
+    damage = (PyPdfError, *DAMAGE)
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            return PdfText(problems=("is encrypted; save a copy without a password",))
+            return FileText(problems=("is encrypted; save a copy without a password",))
         count = len(reader.pages)
     except damage as error:
-        return PdfText(
-            problems=(f"cannot be read as PDF ({type(error).__name__}); open and save it anew, or remove it",)
-        )
+        return unreadable("PDF", error)
     pages, problems = [], []
     for number in range(1, count + 1):
         try:
@@ -69,7 +37,7 @@ def read_pdf(data: bytes) -> PdfText:
                 pages.append((number, text))
     if not pages and not problems:
         problems.append("holds no text, only pictures perhaps; run text recognition (OCR) on it first")
-    return PdfText(_title(reader, damage), tuple(pages), tuple(problems))
+    return FileText(_title(reader, damage), tuple(pages), problems=tuple(problems))
 
 
 def _title(reader: Any, damage: tuple[type[Exception], ...]) -> str:

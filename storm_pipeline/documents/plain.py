@@ -36,6 +36,11 @@ def iso_date(value: object) -> str | None:
         return None
 
 
+def page_number(value: object) -> int | None:
+    """A whole number from 1 on; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
+
+
 def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
     """A query as it is sent: one line, at most ``limit`` characters, cut at a word's end if it can be.
 

@@ -33,8 +33,9 @@ _BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？])
 _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？]|\.(?!\w))")
 
 _MARKDOWN_SENTENCE = re.compile(r"(.*?)((?:\[\d+\])*)")
-_MARKDOWN_LINK = re.compile(r"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\)")
-_MARKDOWN_UNLINKED = re.compile(r"(\d+)\. .* — (\S*)")
+_PAGES = r"(?:, pp?\. \d+(?:, \d+)*)?"
+_MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
+_MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (\S*?){_PAGES}")
 _MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKDOWN_STRUCTURE = ("#", "*", "---")
 
@@ -90,6 +91,17 @@ def number_references(article: Article) -> dict[str, int]:
 def marker(sentence: Sentence, numbers: dict[str, int]) -> str:
     """The sentence's citations as text, distinct and ascending, e.g. ``[1][4]``; empty without citations."""
     return "".join(f"[{number}]" for number in sorted({numbers[c.source_id] for c in sentence.citations}))
+
+
+def cited_pages(article: Article) -> dict[str, str]:
+    """The pages on which the cited passages of each paged source stand, ascending: id → ``p. 3`` or ``pp. 3, 7``."""
+    cited = {citation.snippet_id for sentence in article.sentences() for citation in sentence.citations}
+    found = {}
+    for source in article.references:
+        pages = sorted({snippet.page for snippet in source.snippets if snippet.page and snippet.id in cited})
+        if pages:
+            found[source.id] = ("p. " if len(pages) == 1 else "pp. ") + ", ".join(map(str, pages))
+    return found
 
 
 def sentence_table(article: Article) -> list[tuple[str, tuple[str, ...]]]:

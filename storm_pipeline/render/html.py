@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from storm_pipeline.references.citations import number_references
+from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.text import tidy
 from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
@@ -60,6 +60,7 @@ class _Section:
 class _Reference:
     number: int
     source: _Link
+    pages: str
     published: str
     uses: tuple[str, ...]
 
@@ -139,8 +140,9 @@ class _Page:
 
     def references(self) -> tuple[_Reference, ...]:
         """The cited sources; call it last, when every use is known."""
+        pages = cited_pages(self._article)
         return tuple(
-            _Reference(n, _link(source), _published(source), tuple(self._uses[n]))
+            _Reference(n, _link(source), pages.get(source.id, ""), _published(source), tuple(self._uses[n]))
             for n, source in enumerate(self._article.references, 1)
         )
 

@@ -8,7 +8,7 @@ citation.
 import re
 from collections.abc import Iterator
 
-from storm_pipeline.references.citations import marker, number_references
+from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.links import is_link, label, one_line
 from storm_pipeline.text import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Source
@@ -22,7 +22,7 @@ def to_markdown(article: Article) -> str:
     """Render an article.
 
     Title, lead, sections from ``##`` down, markers (``[1][2]``) behind a sentence's closing punctuation,
-    the list of exactly the cited sources, and a line of counts.
+    the list of exactly the cited sources, with the pages of those that have any, and a line of counts.
     """
     numbers = number_references(article)
     blocks = [f"# {_heading(article.title)}".rstrip(), *_paragraphs(article.lead, numbers)]
@@ -30,7 +30,9 @@ def to_markdown(article: Article) -> str:
         blocks.extend(_section(section, 2, numbers))
     if article.references:
         blocks.append("## References")
-        blocks.append("\n".join(_reference(n, source) for n, source in enumerate(article.references, 1)))
+        pages = cited_pages(article)
+        numbered = enumerate(article.references, 1)
+        blocks.append("\n".join(_reference(n, source, pages.get(source.id, "")) for n, source in numbered))
     blocks.extend(["---", _counts(article)])
     return "\n\n".join(blocks) + "\n"
 
@@ -63,12 +65,13 @@ def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> I
             yield "\n".join(lines)
 
 
-def _reference(number: int, source: Source) -> str:
+def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
+    where = f", {pages}" if pages else ""
     if is_link(source.url):
         address = _URL_SPECIAL.sub(r"\\\g<0>", one_line(source.url))
-        return f"{number}. [{name}]({address})"
-    return f"{number}. {name} — {escape(one_line(source.url))}"
+        return f"{number}. [{name}]({address}){where}"
+    return f"{number}. {name} — {escape(one_line(source.url))}{where}"
 
 
 def _counts(article: Article) -> str:

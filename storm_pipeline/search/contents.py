@@ -151,7 +151,7 @@ class WikipediaContents:
             ) from error
         if not exists:
             return None
-        return TableOfContents(plain_text(page.title), tuple(_without_back_matter(_flat(sections))))
+        return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flat(sections))))
 
     def _file(self, title: str) -> Path:
         key = f"{self._api or self._language}\n{title}"
@@ -182,21 +182,26 @@ class WikipediaContents:
             _log.warning("cannot remember a table of contents in %s: %s", file.parent, error)
 
 
-def _flat(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    for section in sections:
-        yield section.level, plain_text(section.title)
-        yield from _flat(section.sections)
-
-
-def _without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """All headings but those of back matter, what stands under it, and empty ones."""
+def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """All headings (level, text) but those of back matter, what stands under it, and empty ones."""
     hidden: int | None = None
     for level, text in headings:
         if hidden is not None and level > hidden:
             continue
-        hidden = level if text.casefold().strip(" .:") in _BACK_MATTER else None
+        hidden = level if is_back_matter(text) else None
         if hidden is None and text:
             yield level, text
+
+
+def is_back_matter(heading: str) -> bool:
+    """Whether a heading stands over references, see-also lists and the like."""
+    return heading.casefold().strip(" .:") in _BACK_MATTER
+
+
+def _flat(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    for section in sections:
+        yield section.level, plain_text(section.title)
+        yield from _flat(section.sections)
 
 
 def _redirection(api: str) -> Callable[[Any], None]:

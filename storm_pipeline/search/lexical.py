@@ -38,12 +38,15 @@ class LexicalIndex:
             counted).
         floor: least coverage of a match, in [0, 1]. Unknown words count as the rarest known ones, so a query
             that is mostly gibberish finds nothing even where one of its words is known.
+        base: added to the information of every word where coverage is reckoned, >= 0. Above 0 a word that all texts
+            share counts for something too, as it must where all of them are about one subject.
     """
 
-    def __init__(self, texts: Iterable[Sequence[tuple[str, int]]], *, floor: float = 0.25) -> None:
+    def __init__(self, texts: Iterable[Sequence[tuple[str, int]]], *, floor: float = 0.25, base: float = 0.0) -> None:
         tokens = [[term for text, weight in fields for term in terms(text) * weight] for fields in texts]
         self._size = len(tokens)
         self._floor = floor
+        self._base = base
         self._bm25 = _built(tokens) if any(tokens) else None
 
     def __len__(self) -> int:
@@ -61,7 +64,7 @@ class LexicalIndex:
         for term in wanted:
             found = self._bm25.get_scores([term])
             holds = found > 0
-            rarity = self._rarity(max(1, int(holds.sum())))
+            rarity = self._base + self._rarity(max(1, int(holds.sum())))
             total += rarity
             scores += found
             covered += rarity * holds

@@ -11,6 +11,8 @@ from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions
 _MODULES = (
     "wiki_leads",
     "corpus",
+    "kiwix",
+    "qdrant",
     "wikipedia",
     "arxiv",
     "semantic_scholar",

@@ -191,6 +191,13 @@ def test_references_lead_back_to_each_use() -> None:
     assert not [a for tag, a in page.tags if (a.get("href") or "").startswith("corpus")]
 
 
+def test_a_reference_names_the_pages_that_are_cited() -> None:
+    page = to_html(example())
+    first, second = (page[page.index(f'id="ref-{n}"') :].split("</li>")[0] for n in (1, 2))
+    assert "example.org · p. 4" in first
+    assert "p. " not in second
+
+
 def test_the_foot_tells_how_it_was_made() -> None:
     visible = Page(to_html(example())).visible
     for piece in [

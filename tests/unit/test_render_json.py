@@ -8,13 +8,24 @@ from strategies import articles
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.render.json import SCHEMA, from_json, to_json
-from storm_pipeline.types import Article, Citation, Paragraph, Sentence
+from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
 
 
 @given(articles())
 @settings(max_examples=80, deadline=None)
 def test_round_trip(article: Article) -> None:
     assert from_json(to_json(article)) == article
+
+
+def test_the_page_of_a_citation_can_be_looked_up() -> None:
+    snippet = Snippet("file:///a.pdf", "Port books", "Ships came.", page=3)
+    source = Source(snippet.source_id, snippet.url, snippet.title, (snippet,))
+    sentence = Sentence("They came.", (Citation(source.id, snippet.id),))
+    article = json.loads(to_json(Article("T", (Paragraph((sentence,)),), sources=(source,))))["article"]
+    (citation,) = article["lead"][0]["sentences"][0]["citations"]
+    read = from_json(json.dumps({"schema": SCHEMA, "article": article}))
+    (found,) = [s for source in read.references for s in source.snippets if s.id == citation["snippet_id"]]
+    assert found.page == article["sources"][0]["snippets"][0]["page"] == 3
 
 
 def test_half_a_surrogate_pair_can_be_written() -> None:

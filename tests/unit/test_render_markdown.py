@@ -3,12 +3,13 @@
 import itertools
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from strategies import articles
+from strategies import URLS, articles
 
-from storm_pipeline.references.citations import marker, number_references
-from storm_pipeline.render.links import host, is_link, label
+from storm_pipeline.references.citations import marker, number_references, parse_markdown, sentence_table
+from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
@@ -31,6 +32,27 @@ def test_an_article() -> None:
         "## References\n\n1. Memo — corpus:memo.md\n2. [A & B](https://a.org/x_\\(y\\))\n\n"
         "---\n\n*3 sentences, 1 without a citation; 2 sources cited.*\n"
     )
+
+
+def paged(url: str, *pages: int) -> Article:
+    """An article that cites a passage on each of these pages, and holds one more that it does not cite."""
+    passages = tuple(Snippet(url, "Port books", f"Passage {n}.", page=n) for n in pages)
+    source = Source(passages[0].source_id, url, "Port books", (*passages, Snippet(url, "Port books", "x", page=99)))
+    sentences = tuple(Sentence(f"Sentence {s.page}.", (Citation(source.id, s.id),)) for s in passages)
+    return Article("Trade", sections=(Section("Ships", (Paragraph(sentences),)),), sources=(source,))
+
+
+def test_pages_stand_in_the_reference() -> None:
+    assert "\n1. [Port books](file:///a.pdf), p. 3\n" in to_markdown(paged("file:///a.pdf", 3))
+    assert "\n1. [Port books](file:///a.pdf), pp. 3, 12\n" in to_markdown(paged("file:///a.pdf", 12, 3))
+    assert "\n1. Port books — corpus:a, p. 3\n" in to_markdown(paged("corpus:a", 3))
+
+
+@given(st.sampled_from([*URLS, "corpus:a,", "corpus:a,_p._3"]), st.lists(st.integers(1, 999), min_size=1, unique=True))
+def test_pages_do_not_disturb_reading_back(url: str, pages: list[int]) -> None:
+    article = paged(url, *pages)
+    address = one_line(url)
+    assert parse_markdown(to_markdown(article)) == [(text, (address,)) for text, _ in sentence_table(article)]
 
 
 def shown(token: Token) -> str:

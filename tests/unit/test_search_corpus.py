@@ -181,6 +181,16 @@ def test_k_counts_documents_and_each_gives_a_few_passages(tmp_path: Path) -> Non
     assert CorpusSearch(path).search("silk", 0) == ()
 
 
+def test_words_that_all_documents_share_find_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(lines(*({"url": f"u:{n}", "text": f"Orsund harbour in year {n}."} for n in range(20))))
+    engine = CorpusSearch(path)
+    assert len(engine.search("Orsund harbour definition", 3)) == 3
+    assert len(engine.search("Orsund establishment", 3)) == 3
+    assert engine.search("xqzt blorf wug plok harbour", 3) == ()
+    assert engine.search("history of renaissance painting in the year", 3) == ()
+
+
 @pytest.mark.parametrize("name", ["absent", "", "empty.jsonl"])
 def test_nothing_to_search_is_an_error(tmp_path: Path, name: str) -> None:
     if name == "empty.jsonl":

@@ -4,18 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.reader import Document, read_documents
+from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
     "corpus:PATH",
     needs="a folder or a JSON lines file of your own",
     free=True,
-    returns="passages of your documents (.txt .md .html .pdf, or url, title and text a line)",
+    returns="passages of your documents (.txt .md .html .pdf .docx .epub, or url, title and text a line)",
     of_the_web=False,
 )
 
@@ -31,7 +33,8 @@ class CorpusSearch:
     """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or
-    a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf`` and JSON lines files, subfolders included.
+    a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders
+    included.
     Everything is read and indexed once, when the engine is made.
 
     Args:
@@ -57,7 +60,7 @@ class CorpusSearch:
             raise CorpusError(f"the corpus {path} holds nothing that can be searched: {why}")
         self._passages = passages
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
-        self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2)
+        self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -69,17 +72,8 @@ class CorpusSearch:
 
         ``k`` counts documents, i.e. distinct addresses, as for engines of the web.
         """
-        taken: dict[str, int] = {}
-        chosen: list[Snippet] = []
-        for match in self._index.search(query):
-            snippet = self._snippets[match.position]
-            count = taken.get(snippet.url, 0)
-            if count < self._passages and (count or len(taken) < k):
-                taken[snippet.url] = count + 1
-                chosen.append(snippet)
-                if len(chosen) >= k * self._passages:
-                    break
-        return tuple(chosen)
+        ranked = (self._snippets[match.position] for match in self._index.search(query))
+        return best_passages(ranked, k, self._passages)
 
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:

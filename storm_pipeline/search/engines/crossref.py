@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from storm_pipeline.documents.markup import fragment_text
+from storm_pipeline.documents.fragments import fragment_text
 from storm_pipeline.documents.plain import one_line
 from storm_pipeline.errors import SearchError
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable

@@ -71,9 +71,9 @@ class WikiLeads:
         return tuple(leads.snippets[match.position] for match in islice(leads.index.search(query), k))
 
 
-def page_address(title: str) -> str:
-    """Address of an article of the English Wikipedia."""
-    return "https://en.wikipedia.org/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
+def page_address(title: str, site: str = "en.wikipedia.org") -> str:
+    """Address of an article of a Wikipedia or a sister project, by default the English Wikipedia."""
+    return f"https://{site}/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
 
 
 def _leads(path: Path) -> _Leads:

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from storm_pipeline.documents.markup import parse_xml
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.transport.gates import Rate, gate
 from storm_pipeline.search.transport.refusals import Refusal, Refusals
@@ -176,9 +177,8 @@ class ApiClient:
     def _xml(self, body: bytes) -> Any:
         from lxml import etree
 
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
         try:
-            return etree.fromstring(body, parser)
+            return parse_xml(body)
         except etree.XMLSyntaxError as error:
             raise SearchError(
                 f"{self._service} answered with something that is not XML; check the engine's address"

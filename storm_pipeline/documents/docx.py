@@ -1,0 +1,178 @@
+"""Text of Word files, by page where the file tells where its pages ended when it was last shown or printed."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.documents.archive import BoundedZip, TooLargeError
+from storm_pipeline.documents.damage import DAMAGE, unreadable
+from storm_pipeline.documents.document import FileText
+
+if TYPE_CHECKING:
+    from docx.document import Document as WordDocument
+
+_OLD_OR_ENCRYPTED = b"\xd0\xcf\x11\xe0"
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# Deleted and moved text, and the copy of a text box that is kept for older programs.
+_LEFT_OUT = frozenset(
+    {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+)
+_SPACES = frozenset({f"{_W}tab", f"{_W}cr", f"{_W}br"})
+_PICTURES = frozenset({f"{_W}drawing", f"{_W}pict", f"{_W}object"})
+
+
+def read_docx(data: bytes) -> FileText:
+    """The text of a Word file: paragraphs, headings among them, and tables, a line a row.
+
+    Pages are counted by the breaks that a word processor noted when it laid the file out, and by those that were
+    set by hand; in a file without any, no page has a number. Never raises: what can't be read is a problem.
+    """
+    if data.startswith(_OLD_OR_ENCRYPTED):
+        return FileText(problems=("is encrypted or in Word's old format; save it as .docx without a password",))
+    import docx
+    from docx.opc.exceptions import OpcError
+    from lxml import etree
+
+    try:
+        archive = BoundedZip(data)
+        for name in archive.names:  # the library itself unpacks without a bound
+            archive.read(name)
+        document = docx.Document(io.BytesIO(data))
+        pages = _pages(document)
+        return FileText(_title(document), pages, _created(document))
+    except TooLargeError as error:
+        return FileText(problems=(str(error),))
+    except (OpcError, etree.LxmlError, *DAMAGE) as error:
+        return unreadable("DOCX", error)
+
+
+@dataclass
+class _Cursor:
+    """Where on which page the next text will stand."""
+
+    page: int = 1
+    fresh: bool = True
+    """Whether the page holds nothing yet: what Word notes after a break set by hand is that same break."""
+
+    def noted_break(self) -> None:
+        if not self.fresh:
+            self.set_break()
+
+    def set_break(self) -> None:
+        self.page += 1
+        self.fresh = True
+
+
+@dataclass
+class _Layout:
+    """Blocks of text by page."""
+
+    cursor: _Cursor = field(default_factory=_Cursor)
+    pages: dict[int, list[str]] = field(default_factory=dict)
+
+    def add(self, pieces: Iterator[str]) -> None:
+        """Add a paragraph; each piece stands on the page at which the cursor is when it comes."""
+        parts: dict[int, list[str]] = {}
+        for piece in pieces:
+            parts.setdefault(self.cursor.page, []).append(piece)
+        for page, texts in parts.items():
+            if text := " ".join("".join(texts).split()):
+                self.pages.setdefault(page, []).append(text)
+
+
+def _pages(document: "WordDocument") -> tuple[tuple[int | None, str], ...]:
+    layout = _Layout()
+    _read_blocks(document.element.body, layout)
+    is_paged = layout.cursor.page > 1
+    return tuple((page if is_paged else None, "\n\n".join(texts)) for page, texts in layout.pages.items())
+
+
+def _read_blocks(parent: Any, layout: _Layout) -> None:
+    for element in parent:
+        if element.tag == f"{_W}p":
+            layout.add(_pieces(element, layout.cursor))
+        elif element.tag == f"{_W}tbl":
+            rows = [_row(row, layout.cursor) for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr")]
+            for page in dict.fromkeys(page for page, text in rows if text):
+                text = "\n".join(text for own, text in rows if text and own == page)
+                layout.pages.setdefault(page, []).append(text)
+        elif element.tag not in _LEFT_OUT:  # content controls, accepted insertions and the like
+            _read_blocks(element, layout)
+
+
+def _row(row: Any, cursor: _Cursor) -> tuple[int, str]:
+    """The page on which a row begins, and its cells, parted by bars. Its cells run side by side, not in turn."""
+    begins, ends, texts = [], [cursor], []
+    for cell in row.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
+        own = _Cursor(cursor.page, cursor.fresh)
+        pieces = [(own.page, piece) for piece in _runs(cell, own)]
+        begins += [page for page, piece in pieces if piece.strip()][:1]
+        ends.append(own)
+        texts.append(" ".join("".join(piece for _, piece in pieces).split()))
+    last = max(ends, key=lambda end: (end.page, not end.fresh))
+    cursor.page, cursor.fresh = last.page, last.fresh
+    return max(begins, default=cursor.page), " | ".join(texts) if any(texts) else ""
+
+
+def _pieces(paragraph: Any, cursor: _Cursor) -> Iterator[str]:
+    """The texts of a paragraph in order, the cursor being moved on at each break."""
+    yield " "
+    properties = paragraph.find(f"{_W}pPr")
+    if properties is not None and _is_on(properties.find(f"{_W}pageBreakBefore")):
+        cursor.noted_break()
+    yield from _runs(paragraph, cursor)
+    section = properties.find(f"{_W}sectPr") if properties is not None else None
+    if section is not None and _value(section.find(f"{_W}type")) not in {"continuous", "nextColumn"}:
+        cursor.set_break()
+
+
+def _runs(parent: Any, cursor: _Cursor) -> Iterator[str]:
+    for element in parent:
+        if element.tag == f"{_W}t":
+            text = element.text or ""
+            cursor.fresh = cursor.fresh and not text.strip()
+            yield text
+        elif element.tag == f"{_W}lastRenderedPageBreak":
+            cursor.noted_break()
+        elif element.tag == f"{_W}br" and element.get(f"{_W}type") == "page":
+            cursor.set_break()
+        elif element.tag in _SPACES:
+            yield " "
+        elif element.tag == f"{_W}noBreakHyphen":
+            yield "-"
+        elif element.tag == f"{_W}p":
+            yield from _pieces(element, cursor)
+        elif element.tag not in _LEFT_OUT:
+            cursor.fresh = cursor.fresh and element.tag not in _PICTURES
+            yield from _runs(element, cursor)
+
+
+def _is_on(switch: Any) -> bool:
+    return switch is not None and _value(switch) not in {"0", "false", "off"}
+
+
+def _value(element: Any) -> str:
+    return "" if element is None else str(element.get(f"{_W}val") or "")
+
+
+def _title(document: "WordDocument") -> str:
+    """The title among the properties, else the paragraph that is styled as title."""
+    stated: str = document.core_properties.title.strip() if _has_properties(document) else ""
+    titled = (p.text for p in document.paragraphs if p.style is not None and p.style.name == "Title")
+    return stated or next((text for text in titled if text.strip()), "")
+
+
+def _created(document: "WordDocument") -> str | None:
+    """The day on which the file was made, unless the library's own template says so."""
+    if not _has_properties(document) or document.core_properties.comments == "generated by python-docx":
+        return None
+    created = document.core_properties.created
+    return created.date().isoformat() if created else None
+
+
+def _has_properties(document: "WordDocument") -> bool:
+    """Whether the file has any; asked for absent ones, the library would make some up."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+
+    return any(rel.reltype == RELATIONSHIP_TYPE.CORE_PROPERTIES for rel in document.part.package.rels.values())

@@ -1,0 +1,16 @@
+"""Text of plain text and Markdown files."""
+
+from storm_pipeline.documents.decoding import decoded
+from storm_pipeline.documents.document import FileText
+
+
+def read_text(data: bytes) -> FileText:
+    """A plain text as it stands."""
+    return FileText(pages=((None, decoded(data)),))
+
+
+def read_markdown(data: bytes) -> FileText:
+    """A Markdown text as it stands; a heading of the first level at its beginning is its title."""
+    text = decoded(data)
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))

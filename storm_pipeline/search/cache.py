@@ -1,0 +1,81 @@
+"""Searches remembered on disk: what was asked once need not be asked, or paid for, again."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+from unicodedata import normalize
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.sqlite_cache import SqliteCache
+from storm_pipeline.types import Snippet
+
+CacheMode = Literal["use", "off", "refresh", "replay"]
+"""``use``: ask only what is not known. ``off``: neither read nor write. ``refresh``: ask anew and remember.
+``replay``: never ask; what is not known is an error."""
+_FORMAT = 1
+_FIELDS = ("url", "title", "text", "published", "page", "engine")
+
+
+class CachedSearch:
+    """A search engine that remembers its results. Failures are not remembered; that nothing was found is.
+
+    Args:
+        engine: where to search.
+        folder: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
+        mode: see :data:`CacheMode`.
+        max_age_days: age after which a result is asked for again; a replay takes any age. None for no limit.
+        identity: what tells the engine's results from those of others, its options included; by default its name.
+    """
+
+    def __init__(
+        self,
+        engine: SearchEngine,
+        folder: Path,
+        mode: CacheMode = "use",
+        max_age_days: float | None = 30.0,
+        identity: str | None = None,
+    ) -> None:
+        self._engine = engine
+        self._cache = SqliteCache(Path(folder) / "search" / "searches.sqlite")
+        self._mode = mode
+        self._max_age_days = max_age_days
+        self._identity = engine.name if identity is None else identity
+
+    @property
+    def name(self) -> str:
+        """Name of the engine that searches."""
+        return self._engine.name
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """As the engine's, from memory where the mode allows.
+
+        Raises:
+            SearchError: as the engine's; in a replay, because this search was not recorded.
+        """
+        if self._mode == "off":
+            return self._engine.search(query, k)
+        key = json.dumps([_FORMAT, self._identity, " ".join(normalize("NFC", query).split()), k])
+        if self._mode != "refresh":
+            known = _snippets(self._cache.get(key, None if self._mode == "replay" else self._max_age_days))
+            if known is not None:
+                return known
+        if self._mode == "replay":
+            raise SearchError(
+                f"the search for {query!r} by {self.name} ({k} results) was not recorded: "
+                "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
+            )
+        found = tuple(self._engine.search(query, k))
+        self._cache.put(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found])
+        return found
+
+
+def _snippets(record: Any) -> tuple[Snippet, ...] | None:
+    """The snippets of a record; None where it is none."""
+    if not isinstance(record, list):
+        return None
+    try:
+        return tuple(Snippet(**dict(zip(_FIELDS, values, strict=True))) for values in record)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,93 @@
+"""Search in a ZIM file, e.g. a whole Wikipedia from Kiwix: offline, no key. Needs the extra ``zim``.
+
+It rests on libzim, which is licensed under the GPL, version 3 or later; see :mod:`storm_pipeline.search.zim`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.plain import one_line, plain_text
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.search.contents import TableOfContents, without_back_matter
+from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.passages import best_passages
+from storm_pipeline.search.zim import ZimFile
+from storm_pipeline.types import Snippet
+
+INFO = EngineInfo(
+    "kiwix:FILE.zim",
+    needs="a ZIM file, e.g. of a Wikipedia, and the extra `zim` (libzim, GPL-3)",
+    free=True,
+    returns="passages of its articles, offline",
+    of_the_web=False,
+)
+
+
+def open_engine(argument: str, _opening: Opening) -> "KiwixSearch":
+    """The engine of ``kiwix:FILE.zim``."""
+    if not argument:
+        raise SettingsError("the search engine `kiwix` needs a file: write kiwix:FILE.zim")
+    return KiwixSearch(ZimFile(Path(argument)))
+
+
+class KiwixSearch:
+    """Finds articles of a ZIM file by their words, and the passages of them that fit best. Thread-safe.
+
+    Args:
+        file: the file.
+        passages: passages of one article that a search returns at most, >= 1.
+        limit: words in a passage at most.
+    """
+
+    name = "kiwix"
+
+    def __init__(self, file: ZimFile, *, passages: int = 3, limit: int = 150) -> None:
+        self._file = file
+        self._passages = passages
+        self._limit = limit
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Passages of up to ``k`` articles, best passage first.
+
+        Raises:
+            CorpusError: the file is damaged.
+        """
+        query = one_line(query)
+        snippets = [
+            Snippet(article.url, article.title, plain, engine=self.name)
+            for article in self._file.find(query, k)
+            for passage in chunks(article.text(), self._limit)
+            if (plain := plain_text(passage))
+        ]
+        # No floor: the articles were found for these words, which are therefore common among their passages.
+        index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in snippets), floor=0.0)
+        return best_passages((snippets[match.position] for match in index.search(query)), k, self._passages)
+
+    @property
+    def contents(self) -> "KiwixContents":
+        """The same file as a source of tables of contents."""
+        return KiwixContents(self._file)
+
+
+class KiwixContents:
+    """Looks up tables of contents in a ZIM file: a :class:`storm_pipeline.context.ContentsSource`, offline.
+
+    Args:
+        file: the file.
+    """
+
+    def __init__(self, file: ZimFile) -> None:
+        self._file = file
+
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        """Headings of the article with this title, or that it redirects to; None if there is no such article.
+
+        Raises:
+            CorpusError: the file is damaged.
+        """
+        article = self._file.article(plain_text(title).partition("#")[0])
+        if article is None:
+            return None
+        return TableOfContents(article.title, tuple(without_back_matter(article.headings())))

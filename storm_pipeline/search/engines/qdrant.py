@@ -1,0 +1,161 @@
+"""Search by meaning in a vector database of one's own (Qdrant): on a server, or in a folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from storm_pipeline.assets import EMBEDDER
+from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text, web_address
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.search.opening import EngineInfo, Opening, variable
+from storm_pipeline.search.passages import best_passages
+from storm_pipeline.search.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
+from storm_pipeline.types import Snippet
+
+if TYPE_CHECKING:
+    from storm_pipeline.references.embedder import Embedder
+
+INFO = EngineInfo(
+    "qdrant:PLACE#COLLECTION",
+    needs=f"a Qdrant server (its key, if it has one, in {KEY_VARIABLE}), or a folder and the extra `qdrant`",
+    free=True,
+    returns="passages of a vector database of your own, found by meaning",
+    of_the_web=False,
+)
+_FORM = "write qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Names of the payload fields that hold what a snippet needs; ``a.b`` is field ``b`` inside of ``a``."""
+
+    url: str = "url"
+    title: str = "title"
+    text: str = "text"
+    published: str = "published"
+    page: str = "page"
+
+
+def open_engine(argument: str, opening: Opening) -> "QdrantSearch":
+    """The engine of ``qdrant:PLACE#COLLECTION?OPTIONS``.
+
+    Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
+    name of the vectors where a collection has several kinds, and ``embedder``, what the vectors were made with.
+    """
+    from storm_pipeline.references.embedder import open_embedder  # numpy need not be there to list the engines
+
+    place, _, rest = argument.partition("#")
+    name, _, query = rest.partition("?")
+    if not place or not name:
+        raise SettingsError(f"the search engine `qdrant` needs a place and a collection: {_FORM}")
+    options = dict(parse_qsl(query))
+    payload_names = {field.name for field in fields(Payload)}
+    if unknown := sorted(options.keys() - payload_names - {"vector", "embedder"}):
+        known = ", ".join(sorted(payload_names | {"vector", "embedder"}))
+        raise SettingsError(f"the search engine `qdrant` knows no option {', '.join(unknown)}; it has: {known}")
+    collection = _collection(place, name, opening)
+    embedder = open_embedder(options.pop("embedder", EMBEDDER), opening.cache, opening.on_progress)
+    vector = options.pop("vector", None)
+    return QdrantSearch(collection, embedder, payload=replace(Payload(), **options), vector=vector)
+
+
+def _collection(place: str, name: str, opening: Opening) -> VectorCollection:
+    if "://" not in place:
+        return FolderCollection(Path(place), name)
+    if not web_address(place):
+        raise SettingsError(f"{place!r} is not the address of a server: {_FORM}")
+    return ServerCollection(place, name, variable(KEY_VARIABLE), rate=opening.rate or 50.0)
+
+
+class QdrantSearch:
+    """Finds the passages whose vectors are nearest to the query's. Thread-safe.
+
+    Args:
+        collection: where to search.
+        embedder: what the vectors of the collection were made with.
+        payload: names of the payload fields.
+        vector: name of the vectors; needed where the collection has several kinds.
+        passages: passages of one address that a search returns at most, >= 1.
+
+    Raises:
+        SettingsError: the collection has no such vectors, or they are not as long as the embedder's.
+        SearchError: the collection could not be asked for them.
+    """
+
+    name = "qdrant"
+
+    def __init__(
+        self,
+        collection: VectorCollection,
+        embedder: "Embedder",
+        *,
+        payload: Payload | None = None,
+        vector: str | None = None,
+        passages: int = 3,
+    ) -> None:
+        self._collection = collection
+        self._embedder = embedder
+        self._payload = payload or Payload()
+        self._passages = passages
+        self._vector = _fitting(collection, embedder, vector)
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Passages of up to ``k`` addresses, nearest first; see the protocol.
+
+        Raises:
+            SearchError: the collection could not be searched, or nothing found has a text.
+        """
+        query = one_line(query)
+        if not query or k < 1:
+            return ()
+        vector = [float(number) for number in self._embedder.embed([query])[0]]
+        points = self._collection.nearest(vector, k * self._passages, self._vector)
+        found = [snippet for point in points if (snippet := self._snippet(point))]
+        if points and not found:
+            held = ", ".join(sorted({name for point in points for name in point.payload})) or "none"
+            raise SearchError(
+                f"no point found in the collection {self._collection.name!r} has a text in the field "
+                f"{self._payload.text!r}; name another, as in ?text=body (fields there: {held})"
+            )
+        return best_passages(dict.fromkeys(found), k, self._passages)
+
+    def _snippet(self, point: Point) -> Snippet | None:
+        names, payload = self._payload, point.payload
+        text = plain_text(_value(payload, names.text))
+        if not text:
+            return None
+        return Snippet(
+            plain_text(_value(payload, names.url)) or f"qdrant:{self._collection.name}/{point.id}",
+            plain_text(_value(payload, names.title)),
+            text,
+            iso_date(_value(payload, names.published)),
+            page_number(_value(payload, names.page)),
+            self.name,
+        )
+
+
+def _value(payload: Mapping[str, Any], name: str) -> Any:
+    """The field of a name, of a name within a name where there is a dot."""
+    if name in payload:
+        return payload[name]
+    outer, _, inner = name.partition(".")
+    within = payload.get(outer)
+    return _value(within, inner) if inner and isinstance(within, Mapping) else None
+
+
+def _fitting(collection: VectorCollection, embedder: "Embedder", vector: str | None) -> str:
+    """The name of the vectors to search by."""
+    sizes = collection.sizes
+    name = next(iter(sizes)) if vector is None and len(sizes) == 1 else vector or ""
+    if name not in sizes:
+        kinds = ", ".join(filter(None, sizes)) or "one kind, without a name"
+        asked = f"no vectors called {vector!r}" if vector else "several kinds of vectors, or none"
+        raise SettingsError(f"the collection {collection.name!r} has {asked}: choose by ?vector=NAME (it has: {kinds})")
+    if sizes[name] != embedder.dimension:
+        raise SettingsError(
+            f"the vectors of the collection {collection.name!r} have {sizes[name]} numbers, those of the embedder "
+            f"{embedder.name} have {embedder.dimension}: name what they were made with, as in ?embedder=MODEL"
+        )
+    return name

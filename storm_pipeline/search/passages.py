@@ -1,0 +1,25 @@
+"""Which of many ranked passages a search returns."""
+
+from collections.abc import Iterable
+
+from storm_pipeline.types import Snippet
+
+
+def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
+    """The first passages of the first documents, in their order.
+
+    Args:
+        ranked: best first; may be lazy, no more is taken than needed.
+        k: documents, i.e. distinct addresses, at most.
+        passages: passages of one document at most.
+    """
+    taken: dict[str, int] = {}
+    chosen: list[Snippet] = []
+    for snippet in ranked:
+        count = taken.get(snippet.url, 0)
+        if count < passages and (count or len(taken) < k):
+            taken[snippet.url] = count + 1
+            chosen.append(snippet)
+            if len(chosen) >= k * passages:
+                break
+    return tuple(chosen)

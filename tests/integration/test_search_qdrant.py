@@ -1,0 +1,326 @@
+"""Qdrant: a server that speaks its REST interface, and collections in folders that the test makes."""
+
+import dataclasses
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from qdrant_client import QdrantClient
+from qdrant_client.models import Distance, PointStruct, VectorParams
+from servers import Reply, Request, ScriptedServer, closed_port
+
+from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
+from storm_pipeline.references import embedder
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.search.engines.qdrant import Payload, QdrantSearch
+from storm_pipeline.search.registry import open_search
+from storm_pipeline.search.transport.retrying import Patience
+from storm_pipeline.search.vectors import FolderCollection, Point, ServerCollection
+
+EMBEDDER = HashingEmbedder(64)
+KEY = "qdrant-secret-7f3c"
+BRISK = Patience(connect=10, read=10, total=30, attempts=3, first_pause=0.001, longest_pause=0.02)
+SLOW = Reply(body=b"{}", delay=20)
+TEXTS = {
+    "https://a.org/silk": "Silk was traded for horses.",
+    "https://a.org/jade": "Jade came from Khotan.",
+    "https://a.org/paper": "Paper was invented in Luoyang.",
+}
+MISSING = Reply(404, {"status": {"error": "Not found: Collection `notes` doesn't exist!"}, "time": 8.2e-06})
+
+
+def info(vectors: Any = None) -> Reply:
+    """What a server says of a collection."""
+    params = {"vectors": vectors or {"size": 64, "distance": "Cosine"}, "shard_number": 1, "replication_factor": 1}
+    config = {"params": params, "hnsw_config": {}, "optimizer_config": {}}
+    result = {"status": "green", "optimizer_status": "ok", "points_count": 3, "config": config, "payload_schema": {}}
+    return Reply(body={"result": result, "status": "ok", "time": 0.0001})
+
+
+def points(*payloads: Any) -> Reply:
+    """What a server answers a query with."""
+    found = [{"id": n, "version": 3, "score": 0.9 - n / 10, "payload": payload} for n, payload in enumerate(payloads)]
+    return Reply(body={"result": {"points": found}, "status": "ok", "time": 0.002})
+
+
+def payload(url: str) -> dict[str, Any]:
+    return {"url": url, "title": "T", "text": TEXTS[url], "published": "2020-01-02T03:04:05Z", "page": 7}
+
+
+def on_server(url: str, patience: Patience = BRISK, key: str = KEY, **options: Any) -> QdrantSearch:
+    return QdrantSearch(ServerCollection(url, "my notes", key, patience=patience, rate=1e6), EMBEDDER, **options)
+
+
+def ask(*script: Any, k: int = 2, **options: Any) -> tuple[Any, list[Request]]:
+    """The snippets, or the error, and the requests that led to them."""
+    with ScriptedServer(*script) as server:
+        try:
+            return on_server(server.url, **options).search("silk  road\n", k), server.requests
+        except SearchError as error:
+            assert KEY not in repr(error) + str(error) + repr(error.__cause__)
+            return error, server.requests
+
+
+def test_results_and_wire_format() -> None:
+    found, (first, second) = ask(info(), points(payload("https://a.org/silk"), payload("https://a.org/jade")))
+    assert [(s.url, s.title, s.text, s.published, s.page, s.engine) for s in found] == [
+        (url, "T", TEXTS[url], "2020-01-02", 7, "qdrant") for url in ("https://a.org/silk", "https://a.org/jade")
+    ]
+    assert (first.method, first.path) == ("GET", "/collections/my%20notes")
+    assert (second.method, second.path) == ("POST", "/collections/my%20notes/points/query")
+    assert first.headers["api-key"] == second.headers["api-key"] == KEY
+    vector = second.json.pop("query")
+    assert vector == pytest.approx(EMBEDDER.embed(["silk road"])[0])
+    assert {name: value for name, value in second.json.items() if name != "query"} == {
+        "limit": 6,
+        "with_payload": True,
+    }
+
+
+def test_without_a_key_none_is_sent() -> None:
+    _, requests = ask(info(), points(), key="")
+    assert "api-key" not in requests[0].headers
+
+
+def test_named_vectors() -> None:
+    both = info({"dense": {"size": 64, "distance": "Dot"}, "title": {"size": 8, "distance": "Dot"}})
+    _, requests = ask(both, points(), vector="dense")
+    assert requests[1].json["using"] == "dense"
+    _, requests = ask(info({"dense": {"size": 64, "distance": "Dot"}}), points())
+    assert requests[1].json["using"] == "dense"
+    with pytest.raises(SettingsError, match=r"several kinds.*\?vector=NAME \(it has: dense, title\)"):
+        ask(both)
+    with pytest.raises(SettingsError, match="no vectors called 'x'"):
+        ask(info(), vector="x")
+
+
+def test_sparse_vectors_alone_are_refused() -> None:
+    params = {"vectors": None, "sparse_vectors": {"words": {}}}
+    with pytest.raises(SettingsError, match="or none"):
+        ask(Reply(body={"result": {"config": {"params": params}}, "status": "ok"}))
+
+
+def test_vectors_of_another_length_are_refused() -> None:
+    with pytest.raises(SettingsError, match=r"have 384 numbers, those of the embedder hashing-64 have 64"):
+        ask(info({"size": 384, "distance": "Cosine"}))
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(401, "set QDRANT_API_KEY"), (403, "set QDRANT_API_KEY"), (404, "no collection 'my notes'"), (400, "not underst")],
+)
+def test_refusals_are_final_and_name_a_remedy(status: int, said: str) -> None:
+    reply = dataclasses.replace(MISSING, status=status)
+    for script, asked in (([reply], 1), ([info(), reply], 2)):
+        error, requests = ask(*script)
+        assert f"qdrant answered {status}" in str(error)
+        assert said in str(error)
+        assert len(requests) == asked
+
+
+@pytest.mark.parametrize("refusal", [Reply(500), Reply(503), Reply(429), Reply(reset=True), SLOW])
+def test_what_may_pass_is_tried_again(refusal: Reply) -> None:
+    patience = dataclasses.replace(BRISK, read=0.5) if refusal is SLOW else BRISK
+    found, requests = ask(info(), refusal, points(payload("https://a.org/silk")), patience=patience)
+    assert [s.url for s in found] == ["https://a.org/silk"]
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize(("refusal", "said"), [(Reply(500), "answered 500"), (SLOW, "did not answer in time")])
+def test_patience_ends(refusal: Reply, said: str) -> None:
+    start = time.monotonic()
+    error, requests = ask(info(), refusal, patience=dataclasses.replace(BRISK, read=0.1))
+    assert said in str(error)
+    assert len(requests) == 4
+    assert time.monotonic() - start < 10
+
+
+def test_nobody_at_home() -> None:
+    with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
+        on_server(url)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [[], {}, {"result": None}, {"result": {"points": None}}, {"result": {"points": [5]}}, {"result": {"points": [{}]}}],
+)
+def test_answers_of_another_form(body: Any) -> None:
+    error, _ = ask(info(), Reply(body=body))
+    assert "unknown form" in str(error)
+    error, _ = ask(Reply(body=body))
+    assert "unknown form" in str(error)
+
+
+def test_points_without_text_are_left_out_and_all_of_them_are_an_error() -> None:
+    found, _ = ask(info(), points(None, {"text": " "}, {"text": 5}, payload("https://a.org/silk")))
+    assert [s.url for s in found] == ["https://a.org/silk"]
+    error, _ = ask(info(), points({"body": "x", "link": "y"}))
+    assert "in the field 'text'" in str(error)
+    assert "(fields there: body, link)" in str(error)
+
+
+def test_other_payload_fields() -> None:
+    langchain = {"page_content": "Silk.", "metadata": {"source": "notes/silk.pdf", "page": 3, "name": "On silk"}}
+    names = Payload(text="page_content", url="metadata.source", page="metadata.page", title="metadata.name")
+    found, _ = ask(info(), points(langchain, {"page_content": "Bare."}), payload=names)
+    assert [(s.url, s.title, s.text, s.page) for s in found] == [
+        ("notes/silk.pdf", "On silk", "Silk.", 3),
+        ("qdrant:my notes/1", "", "Bare.", None),
+    ]
+
+
+def test_k_counts_addresses() -> None:
+    many = [{"url": f"u:{n // 5}", "text": f"Text {n}."} for n in range(20)]
+    found, requests = ask(info(), points(*many), k=2)
+    assert requests[1].json["limit"] == 6
+    assert [s.text for s in found] == ["Text 0.", "Text 1.", "Text 2.", "Text 5.", "Text 6.", "Text 7."]
+
+
+@pytest.mark.parametrize("query", ["", " \n", "\x00"])
+def test_an_empty_query_asks_nobody(query: str) -> None:
+    with ScriptedServer(info()) as server:
+        engine = on_server(server.url)
+        assert (engine.search(query, 3), engine.search("x", 0), len(server.requests)) == ((), (), 1)
+
+
+class Held:
+    """A collection that answers with the payloads it is given."""
+
+    name = "held"
+    sizes = {"": 64}  # noqa: RUF012
+
+    def __init__(self, payloads: list[Any]) -> None:
+        self._payloads = payloads
+
+    def nearest(self, vector: Any, count: int, using: str) -> list[Point]:
+        return [Point(str(n), payload) for n, payload in enumerate(self._payloads[:count])]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["url", "text", "a"]), inner),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["url", "title", "text", "published", "page"]), JSON), max_size=4))
+def test_any_payload_gives_sound_snippets_or_an_error(payloads: list[dict[str, Any]]) -> None:
+    try:
+        found = QdrantSearch(Held(payloads), EMBEDDER).search("silk", 3)
+    except SearchError as error:
+        assert payloads
+        assert "has a text in the field" in str(error)
+        return
+    for snippet in found:
+        assert snippet.url and snippet.text
+        assert snippet.page is None or snippet.page >= 1
+        (snippet.url + snippet.title + snippet.text).encode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A database whose collection `notes` holds the texts."""
+    client = QdrantClient(path=str(tmp_path / "db"))
+    client.create_collection("notes", vectors_config=VectorParams(size=64, distance=Distance.COSINE))
+    vectors = EMBEDDER.embed(list(TEXTS.values()))
+    client.upsert(
+        "notes",
+        [
+            PointStruct(id=n, vector=vector.tolist(), payload=payload(url))
+            for n, (url, vector) in enumerate(zip(TEXTS, vectors, strict=True))
+        ],
+    )
+    client.close()
+    return tmp_path / "db"
+
+
+def in_folder(folder: Path) -> QdrantSearch:
+    return QdrantSearch(FolderCollection(folder, "notes"), EMBEDDER)
+
+
+def test_a_folder(folder: Path) -> None:
+    found = in_folder(folder).search("Who traded silk for horses?", 2)
+    assert len(found) == 2
+    assert (found[0].url, found[0].text, found[0].page) == ("https://a.org/silk", "Silk was traded for horses.", 7)
+
+
+def test_threads_and_engines_share_a_folder(folder: Path) -> None:
+    engines = [in_folder(folder), in_folder(folder)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: engines[n % 2].search("jade from Khotan", 1)[0].url, range(40)))
+    assert set(found) == {"https://a.org/jade"}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the library leaves its lock file open
+def test_a_folder_is_released(folder: Path) -> None:
+    engine = in_folder(folder)
+    assert engine.search("silk", 1)
+    del engine
+    client = QdrantClient(path=str(folder))
+    with pytest.raises(CorpusError, match="in use by another program"):
+        in_folder(folder)
+    client.close()
+    assert in_folder(folder).search("silk", 1)
+
+
+def test_folders_of_no_use_are_named_and_left_alone(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"no collection 'x'; it has: notes"):
+        FolderCollection(folder, "x")
+    with pytest.raises(CorpusError, match="no folder of a Qdrant database"):
+        FolderCollection(tmp_path / "absent", "notes")
+    assert not (tmp_path / "absent").exists()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "meta.json").write_text("{")
+    with pytest.raises(CorpusError, match="cannot be opened"):
+        FolderCollection(tmp_path / "bad", "notes")
+
+
+@pytest.fixture
+def small_embedder(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Opens the hashing embedder whatever is asked for; the names that were."""
+    asked: list[str] = []
+
+    def opened(name: str, *_: object) -> HashingEmbedder:
+        asked.append(name)
+        return EMBEDDER
+
+    monkeypatch.setattr(embedder, "open_embedder", opened)
+    return asked
+
+
+def test_specifications(folder: Path, small_embedder: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert open_search(f"qdrant:{folder}#notes").search("silk horses", 1)[0].title == "T"
+    assert open_search(f"qdrant:{folder}#notes?title=url&embedder=mine").search("silk", 1)[0].title.startswith("http")
+    monkeypatch.setenv("QDRANT_API_KEY", KEY)
+    with ScriptedServer(info(), points({"body": "Silk."})) as server:
+        found = open_search(f"qdrant:{server.url}/#notes?text=body").search("silk", 1)
+        assert [s.text for s in found] == ["Silk."]
+        assert server.requests[0].path == "/collections/notes"
+        assert server.requests[0].headers["api-key"] == KEY
+    assert small_embedder == ["all-MiniLM-L6-v2", "mine", "all-MiniLM-L6-v2"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("qdrant", "needs a place and a collection"),
+        ("qdrant:db", "needs a place and a collection"),
+        ("qdrant:#notes", "needs a place and a collection"),
+        ("qdrant:db#notes?texts=x", r"knows no option texts; it has: embedder, page"),
+        ("qdrant:ftp://a#notes", "not the address of a server"),
+    ],
+)
+def test_specifications_that_cannot_be(spec: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        open_search(spec)
+
+
+def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "qdrant_client", None)
+    with pytest.raises(MissingExtraError, match=r"storm-pipeline\[qdrant\]"):
+        open_search(f"qdrant:{folder}#notes")

@@ -1,0 +1,232 @@
+"""The caches: what goes in comes out, in every mode, from every thread and process, and no damage stops a search."""
+
+import logging
+import multiprocessing
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.search.cache import CachedSearch, CacheMode
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.page_cache import PageCache
+from storm_pipeline.sqlite_cache import SqliteCache
+from storm_pipeline.types import Snippet
+
+ANY_TEXT = st.text(st.characters())  # halves of surrogate pairs included
+SNIPPETS = st.lists(
+    st.builds(
+        Snippet,
+        url=ANY_TEXT,
+        title=ANY_TEXT,
+        text=ANY_TEXT,
+        published=st.none() | ANY_TEXT,
+        page=st.none() | st.integers(1),
+        engine=ANY_TEXT,
+    ),
+    max_size=3,
+)
+JSON = st.recursive(
+    st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
+
+
+@settings(max_examples=50)
+@given(ANY_TEXT, SNIPPETS, st.integers(-1, 50))
+def test_what_is_found_once_is_found_again(query: str, found: list[Snippet], k: int) -> None:
+    with TemporaryDirectory() as folder:
+        engine = FakeSearch(lambda _: tuple(found))
+        first = CachedSearch(engine, Path(folder)).search(query, k)
+        for mode in ("use", "replay"):
+            assert CachedSearch(FakeSearch({}, failing=lambda _: True), Path(folder), mode).search(query, k) == first
+        assert len(engine.queries) == 1
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(ANY_TEXT, JSON, max_size=5))
+def test_what_is_put_is_got(values: dict[str, Any]) -> None:
+    with TemporaryDirectory() as folder:
+        for key, value in values.items():
+            SqliteCache(Path(folder, "x.sqlite")).put(key, value)
+        again = SqliteCache(Path(folder, "x.sqlite"))
+        assert {key: again.get(key) for key in values} == values
+        assert again.get("\0 no such key") is None
+
+
+def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str | None = None) -> int:
+    """How often the engine is asked by one search."""
+    engine = FakeSearch({query: [SILK]})
+    assert CachedSearch(engine, folder, mode, identity=identity).search(query, k)
+    return len(engine.queries)
+
+
+def test_modes(tmp_path: Path) -> None:
+    modes: list[CacheMode] = ["off", "use", "use", "refresh", "off", "replay"]
+    assert [asked(tmp_path, mode) for mode in modes] == [1, 1, 0, 1, 1, 0]
+
+
+def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:
+    engine = FakeSearch({"silk": [SILK]})
+    with pytest.raises(SearchError, match=r"'silk' by fake \(3 results\) was not recorded.*`refresh`"):
+        CachedSearch(engine, tmp_path, "replay").search("silk", 3)
+    assert engine.queries == ()
+    assert not list(tmp_path.iterdir())
+
+
+def test_refresh_replaces(tmp_path: Path) -> None:
+    other = Snippet("https://b.org", "", "Newer.")
+    CachedSearch(FakeSearch({"silk": [SILK]}), tmp_path).search("silk", 3)
+    CachedSearch(FakeSearch({"silk": [other]}), tmp_path, "refresh").search("silk", 3)
+    assert CachedSearch(FakeSearch({}), tmp_path).search("silk", 3) == (other,)
+
+
+def test_what_tells_searches_apart(tmp_path: Path) -> None:
+    assert asked(tmp_path, "use", query="silk  road\n") == 1
+    assert asked(tmp_path, "use", query="silk road") == 0
+    assert asked(tmp_path, "use", query="caf\u00e9") == 1
+    assert asked(tmp_path, "use", query="cafe\u0301") == 0
+    assert asked(tmp_path, "use", query="Silk road") == 1
+    assert asked(tmp_path, "use", query="silk road", k=4) == 1
+    assert asked(tmp_path, "use", query="silk road", identity="fake?language=de") == 1
+
+
+def test_nothing_found_is_remembered_and_failures_are_not(tmp_path: Path) -> None:
+    engine = FakeSearch({}, failing={"bad"})
+    cached = CachedSearch(engine, tmp_path)
+    for _ in range(2):
+        assert cached.search("nothing", 3) == ()
+        with pytest.raises(SearchError, match="told to fail"):
+            cached.search("bad", 3)
+    assert engine.queries == ("nothing", "bad", "bad")
+
+
+def test_age(tmp_path: Path) -> None:
+    now = 1_000_000.0
+    cache = SqliteCache(tmp_path / "x.sqlite", clock=lambda: now)
+    cache.put("k", 1)
+    now += 86_400
+    assert (cache.get("k", 1.01), cache.get("k", 0.99), cache.get("k")) == (1, None, 1)
+
+
+def test_old_results_are_asked_for_again_but_replayed(tmp_path: Path) -> None:
+    assert asked(tmp_path, "use") == 1
+    with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:
+        file.execute("UPDATE entries SET saved = saved - 31 * 86400")
+    file.close()
+    assert asked(tmp_path, "replay") == 0
+    assert asked(tmp_path, "use") == 1
+    assert asked(tmp_path, "use") == 0
+
+
+def test_an_address_is_one_page_however_spelt(tmp_path: Path) -> None:
+    pages = PageCache(tmp_path)
+    pages.put("http://www.a.org/x/?utm_source=y", {"text": "t"})
+    assert pages.get("https://a.org/x") == {"text": "t"}
+    assert pages.get("https://a.org/y") is None
+    assert PageCache(tmp_path, max_age_days=-1).get("https://a.org/x") is None
+
+
+def damage_all(path: Path) -> None:
+    path.write_bytes(b"this is no database " * 500)
+
+
+def damage_inside(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[100:] = b"\xff" * (len(data) - 100)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [damage_all, damage_inside])
+def test_a_damaged_file_is_moved_aside(
+    tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "search" / "searches.sqlite"
+    assert asked(tmp_path, "use") == 1
+    damage(path)
+    assert asked(tmp_path, "use") == 1
+    assert asked(tmp_path, "use") == 0
+    assert len(list(path.parent.glob("searches.sqlite.damaged-*"))) == 1
+    (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "was damaged and is now" in said
+
+
+@pytest.mark.parametrize("value", ["", "[", "5", '{"a": 1}', "[[1]]", "[5]", "[" * 100_000])
+def test_a_record_of_another_form_is_asked_for_again(tmp_path: Path, value: str) -> None:
+    assert asked(tmp_path, "use") == 1
+    with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:
+        file.execute("UPDATE entries SET value = ?", (value,))
+    file.close()
+    assert asked(tmp_path, "use") == 1
+
+
+@pytest.mark.parametrize("obstacle", ["a file in the way", "a folder in the way", "full"])
+def test_a_cache_that_cannot_be_written_stops_nothing(
+    tmp_path: Path, obstacle: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if obstacle == "a file in the way":
+        (tmp_path / "search").write_text("")
+    elif obstacle == "a folder in the way":
+        (tmp_path / "search" / "searches.sqlite").mkdir(parents=True)
+    else:
+        connect = sqlite3.connect
+
+        def full(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+            file = connect(*args, **kwargs)
+            file.execute("PRAGMA max_page_count = 1")
+            return file
+
+        monkeypatch.setattr(sqlite3, "connect", full)
+    cached = CachedSearch(FakeSearch({"silk": [SILK]}), tmp_path)
+    assert [cached.search("silk", 3) for _ in range(3)] == [(SILK,)] * 3
+    (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "cannot be used" in said and "the run goes on" in said
+
+
+def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked(tmp_path, "use") == 1
+    connect = sqlite3.connect
+
+    def read_only(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        file = connect(*args, **kwargs)
+        file.execute("PRAGMA query_only = ON")
+        return file
+
+    monkeypatch.setattr(sqlite3, "connect", read_only)
+    assert asked(tmp_path, "use") == 0
+    assert asked(tmp_path, "use", query="other") == 1
+
+
+def test_threads_lose_nothing(tmp_path: Path) -> None:
+    cached = CachedSearch(FakeSearch(lambda query: [Snippet("u:" + query, "", query)]), tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: cached.search(f"q{n}", 3), range(60)))
+    replay = CachedSearch(FakeSearch({}), tmp_path, "replay")
+    assert [replay.search(f"q{n}", 3)[0].text for n in range(60)] == [f"q{n}" for n in range(60)]
+
+
+def fill(path: Path, name: str, count: int) -> None:
+    cache = SqliteCache(path)
+    for n in range(count):
+        cache.put(f"{name}{n}", [name, n])
+
+
+def test_processes_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    processes = [multiprocessing.get_context("spawn").Process(target=fill, args=(path, name, 60)) for name in "abc"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+        assert process.exitcode == 0
+    cache = SqliteCache(path)
+    assert all(cache.get(f"{name}{n}") == [name, n] for name in "abc" for n in range(60))
