@@ -100,6 +100,13 @@ class Counted(Event):
 
 
 @dataclass(frozen=True)
+class Noted(Event):
+    """A choice that was made for the user, or news from below; nothing is wrong."""
+
+    detail: str
+
+
+@dataclass(frozen=True)
 class Degraded(Event):
     """A piece is poorer than it could be, and why. Recorded in the article's report."""
 
@@ -191,6 +198,10 @@ class Events:
         for name, number in numbers.items():
             if number:
                 self.emit(Counted(self.stage, name, number))
+
+    def noted(self, detail: str) -> None:
+        """Tell of a choice that was made."""
+        self.emit(Noted(self.stage, detail))
 
     def degraded(self, detail: str) -> None:
         """Record that a piece of the current stage is poorer than it could be."""

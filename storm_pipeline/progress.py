@@ -17,9 +17,11 @@ from storm_pipeline.events import (
     Downloading,
     Event,
     Failed,
+    Noted,
     Retried,
     RunFinished,
     RunStarted,
+    Searched,
     StageFinished,
     StageStarted,
 )
@@ -107,6 +109,10 @@ class ProgressSink:
         match event:
             case Retried():
                 line, style = self._notes.add(f"trying again: {event.what}: {event.reason}"), "dim"
+            case Noted():
+                line, style = self._notes.add(event.detail), ""
+            case Searched(results=0):
+                line, style = self._notes.add(f"nothing found by {event.engine} for {event.query!r}"), "dim"
             case Degraded():
                 line, style = self._notes.add(f"{event.stage}: {event.detail}"), "yellow"
             case Failed():

@@ -1,6 +1,7 @@
 """Every setting of a run, in one frozen value."""
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,9 +60,42 @@ class Settings(BaseModel):
     queries: int = Field(3, ge=1, le=5, description="Search queries a question at most.")
     related_topics: int = Field(5, ge=0, le=20, description="Related articles whose contents are looked up.")
 
-    search: str = Field("wiki-leads", min_length=1, description="Search engine: see `storm search engines`.")
+    search: str = Field(
+        "auto",
+        min_length=1,
+        description="Search engine, see `storm search engines`; auto: the first whose key is set, else one without a "
+        "key where the network can be reached, else the embedded corpus.",
+    )
     top_k: int = Field(3, ge=1, le=50, description="Results a query.")
+    search_rate: float | None = Field(
+        None, gt=0, le=1000, description="Searches a second at most; default: the engine's own rate."
+    )
+    language: str | None = Field(None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de.")
+    region: str | None = Field(None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
+    since: date | None = Field(None, description="Earliest day of publication, e.g. 2020-01-31.")
+    until: date | None = Field(None, description="Latest day of publication.")
+    domains: tuple[str, ...] = Field((), description="Only sources on this domain or below it.")
+    without_domains: tuple[str, ...] = Field((), description="No sources on this domain or below it.")
+    read_pages: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="Whether the pages that an engine finds are fetched and read, or its snippets alone; auto: "
+        "for engines of the web.",
+    )
+    sources: Literal["auto", "strict", "standard", "any"] = Field(
+        "auto",
+        description="Which sources may be used: any; standard: none that Wikipedia's editors hold unreliable, nor "
+        "social media and the like; strict: only those known to be good; auto: standard for engines of the web.",
+    )
+    allow_sources: tuple[str, ...] = Field((), description="A domain, or domain with path, always allowed.")
+    deny_sources: tuple[str, ...] = Field((), description="A domain, or domain with path, never allowed.")
     exclude_urls: tuple[str, ...] = Field((), description="Pages never used, nor their mirrors: e.g. ground truth.")
+    exclude_titles: tuple[str, ...] = Field((), description="Wikipedia articles never used, nor copies of them.")
+    search_cache: Literal["use", "off", "refresh", "replay"] = Field(
+        "use",
+        description="Searches and pages remembered on disk; refresh: asked anew; replay: never asked, so that what "
+        "is not remembered is an error.",
+    )
+    search_cache_days: float = Field(30.0, gt=0, description="Age in days at which they are asked again.")
 
     embedder: str = Field("all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder.")
     answer_facts: int = Field(10, ge=1, le=100, description="Sentences of sources shown to the expert a question.")

@@ -1,16 +1,15 @@
 """What the engines over engines share: reading their specifications, and surviving an engine that fails."""
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.losses import tell
 from storm_pipeline.search.opening import Opening
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.types import Snippet
 
-_log = logging.getLogger(__name__)
 _MOST_ENGINES = 16
 
 
@@ -30,12 +29,11 @@ def attempt(engine: SearchEngine, query: str, k: int) -> Attempt:
         return Attempt(failure=f"the search engine `{engine.name}` failed: {error}")
 
 
-def tell_failures(attempts: Sequence[Attempt], on_loss: Callable[[str], None] | None) -> None:
-    """Tell of each failure that was survived.
+def tell_failures(attempts: Sequence[Attempt]) -> None:
+    """Tell :mod:`storm_pipeline.search.losses` of each failure that was survived.
 
     Args:
         attempts: one for each engine that was asked.
-        on_loss: told of each failure; None for a warning in the log.
 
     Raises:
         SearchError: none was survived, because every engine failed; names each.
@@ -44,10 +42,7 @@ def tell_failures(attempts: Sequence[Attempt], on_loss: Callable[[str], None] | 
     if len(failures) == len(attempts):
         raise SearchError("; ".join(failures))
     for failure in failures:
-        if on_loss:
-            on_loss(failure)
-        else:
-            _log.warning("%s; the search went on without it", failure)
+        tell(f"{failure}; the search went on without it")
 
 
 def open_parts(name: str, argument: str, separator: str, opening: Opening) -> list[SearchEngine]:

@@ -4,7 +4,6 @@ Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, o
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -82,14 +81,12 @@ class Opening:
         options: which results are wanted.
         rate: requests a second; None for the engine's own rate.
         on_progress: told about a download, should one be needed.
-        on_loss: told in a sentence when an engine among several failed and the others went on; None for the log.
     """
 
     cache: Path = Path("cache")
     options: SearchOptions = field(default_factory=SearchOptions)
     rate: float | None = None
     on_progress: Progress | None = None
-    on_loss: Callable[[str], None] | None = None
 
 
 def variable(name: str) -> str:

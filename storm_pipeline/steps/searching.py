@@ -8,6 +8,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SearchError
 from storm_pipeline.events import Searched
+from storm_pipeline.search.losses import gathering
 from storm_pipeline.types import Snippet
 
 
@@ -43,9 +44,12 @@ def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
 
 def _search(ctx: RunContext, query: str) -> _Hits:
     start = time.monotonic()
-    try:
-        snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
-    except SearchError as error:
-        ctx.events.failed(f"search for {query!r}: {error}")
-        snippets = ()
+    with gathering() as lost:
+        try:
+            snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
+        except SearchError as error:
+            ctx.events.failed(f"search for {query!r}: {error}")
+            snippets = ()
+    for detail in lost:
+        ctx.events.degraded(detail)
     return _Hits(query, snippets, time.monotonic() - start)

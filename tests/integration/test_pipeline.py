@@ -23,6 +23,7 @@ from storm_pipeline.events import CallbackSink, Event, Searched
 from storm_pipeline.references.citations import parse_markdown
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.contents import TableOfContents
+from storm_pipeline.search.engines.fused import FusedSearch
 from storm_pipeline.search.fake import FakeSearch
 
 NOUNS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copper tin lacquer dye".split()
@@ -219,6 +220,15 @@ def test_a_failing_search_is_recorded_and_survived(tmp_path: Path) -> None:
     assert problem.kind == "failure"
     assert "aspect 1" in problem.detail
     assert article.sections
+
+
+def test_an_engine_lost_among_several_is_told(tmp_path: Path) -> None:
+    broken = FakeSearch({}, name="broken", failing=lambda _: True)
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=FusedSearch([FakeSearch(world), broken])).write("Silk Road")
+    told = {(problem.kind, problem.detail.split(":")[0]) for problem in article.report.problems}
+    assert ("degradation", "the search engine `broken` failed") in told
+    assert article.references
 
 
 def test_a_failing_turn_ends_its_conversation_alone(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from storm_pipeline.search.combined import parts_of
 from storm_pipeline.search.engines.first import FirstSearch
 from storm_pipeline.search.engines.fused import FusedSearch, fused
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.losses import gathering
 from storm_pipeline.search.opening import Opening, SearchOptions
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.types import Snippet
@@ -117,25 +118,25 @@ def _rank(urls: list[str], url: str) -> float:
 
 def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> None:
     empty, full, last = engine("empty"), engine("full", "https://a.org"), engine("last", "https://b.org")
-    told: list[str] = []
-    chain = FirstSearch([failing("broken"), empty, full, last], on_loss=told.append)
+    chain = FirstSearch([failing("broken"), empty, full, last])
     assert chain.name == "first:broken>empty>full>last"
-    assert [s.url for s in chain.search("silk", 3)] == ["https://a.org"]
+    with gathering() as told:
+        assert [s.url for s in chain.search("silk", 3)] == ["https://a.org"]
     assert (empty.queries, full.queries, last.queries) == (("silk",), ("silk",), ())
-    assert told == ["the search engine `broken` failed: broken was told to fail for 'silk'"]
-    assert FirstSearch([failing("broken"), empty], on_loss=told.append).search("silk", 3) == ()
-    assert len(told) == 2
+    (detail,) = told
+    assert detail.startswith("the search engine `broken` failed: broken was told to fail for 'silk'")
+    with gathering() as told:
+        assert FirstSearch([failing("broken"), empty]).search("silk", 3) == ()
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize("kind", [FusedSearch, FirstSearch])
 def test_only_when_all_fail_the_search_does(kind: type[FusedSearch] | type[FirstSearch]) -> None:
-    told: list[str] = []
-    with pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
-        kind([failing("one"), failing("two")], on_loss=told.append).search("silk", 3)
+    with gathering() as told, pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
+        kind([failing("one"), failing("two")]).search("silk", 3)
     assert told == []
-    assert [s.url for s in kind([failing("one"), engine("two", "u:a")], on_loss=told.append).search("silk", 3)] == [
-        "u:a"
-    ]
+    with gathering() as told:
+        assert [s.url for s in kind([failing("one"), engine("two", "u:a")]).search("silk", 3)] == ["u:a"]
     assert len(told) == 1
     with pytest.raises(SettingsError, match="at least one engine"):
         kind([])

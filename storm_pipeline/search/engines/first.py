@@ -1,6 +1,6 @@
 """A chain of engines: the next is asked where one fails or finds nothing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
@@ -19,7 +19,7 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, opening: Opening) -> "FirstSearch":
     """The engine of ``first:A>B``; A and B are specifications of engines, as many as are wanted."""
-    return FirstSearch(open_parts("first", argument, ">", opening), on_loss=opening.on_loss)
+    return FirstSearch(open_parts("first", argument, ">", opening))
 
 
 class FirstSearch:
@@ -27,17 +27,15 @@ class FirstSearch:
 
     Args:
         engines: at least one, in the order in which they are asked.
-        on_loss: told in a sentence of an engine that failed; None for a warning in the log.
 
     Raises:
         SettingsError: there is no engine.
     """
 
-    def __init__(self, engines: Iterable[SearchEngine], *, on_loss: Callable[[str], None] | None = None) -> None:
+    def __init__(self, engines: Iterable[SearchEngine]) -> None:
         self._engines = tuple(engines)
         if not self._engines:
             raise SettingsError("the search engine `first` needs at least one engine: write first:A>B")
-        self._on_loss = on_loss
 
     @property
     def name(self) -> str:
@@ -55,5 +53,5 @@ class FirstSearch:
             attempts.append(attempt(engine, query, k))
             if attempts[-1].snippets:
                 break
-        tell_failures(attempts, self._on_loss)
+        tell_failures(attempts)
         return attempts[-1].snippets

@@ -1,6 +1,6 @@
 """Several engines asked side by side, their results fused by rank."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from storm_pipeline.concurrency import parallel_map
@@ -22,28 +22,26 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, opening: Opening) -> "FusedSearch":
     """The engine of ``fused:A+B``; A and B are specifications of engines, as many as are wanted."""
-    return FusedSearch(open_parts("fused", argument, "+", opening), on_loss=opening.on_loss)
+    return FusedSearch(open_parts("fused", argument, "+", opening))
 
 
 class FusedSearch:
     """Asks several engines at once and fuses their pages by reciprocal rank (see :mod:`storm_pipeline.search.fusion`).
 
     A page that several engines find is one source with the passages of each. It takes as long as the slowest engine;
-    one that fails is gone without as long as another answers.
+    one that fails is gone without as long as another answers, which is told to :mod:`storm_pipeline.search.losses`.
 
     Args:
         engines: at least one; of pages with equal rank those of the earlier engine come first.
-        on_loss: told in a sentence of an engine that failed; None for a warning in the log.
 
     Raises:
         SettingsError: there is no engine.
     """
 
-    def __init__(self, engines: Iterable[SearchEngine], *, on_loss: Callable[[str], None] | None = None) -> None:
+    def __init__(self, engines: Iterable[SearchEngine]) -> None:
         self._engines = tuple(engines)
         if not self._engines:
             raise SettingsError("the search engine `fused` needs at least one engine: write fused:A+B")
-        self._on_loss = on_loss
 
     @property
     def name(self) -> str:
@@ -57,7 +55,7 @@ class FusedSearch:
             SearchError: every engine failed; names each.
         """
         attempts = parallel_map(lambda engine: attempt(engine, query, k), self._engines, workers=len(self._engines))
-        tell_failures(attempts, self._on_loss)
+        tell_failures(attempts)
         return fused([one.snippets for one in attempts], k)
 
 
