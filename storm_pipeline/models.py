@@ -39,7 +39,8 @@ _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_
 class Model:
     """A language model, the adapter that speaks to it, and its name and place for people.
 
-    ``bounded`` replies end where a program's ``ample`` says; others where the model or the settings do.
+    ``bounded`` replies end where a program's ``ample`` says; others where the model or the settings do. A ``steady``
+    model gives its likeliest reply to a program that asks for it, unless that did not parse.
     """
 
     lm: dspy.LM
@@ -47,6 +48,7 @@ class Model:
     name: str
     where: str
     bounded: bool = False
+    steady: bool = False
 
 
 class LanguageModels:
@@ -126,6 +128,8 @@ class LanguageModels:
         lm = model.lm.copy()  # own history, shared connections
         if model.bounded:
             lm.kwargs["max_tokens"] = min(program.ample, lm.kwargs.get("max_tokens") or program.ample)
+        if model.steady and program.steady and not sample:
+            lm.kwargs["temperature"] = 0.0
         if self._seed is not None:
             lm.kwargs["seed"] = self._seed + sample
         with self._slots:
@@ -234,7 +238,8 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
         timeout=_EMBEDDED_TIMEOUT,
     )
     adapter = PromptAdapter(structured=settings.structured != "never")
-    return Model(lm, adapter, server.model, "the embedded model", bounded=True)
+    steady = settings.temperature is None
+    return Model(lm, adapter, server.model, "the embedded model", bounded=True, steady=steady)
 
 
 def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:

@@ -16,15 +16,22 @@ class Program(dspy.Module):
         demos: worked examples; an optimiser may replace them.
         ample: tokens that a good reply never needs more of. Where replies are bounded (a small model that goes on
             and on is repeating itself) they end there.
+        steady: whether small models do it best without chance.
     """
 
     def __init__(
-        self, signature: type[dspy.Signature], demos: list[dspy.Example] | None = None, *, ample: int = 700
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dspy.Example] | None = None,
+        *,
+        ample: int = 700,
+        steady: bool = False,
     ) -> None:
         super().__init__()
         self.predict = dspy.Predict(signature)
         self.predict.demos = list(demos or [])
         self.ample = ample
+        self.steady = steady
 
     @property
     def name(self) -> str:
@@ -47,8 +54,12 @@ class Programs:
     question: Program = field(default_factory=partial(Program, research.AskQuestion, ample=100))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, ample=120))
     answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, ample=300))
-    draft: Program = field(default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, ample=180))
-    refine: Program = field(default_factory=partial(Program, outline.RefineOutline, examples.REFINE, ample=220))
+    draft: Program = field(
+        default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, ample=180, steady=True)
+    )
+    refine: Program = field(
+        default_factory=partial(Program, outline.RefineOutline, examples.REFINE, ample=220, steady=True)
+    )
     section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION, ample=700))
     lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
     repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, ample=200))
