@@ -17,6 +17,15 @@ _END = re.compile(rf"[。！？｡]++[{_CLOSERS}]*+|(?<![.!?…؟।])[.!?…؟�
 _NO_END = re.compile(
     r"(?:^|[\s(\[“\"])(?:[A-Z]|[Dd]r|Mrs?|Ms|Prof|St|Sr|Jr|Gen|Col|Capt|[Nn]os?|[Vv]ols?|[Ff]igs?|pp?|al|ca?|cf|vs?|e\.g|i\.e|approx)\.$"
 )
+_OPEN_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*\n[^\S\n]*\n)")
+
+
+def closed_blocks(text: str) -> str:
+    """The text with a full stop behind each block that ends in a word, blocks being parted by blank lines.
+
+    Without it a heading would run into the sentence that follows, once the passage is on one line.
+    """
+    return _OPEN_BLOCK.sub(".", text)
 
 
 def chunks(text: str, limit: int = 150) -> list[str]:

@@ -1,5 +1,6 @@
 """The notebooks, executed whole. The first is the suite's true end-to-end run: embedded model, corpus and encoder."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -11,19 +12,39 @@ from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, fetch
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def executed(name: str, runs: Path) -> Path:
+    """Execute a notebook with its runs in another folder; the folder of the article that it wrote."""
+    book = nbformat.read(ROOT / "examples" / name, as_version=4)
+    book.cells[1].source = book.cells[1].source.replace('root / "runs"', f"Path({str(runs)!r})")
+    NotebookClient(
+        book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}
+    ).execute()
+    (article,) = runs.glob("*/article.md")
+    return article.parent
+
+
 @pytest.mark.assets
 @pytest.mark.model
 @pytest.mark.filterwarnings("default")  # warnings of the kernel's own machinery are not ours to forbid
 def test_write_an_article(tmp_path: Path) -> None:
     for asset in (EMBEDDED_MODELS["embedded"], EMBEDDER, LEADS):
         fetch(asset, ROOT / "cache")
-    book = nbformat.read(ROOT / "examples" / "01_write_an_article.ipynb", as_version=4)
-    book.cells[1].source = book.cells[1].source.replace('root / "runs"', f"Path({str(tmp_path)!r})")
-    NotebookClient(
-        book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}
-    ).execute()
-    (run,) = tmp_path.iterdir()
+    run = executed("01_write_an_article.ipynb", tmp_path)
     text = (run / "article.md").read_text(encoding="utf-8")
     assert text.startswith("# Renaissance\n")
     assert text.count("\n## ") >= 2
     assert "[1]" in text.split("## References")[0]
+
+
+@pytest.mark.assets
+@pytest.mark.model
+@pytest.mark.filterwarnings("default")
+def test_your_own_documents(tmp_path: Path) -> None:
+    for asset in (EMBEDDED_MODELS["embedded"], EMBEDDER):
+        fetch(asset, ROOT / "cache")
+    run = executed("02_your_own_documents.ipynb", tmp_path)
+    text, references = (run / "article.md").read_text(encoding="utf-8").split("## References")
+    assert text.startswith("# Orsund Harbour\n")
+    assert "[1]" in text
+    assert re.search(r"harbour-documents/(history\.pdf|trade\.docx)\), pp?\. \d", references)
+    assert re.search(r"· pp?\. \d", (run / "article.html").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ It rests on libzim, which is licensed under the GPL, version 3 or later; see :mo
 from collections.abc import Sequence
 from pathlib import Path
 
-from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.chunks import chunks, closed_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.contents import TableOfContents, without_back_matter
@@ -58,7 +58,7 @@ class KiwixSearch:
         snippets = [
             Snippet(article.url, article.title, plain, engine=self.name)
             for article in self._file.find(query, k)
-            for passage in chunks(article.text(), self._limit)
+            for passage in chunks(closed_blocks(article.text()), self._limit)
             if (plain := plain_text(passage))
         ]
         # No floor: the articles were found for these words, which are therefore common among their passages.
