@@ -32,7 +32,7 @@ setup: $(READY) ## make the environment (done on demand by all others)
 
 demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…)
 	@$(BIN)/storm assets pull
-	@$(BIN)/storm write "$(TOPIC)" --perspectives 2 --turns 2 --top-k 5 --answer-facts 6 --section-facts 6
+	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 2 --turns 2 --top-k 5 --answer-facts 6 --section-facts 6
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all

@@ -86,8 +86,8 @@ def outline_from_headings(
 
     Titles lose marks, numbers, links and citation markers; prose and back matter (References, See also …,
     with the headings below it) are dropped; levels become contiguous; a heading that repeats an earlier
-    sibling gives its children to that one; at the top, the topic itself and what the lead serves as
-    (Introduction, Overview of the topic …) give way to their children.
+    sibling gives its children to that one, a lone one that names a section again goes; at the top, the topic
+    itself and what the lead serves as (Introduction, Overview of the topic …) give way to their children.
 
     Args:
         pairs: levels count from any base, larger is deeper.
@@ -99,7 +99,11 @@ def outline_from_headings(
     sections = _merged(_top(roots, topic))
     while len(sections) == 1 and max_sections > 1 and _is_title_of_all(sections[0], topic):
         sections = _merged(_top(sections[0].children, topic))
-    return Outline(topic, _frozen(sections[: max(0, max_sections)], min(max_depth, 6)))
+    sections = sections[: max(0, max_sections)]
+    named = {section.key for section in sections}
+    for section in sections:
+        section.children = _without_leaves(section.children, named)
+    return Outline(topic, _frozen(sections, min(max_depth, 6)))
 
 
 def outline_to_markdown(outline: Outline) -> str:
@@ -213,6 +217,16 @@ def _merged(nodes: Iterable[_Node]) -> list[_Node]:
     for node in first.values():
         node.children = _merged(node.children)
     return list(first.values())
+
+
+def _without_leaves(nodes: Iterable[_Node], names: set[str]) -> list[_Node]:
+    """Headings without those of these names that have nothing below them."""
+    kept = []
+    for node in nodes:
+        node.children = _without_leaves(node.children, names)
+        if node.children or node.key not in names:
+            kept.append(node)
+    return kept
 
 
 def _frozen(nodes: Iterable[_Node], depth: int) -> tuple[Heading, ...]:

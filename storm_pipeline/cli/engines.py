@@ -1,11 +1,14 @@
 """``storm search``: which engines there are."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import show_table
+
+if TYPE_CHECKING:
+    from storm_pipeline.search.opening import EngineInfo
 
 search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Where sources come from.")
 
@@ -16,9 +19,13 @@ _KEYS = {None: "-", True: "set", False: "not set"}
 def list_engines(
     *, debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
 ) -> None:
-    """Show the search engines: what each needs, whether it is free and set up, and what it finds."""
+    """Show the search engines: what each needs, whether it is free and set up, its options, and what it finds."""
     with Guard(debug=debug):
         from storm_pipeline.search.registry import engines
 
-        rows = [(e.name, e.needs, "yes" if e.free else "no", _KEYS[e.key_set], e.returns) for e in engines()]
-        show_table(("engine", "needs", "free", "variable", "finds"), rows)
+        show_table(("engine", "needs", "free", "variable", "chooses by", "finds"), [_row(info) for info in engines()])
+
+
+def _row(info: "EngineInfo") -> tuple[str, ...]:
+    by = ", ".join(sorted(info.honours)) or "-"
+    return info.name, info.needs, "yes" if info.free else "no", _KEYS[info.key_set], by, info.returns

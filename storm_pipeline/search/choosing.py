@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 
-from storm_pipeline.search.opening import EngineInfo
 from storm_pipeline.search.registry import engines
 from storm_pipeline.search.transport.http import user_agent
 
@@ -25,9 +24,7 @@ def choose(reachable: Callable[[str], bool] | None = None) -> tuple[str, str]:
     """
     for info in engines():
         if info.variables and info.key_set and info.of_the_web:
-            return _bare(
-                info
-            ), f"since {' and '.join(info.variables)} {'is' if len(info.variables) == 1 else 'are'} set"
+            return info.spoken, f"since there is a value in {' and '.join(info.variables)}"
     for name, address in _KEYLESS:
         if (reachable or answers)(address):
             return name, "since no engine's key is set and it needs none"
@@ -44,7 +41,3 @@ def answers(address: str) -> bool:
         _log.info("%s cannot be reached: %s", address, error)
         return False
     return True
-
-
-def _bare(info: EngineInfo) -> str:
-    return info.name.partition("[")[0].partition(":")[0]

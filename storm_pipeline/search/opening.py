@@ -4,12 +4,14 @@ Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, o
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.search.base import SearchEngine
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class EngineInfo:
         honours: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are looked
             after for every engine.
         of_the_web: whether it finds pages of unknown quality, which the reliable-source filter is for.
+        remote: whether it asks a service, whose answers are worth remembering.
         of_engines: whether it asks other engines, each of which looks after the options itself.
     """
 
@@ -64,7 +67,13 @@ class EngineInfo:
     optional_variables: tuple[str, ...] = ()
     honours: frozenset[str] = frozenset()
     of_the_web: bool = True
+    remote: bool = True
     of_engines: bool = False
+
+    @property
+    def spoken(self) -> str:
+        """The part of the name that is always written."""
+        return self.name.partition("[")[0].partition(":")[0]
 
     @property
     def key_set(self) -> bool | None:
@@ -81,12 +90,14 @@ class Opening:
         options: which results are wanted.
         rate: requests a second; None for the engine's own rate.
         on_progress: told about a download, should one be needed.
+        remember: gives a remote engine a memory; the text tells its results from those of others.
     """
 
     cache: Path = Path("cache")
     options: SearchOptions = field(default_factory=SearchOptions)
     rate: float | None = None
     on_progress: Progress | None = None
+    remember: Callable[[SearchEngine, str], SearchEngine] | None = None
 
 
 def variable(name: str) -> str:

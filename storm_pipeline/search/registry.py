@@ -6,7 +6,7 @@ from types import ModuleType
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions
+from storm_pipeline.search.opening import EngineInfo, Opening
 
 _MODULES = (
     "wiki_leads",
@@ -53,13 +53,8 @@ def open_search(spec: str, opening: Opening | None = None) -> SearchEngine:
     opening = opening or Opening()
     name, _, argument = spec.strip().partition(":")
     for module in map(_module, _MODULES):
-        info: EngineInfo = module.INFO
-        if _bare(info.name) == name:
-            if not info.of_engines:
-                _refuse_unknown(info, opening)
-            engine: SearchEngine = module.open_engine(argument.strip(), opening)
-            options = SearchOptions() if info.of_engines else opening.options
-            return DomainSearch(engine, options) if options.domains or options.without_domains else engine
+        if module.INFO.spoken == name:
+            return _opened(module, argument.strip(), opening)
     known = ", ".join(engine.name for engine in engines())
     raise SettingsError(
         f"no search engine is called {spec!r}; choose one of: {known} (`storm search engines` tells what each needs)"
@@ -70,9 +65,17 @@ def _module(name: str) -> ModuleType:
     return import_module(f"storm_pipeline.search.engines.{name}")
 
 
-def _bare(name: str) -> str:
-    """The part of an engine's name that is always written."""
-    return name.partition("[")[0].partition(":")[0]
+def _opened(module: ModuleType, argument: str, opening: Opening) -> SearchEngine:
+    info: EngineInfo = module.INFO
+    if info.of_engines:  # each of which looks after memory and options itself
+        together: SearchEngine = module.open_engine(argument, opening)
+        return together
+    _refuse_unknown(info, opening)
+    engine: SearchEngine = module.open_engine(argument, opening)
+    options = opening.options
+    if info.remote and opening.remember:
+        engine = opening.remember(engine, f"{info.spoken}:{argument} {options}")
+    return DomainSearch(engine, options) if options.domains or options.without_domains else engine
 
 
 def _refuse_unknown(info: EngineInfo, opening: Opening) -> None:
@@ -80,6 +83,6 @@ def _refuse_unknown(info: EngineInfo, opening: Opening) -> None:
     asked = {name for name in ("language", "region", "since", "until") if getattr(options, name) is not None}
     if lacking := sorted(asked - info.honours):
         raise SettingsError(
-            f"the search engine `{_bare(info.name)}` cannot choose by {' or '.join(lacking)}: "
+            f"the search engine `{info.spoken}` cannot choose by {' or '.join(lacking)}: "
             "leave that out, or choose another engine (`storm search engines` tells what each can)"
         )

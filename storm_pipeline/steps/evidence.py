@@ -4,6 +4,7 @@ The paper lets every section retrieve by itself and deletes the repetition after
 retrieve is shown to one of them alone, so most repetition never arises.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,11 +16,13 @@ from storm_pipeline.references.facts import Fact, facts_of, stem_set
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Heading, Outline
 
-LEAST_RELEVANCE = 0.55
+LEAST_RELEVANCE = 0.5
 """Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
 a word. A share, since the range of cosines differs from embedder to embedder."""
 FITTING = 0.92
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
+PER_SOURCE = 1 / 3
+"""Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 OFF_TOPIC = 0.6
 """What the relevance of a fact is multiplied by when it and its title speak of less than half of the topic's words."""
 FEW_FACTS = 4
@@ -61,7 +64,7 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
     relevance = np.where(retrieved, _likeness(ctx, outline, facts) * weight, np.float32(-1))
-    shared = _share_out(relevance, ctx.settings.section_facts)
+    shared = _share_out(relevance, ctx.settings.section_facts, [fact.citation.source_id for fact in facts])
     return [
         SectionEvidence(section, _in_reading_order(facts, chosen))
         for section, chosen in zip(outline.sections, shared, strict=True)
@@ -87,12 +90,18 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.N
     return np.asarray(rows, dtype=np.float32)
 
 
-def _share_out(relevance: npt.NDArray[np.float32], limit: int) -> list[list[int]]:
+def _share_out(relevance: npt.NDArray[np.float32], limit: int, sources: Sequence[str]) -> list[list[int]]:
     """Columns of the matrix given to its rows: in turns each section takes the fact that it needs most.
 
-    A section may take what is relevant enough and fits no other section far better. So a section whose headings
-    resemble everything does not starve its neighbours.
+    A section may take what is relevant enough and fits no other section far better, and so much of each source. So a
+    section whose headings resemble everything does not starve its neighbours.
+
+    Args:
+        relevance: sections × facts.
+        limit: facts a section at most.
+        sources: of each fact.
     """
+    most = max(2, round(limit * PER_SOURCE))
     eligible = (relevance >= LEAST_RELEVANCE * relevance.max()) & (relevance >= FITTING * relevance.max(axis=0))
     wishes = [
         iter([i for i in np.argsort(-row, kind="stable") if ok[i]]) for row, ok in zip(relevance, eligible, strict=True)
@@ -101,7 +110,8 @@ def _share_out(relevance: npt.NDArray[np.float32], limit: int) -> list[list[int]
     taken: set[int] = set()
     for _ in range(limit):
         for own, wish in zip(chosen, wishes, strict=True):
-            fact = next((i for i in wish if i not in taken), None)
+            drawn = Counter(sources[i] for i in own)
+            fact = next((i for i in wish if i not in taken and drawn[sources[i]] < most), None)
             if fact is not None:
                 own.append(fact)
                 taken.add(fact)

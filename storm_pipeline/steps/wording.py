@@ -1,5 +1,6 @@
 """Sentences that follow a source word for word are said again in other words."""
 
+import re
 from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
@@ -14,6 +15,8 @@ from storm_pipeline.types import Sentence
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
 _TRIES = 3
+_POINTS_BACK = re.compile(r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both)\b", re.I)
+"""An opening that leans on a sentence which need not stand before it any more."""
 
 
 def in_own_words(
@@ -50,9 +53,10 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
 
 
 def _is_better(text: str, sentence: Sentence, facts: Sequence[Fact]) -> bool:
-    """Whole, in the script of the original, about as long, with all its numbers, and no copy of anything shown."""
+    """Whole, standing alone, in its script, about as long, with all its numbers, and no copy of anything shown."""
     return (
         is_complete(text)
+        and not _POINTS_BACK.match(text)
         and foreign_script_share(text, sentence.text) == 0
         and word_count(text) >= word_count(sentence.text) // 2
         and numbers(text) >= numbers(sentence.text)

@@ -389,11 +389,13 @@ def test_verify_looks_at_what_is_there(tmp_path: Path) -> None:
 def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     from storm_pipeline.search import registry
 
-    info = SimpleNamespace(name="you", needs="a key in YDC_API_KEY", free=False, key_set=False, returns="web pages")
+    info = SimpleNamespace(
+        name="you", needs="a key in YDC_API_KEY", free=False, key_set=False, returns="web pages", honours={"since"}
+    )
     monkeypatch.setattr(registry, "engines", lambda: (info,))
     head, line = run("search", "engines").stdout.splitlines()
-    assert head.split() == ["engine", "needs", "free", "variable", "finds"]
-    assert line.split() == ["you", "a", "key", "in", "YDC_API_KEY", "no", "not", "set", "web", "pages"]
+    assert head.split() == ["engine", "needs", "free", "variable", "chooses", "by", "finds"]
+    assert line.split() == ["you", "a", "key", "in", "YDC_API_KEY", "no", "not", "set", "since", "web", "pages"]
 
 
 PRELUDE = """

@@ -180,7 +180,10 @@ MATRICES = st.integers(1, 5).flatmap(
 @given(MATRICES, st.integers(1, 5))
 def test_a_fact_is_shown_to_one_section_at_most(rows: list[list[float]], limit: int) -> None:
     relevance = np.asarray(rows, dtype=np.float32)
-    chosen = _share_out(relevance, limit)
+    sources = [f"s{i % 4}" for i in range(relevance.shape[1])]
+    chosen = _share_out(relevance, limit, sources)
+    most = max(2, round(limit / 3))
+    assert all(sum(sources[i] == source for i in own) <= most for own in chosen for source in sources)
     flat = [i for own in chosen for i in own]
     assert len(flat) == len(set(flat))
     assert all(len(own) <= limit for own in chosen)

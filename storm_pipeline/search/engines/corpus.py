@@ -9,6 +9,7 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.losses import tell
 from storm_pipeline.search.opening import EngineInfo, Opening
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
@@ -19,14 +20,18 @@ INFO = EngineInfo(
     free=True,
     returns="passages of your documents (.txt .md .html .pdf .docx .epub, or url, title and text a line)",
     of_the_web=False,
+    remote=False,
 )
 
 
 def open_engine(argument: str, _opening: Opening) -> "CorpusSearch":
-    """The engine of ``corpus:PATH``."""
+    """The engine of ``corpus:PATH``; what of it cannot be read is told to :mod:`storm_pipeline.search.losses`."""
     if not argument:
         raise SettingsError("the search engine `corpus` needs a path: write corpus:PATH")
-    return CorpusSearch(Path(argument))
+    engine = CorpusSearch(Path(argument))
+    for problem in engine.problems:
+        tell(problem)
+    return engine
 
 
 class CorpusSearch:

@@ -22,6 +22,7 @@ INFO = EngineInfo(
     free=True,
     returns="passages of its articles, offline",
     of_the_web=False,
+    remote=False,
 )
 
 

@@ -23,6 +23,7 @@ INFO = EngineInfo(
     free=True,
     returns="passages of a vector database of your own, found by meaning",
     of_the_web=False,
+    remote=False,
 )
 _FORM = "write qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
 

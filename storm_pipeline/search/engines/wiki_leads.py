@@ -22,6 +22,7 @@ INFO = EngineInfo(
     free=True,
     returns="opening paragraphs of 10,000 vital Wikipedia articles: a small world, to try things",
     of_the_web=False,
+    remote=False,
 )
 _TITLE_WEIGHT = 2
 _lock = threading.Lock()
