@@ -2,8 +2,10 @@
 
 import io
 import logging
+import math
 import re
 import struct
+import time
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -41,8 +43,15 @@ class PdfText:
     problems: tuple[str, ...] = ()
 
 
-def read_pdf(data: bytes) -> PdfText:
-    """The text of a PDF. Never raises: what can't be read is reported among the problems."""
+def read_pdf(data: bytes, *, most_pages: int | None = None, seconds: float = math.inf) -> PdfText:
+    """The text of a PDF. Never raises: what can't be read is reported among the problems.
+
+    Args:
+        data: the file.
+        most_pages: pages that are read at most; None for all.
+        seconds: time after which no further page is begun.
+    """
+    deadline = time.monotonic() + seconds
     import pypdf
     from pypdf.errors import PyPdfError
 
@@ -60,6 +69,9 @@ def read_pdf(data: bytes) -> PdfText:
         )
     pages, problems = [], []
     for number in range(1, count + 1):
+        if number > (most_pages or count) or time.monotonic() > deadline:
+            problems.append(f"is long: only its first {number - 1} of {count} pages were read")
+            break
         try:
             text = _HYPHENATED.sub("", reader.pages[number - 1].extract_text())
         except damage as error:
