@@ -8,7 +8,8 @@
     ├── ModelError           a language model cannot be asked
     │   └── ReplyError           the model answered, but not in the form that was asked for
     ├── SearchError          a search engine or a corpus cannot be used
-    │   └── CorpusError          a file of one's own documents cannot be read
+    │   ├── CorpusError          a file of one's own documents cannot be read
+    │   └── PageError            a page of the web was not had, or may not be
     ├── StoreError           a saved reference store does not fit what loads it
     ├── RunError             a run folder cannot be written or read
     └── NothingFoundError    no source was found: there is nothing to write from
@@ -59,6 +60,10 @@ class SearchError(StormError):
 
 class CorpusError(SearchError):
     """A file of one's own documents cannot be read."""
+
+
+class PageError(SearchError):
+    """A page of the web was not had: refused, unreachable, too large or slow, or without text to read."""
 
 
 class StoreError(StormError):

@@ -18,6 +18,10 @@ class Snippet:
         published: ISO date of the page where it is known.
         page: page number within a paged document (PDF), counted from 1.
         engine: name of the search engine that found it.
+        origin: ``snippet`` where the text is the engine's own, ``page`` where it was read from the whole page.
+        author: who wrote the page, where it says so.
+        site: name of the site, where the page says so.
+        language: language code that the page states, e.g. ``en``.
     """
 
     url: str
@@ -26,6 +30,10 @@ class Snippet:
     published: str | None = None
     page: int | None = None
     engine: str = ""
+    origin: str = "snippet"
+    author: str | None = None
+    site: str | None = None
+    language: str | None = None
 
     @cached_property
     def id(self) -> str:

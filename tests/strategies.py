@@ -103,6 +103,10 @@ snippets = st.builds(
     published=st.none() | texts,
     page=st.none() | st.integers(1, 999),
     engine=texts,
+    origin=st.sampled_from(["snippet", "page"]),
+    author=st.none() | texts,
+    site=st.none() | texts,
+    language=st.none() | texts,
 )
 _counts = st.integers(0, 10**6)
 _seconds = st.floats(0, 1e6)

@@ -3,8 +3,11 @@
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
+
+Piece = tuple[int, int, float]
+"""Start and end of a sentence, or of a part of one, in a text, and its size."""
 
 _SCRIPTS_WITHOUT_SPACES = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _LONGEST_UNIT = 30
@@ -28,6 +31,11 @@ def closed_blocks(text: str) -> str:
     return _OPEN_BLOCK.sub(".", text)
 
 
+def count_words(text: str) -> float:
+    """Length of a text in words: two characters of a script without spaces, or 30 of a longer word, are one."""
+    return sum(_weight(unit.group()[0]) for unit in _UNIT.finditer(text))
+
+
 def chunks(text: str, limit: int = 150) -> list[str]:
     """Cut a text into passages of about even size, none over the limit, in order.
 
@@ -40,20 +48,67 @@ def chunks(text: str, limit: int = 150) -> list[str]:
             word, and of a "word" of more than 30 characters each 30 count as one. Passages hold two thirds of
             it or more, unless the text or its sentences leave no choice.
     """
-    passages = []
-    pieces = list(_pieces(text, limit))
+    return [_flat(text, group) for group in _grouped(list(_pieces(text, limit)), limit)]
+
+
+def token_chunks(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
+    """As :func:`chunks`, but measured in tokens of an encoder, so that it reads each passage to its end.
+
+    Args:
+        text: any text.
+        limit: most tokens in a passage, >= 1; leave room for those that the encoder adds.
+        count: tokens of a text, without those that the encoder adds. Only a single character may be over the limit.
+    """
+    pieces = [piece for start, end in _sentences(text) for piece in _fitting(text, start, end, limit, count)]
+    groups = (part for group in _grouped(pieces, limit) for part in _halved(text, group, limit, count))
+    return [_flat(text, group) for group in groups]
+
+
+def _flat(text: str, group: list[Piece]) -> str:
+    return " ".join(text[group[0][0] : group[-1][1]].split())
+
+
+def _grouped(pieces: list[Piece], limit: int) -> Iterator[list[Piece]]:
+    """Pieces that follow each other, together up to the limit, in groups of even size."""
     remaining = sum(size for _, _, size in pieces)
-    start, held, target = 0, 0.0, _target(remaining, limit)
-    for begin, end, size in pieces:
-        if held and (held + size > limit or held >= target):
-            passages.append(text[start:begin])
+    group: list[Piece] = []
+    held, target = 0.0, _target(remaining, limit)
+    for piece in pieces:
+        if group and (held + piece[2] > limit or held >= target):
+            yield group
             remaining -= held
-            start, held, target = begin, 0.0, _target(remaining, limit)
-        held += size
-        last = end
-    if pieces:
-        passages.append(text[start:last])
-    return [" ".join(passage.split()) for passage in passages]
+            group, held, target = [], 0.0, _target(remaining, limit)
+        group.append(piece)
+        held += piece[2]
+    if group:
+        yield group
+
+
+def _fitting(text: str, start: int, end: int, limit: int, count: Callable[[str], int]) -> Iterator[Piece]:
+    """A sentence, or the parts of one that is over the limit, cut between words if it can be."""
+    units = [unit.span() for unit in _UNIT.finditer(text, start, end)]
+    if len(units) > limit:  # hardly any word is less than a token: no need to measure all of it
+        for first in range(0, len(units), limit):
+            yield from _fitting(text, units[first][0], units[first : first + limit][-1][1], limit, count)
+        return
+    if not units:
+        return
+    begin, after = units[0][0], units[-1][1]
+    size = count(" ".join(text[begin:after].split()))
+    if size <= limit or after - begin == 1:
+        yield begin, after, size
+        return
+    middle = units[len(units) // 2][0] if len(units) > 1 else (begin + after) // 2
+    yield from _fitting(text, begin, middle, limit, count)
+    yield from _fitting(text, middle, after, limit, count)
+
+
+def _halved(text: str, group: list[Piece], limit: int, count: Callable[[str], int]) -> Iterable[list[Piece]]:
+    """A group, or its parts: tokens of texts that are put together need not add up."""
+    if len(group) == 1 or count(_flat(text, group)) <= limit:
+        return [group]
+    halves = group[: len(group) // 2], group[len(group) // 2 :]
+    return [part for half in halves for part in _halved(text, half, limit, count)]
 
 
 def _target(remaining: float, limit: int) -> float:
@@ -61,8 +116,8 @@ def _target(remaining: float, limit: int) -> float:
     return remaining / math.ceil(remaining / limit) if remaining else 0.0
 
 
-def _pieces(text: str, limit: int) -> Iterator[tuple[int, int, float]]:
-    """Sentences, and parts of those over the limit: start, end, size in words. Between them is only space."""
+def _pieces(text: str, limit: int) -> Iterator[Piece]:
+    """Sentences, and parts of those over the limit, sized in words. Between them is only space."""
     for start, end in _sentences(text):
         units = [(unit.start(), unit.end()) for unit in _UNIT.finditer(text, start, end)]
         sizes = list(accumulate((_weight(text[a]) for a, _ in units), initial=0.0))

@@ -2,7 +2,9 @@
 
 import io
 import logging
+import math
 import re
+import time
 from typing import Any
 
 from storm_pipeline.documents.damage import DAMAGE, unreadable
@@ -11,8 +13,15 @@ from storm_pipeline.documents.document import FileText
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[a-zà-öø-ÿ])")
 
 
-def read_pdf(data: bytes) -> FileText:
-    """The text of a PDF. Never raises: what can't be read is reported among the problems."""
+def read_pdf(data: bytes, *, most_pages: int | None = None, seconds: float = math.inf) -> FileText:
+    """The text of a PDF. Never raises: what can't be read is reported among the problems.
+
+    Args:
+        data: the file.
+        most_pages: pages that are read at most; None for all.
+        seconds: time after which no further page is begun.
+    """
+    deadline = time.monotonic() + seconds
     import pypdf
     from pypdf.errors import PyPdfError
 
@@ -28,6 +37,9 @@ def read_pdf(data: bytes) -> FileText:
         return unreadable("PDF", error)
     pages, problems = [], []
     for number in range(1, count + 1):
+        if number > (most_pages or count) or time.monotonic() > deadline:
+            problems.append(f"is long: only its first {number - 1} of {count} pages were read")
+            break
         try:
             text = _HYPHENATED.sub("", reader.pages[number - 1].extract_text())
         except damage as error:

@@ -136,7 +136,10 @@ def _checked(path: Path, sha256: str) -> bytes:
     return data
 
 
-_TEXTS = {"url", "title", "text", "engine"}
+_FIELDS = {field.name for field in dataclasses.fields(Snippet)}
+_LATER = {"origin", "author", "site", "language"}  # stores that were saved before these existed lack them
+_TEXTS = {"url", "title", "text", "engine", "origin"}
+_OPTIONAL_TEXTS = {"published", "author", "site", "language"}
 
 
 def _snippet(line: bytes) -> tuple[Snippet, bool]:
@@ -144,13 +147,12 @@ def _snippet(line: bytes) -> tuple[Snippet, bool]:
     # Not by pydantic: web pages contain lone surrogates, which it refuses and json reads back.
     fields = json.loads(line)
     embedded = fields.pop("embedded", None) if isinstance(fields, dict) else None
-    if type(embedded) is not bool or set(fields) != {field.name for field in dataclasses.fields(Snippet)}:
+    if type(embedded) is not bool or not _FIELDS - _LATER <= set(fields) <= _FIELDS:
         raise ValueError("a line holds no snippet")
-    published, page = fields["published"], fields["page"]
     if not (
-        all(isinstance(fields[name], str) for name in _TEXTS)
-        and (published is None or isinstance(published, str))
-        and (page is None or type(page) is int)
+        all(isinstance(fields[name], str) for name in _TEXTS & set(fields))
+        and all(isinstance(fields.get(name), str | None) for name in _OPTIONAL_TEXTS)
+        and (fields["page"] is None or type(fields["page"]) is int)
     ):
         raise ValueError("a snippet has a field of another type")
     return Snippet(**fields), embedded

@@ -13,6 +13,7 @@ ORDER = [
     {"events", "settings", "assets"},
     {"documents"},
     {"search", "references", "render"},
+    {"pages"},
     {"adapter", "programs", "local", "ledger", "runs"},
     {"models"},
     {"context"},

@@ -1,12 +1,14 @@
 """Cutting text into passages: nothing lost, order kept, limits held, in scripts with and without spaces."""
 
+import re
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.chunks import chunks, closed_blocks
+from storm_pipeline.documents.chunks import chunks, closed_blocks, count_words, token_chunks
 
 PROSE = st.lists(
     st.sampled_from(
@@ -122,3 +124,67 @@ def test_closing_blocks_only_adds_full_stops_and_only_once(text: str) -> None:
     left = iter(closed)
     assert all(char in left for char in text)  # the text is a subsequence of it
     assert len(closed) - len(text) == closed.count(".") - text.count(".")
+
+
+@given(st.one_of(PROSE, st.text(max_size=200)))
+def test_words_are_counted_alike(text: str) -> None:
+    assert count_words(text) == size(text)
+
+
+COUNTS: dict[str, Callable[[str], int]] = {
+    "pieces of words": lambda text: sum(-(-len(word) // 4) for word in re.findall(r"\w+|[^\w\s]", text)),
+    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
+    "not additive": lambda text: len(text) + len(text) // 7 * 3,
+    "with two more": lambda text: len(text) + 2,
+}
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(PROSE, st.text(max_size=200)), st.integers(6, 60), st.sampled_from(sorted(COUNTS)))
+@example("x" * 500, 7, "bytes")
+@example("東" * 500, 7, "bytes")
+def test_no_passage_has_more_tokens_than_the_limit_and_nothing_is_lost(text: str, limit: int, counted: str) -> None:
+    passages = token_chunks(text, limit, COUNTS[counted])
+    assert "".join("".join(passages).split()) == "".join(text.split())
+    assert all(passage and passage == " ".join(passage.split()) for passage in passages)
+    assert all(COUNTS[counted](passage) <= limit for passage in passages)
+
+
+def test_a_character_over_the_limit_stays() -> None:
+    assert token_chunks("東 京", 2, COUNTS["bytes"]) == ["東", "京"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "between"),
+    [
+        ("The caravan reached the oasis at noon. ", "."),
+        ("商队在中午到达了绿洲。", "。"),
+        ("隊商は正午にオアシスに着いた。", "。"),
+    ],
+    ids=["English", "Chinese", "Japanese"],
+)
+def test_passages_in_tokens_end_with_sentences_and_are_even(sentence: str, between: str) -> None:
+    def count(text: str) -> int:  # as BERT does: a token a Han character, pieces of other words
+        return sum(
+            1 if "\u4e00" <= part <= "\u9fff" else -(-len(part) // 3)
+            for part in re.findall(r"[一-鿿]|[^\s一-鿿]+", text)
+        )
+
+    passages = token_chunks(sentence * 300, 100, count)
+    assert all(passage.endswith(between) for passage in passages)
+    assert all(60 <= count(passage) <= 100 for passage in passages)
+
+
+@pytest.mark.parametrize(
+    "text", ["." * 200_000 + "x", "a" * 200_000, "word " * 100_000, "東" * 200_000, "A b. " * 50_000]
+)
+def test_degenerate_texts_are_measured_in_bounded_work(text: str) -> None:
+    measured = 0
+
+    def count(part: str) -> int:
+        nonlocal measured
+        measured += len(part)
+        return len(part)
+
+    token_chunks(text, 256, count)
+    assert measured < 20 * len(text)

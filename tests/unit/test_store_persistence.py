@@ -1,5 +1,6 @@
 """A saved store: read back whole, refused when damaged or foreign, never half replaced."""
 
+import hashlib
 import json
 import pathlib
 from collections.abc import Callable
@@ -33,7 +34,16 @@ def loaded(folder: Path) -> list[Snippet]:
     several,
     st.lists(
         st.builds(
-            Snippet, st.just("u"), st.text(), st.text(min_size=1), st.none() | st.text(), st.none() | st.integers(1, 9)
+            Snippet,
+            st.just("u"),
+            st.text(),
+            st.text(min_size=1),
+            st.none() | st.text(),
+            st.none() | st.integers(1, 9),
+            origin=st.sampled_from(["snippet", "page"]),
+            author=st.none() | st.text(),
+            site=st.none() | st.text(),
+            language=st.none() | st.text(),
         )
     ),
 )
@@ -171,18 +181,28 @@ def test_any_other_manifest_is_refused(data: bytes) -> None:
 
 
 def test_lines_that_hold_no_snippet_are_refused_though_their_hash_agrees(tmp_path: Path) -> None:
-    import hashlib
-
     good = {"url": "u", "title": "", "text": "t", "published": None, "page": None, "engine": ""}
-    for bad in ([], {}, good | {"page": "1"}, good | {"text": 1}, good | {"published": 3}, good | {"more": 1}, "{"):
+    wrong = ({"page": "1"}, {"text": 1}, {"published": 3}, {"origin": None}, {"author": 1}, {"more": 1})
+    for bad in ([], {}, *(good | field for field in wrong), {"url": "u", "text": "t"}, "{"):
         saved(tmp_path, numbered(1))
-        data = (bad if isinstance(bad, str) else json.dumps(bad)).encode()
-        digest = hashlib.sha256(data).hexdigest()
-        (tmp_path / f"snippets-{digest[:16]}.jsonl").write_bytes(data)
-        manifest = json.loads((tmp_path / "manifest.json").read_text()) | {"snippets_sha256": digest}
-        (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+        replace_snippets(tmp_path, (bad if isinstance(bad, str) else json.dumps(bad)).encode())
         with pytest.raises(StoreError, match="damaged"):
             loaded(tmp_path)
+
+
+def test_a_store_from_before_pages_were_read_can_be_loaded(tmp_path: Path) -> None:
+    saved(tmp_path, [Snippet("u", "", "t", engine="you")])
+    line = {"url": "u", "title": "", "text": "t", "published": None, "page": None, "engine": "you"}
+    replace_snippets(tmp_path, json.dumps(line).encode())
+    assert loaded(tmp_path) == [Snippet("u", "", "t", engine="you", origin="snippet")]
+
+
+def replace_snippets(folder: Path, data: bytes) -> None:
+    """Put other lines into a saved store, under the hash that vouches for them."""
+    digest = hashlib.sha256(data).hexdigest()
+    (folder / f"snippets-{digest[:16]}.jsonl").write_bytes(data)
+    manifest = json.loads((folder / "manifest.json").read_text()) | {"snippets_sha256": digest}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,396 @@
+"""Fetching pages from local servers that redirect, lie, trickle, never end or lead inside."""
+
+import contextlib
+import gzip
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from servers import Reply, Request, ScriptedServer, closed_port
+
+from storm_pipeline.errors import PageError
+from storm_pipeline.pages.addresses import Access, IPAddress
+from storm_pipeline.pages.connection import Limits
+from storm_pipeline.pages.fetch import Fetched, fetch_page
+
+HTML = {"Content-Type": "text/html; charset=ISO-8859-1"}
+BRISK = Limits(connect=2, read=2, total=4, max_bytes=200_000)
+HASTY = replace(BRISK, total=0.7)
+
+
+def on_loopback(address: IPAddress) -> bool:
+    return address.is_loopback
+
+
+HERE = Access(allow=on_loopback)
+
+
+def fetched(*script: Reply, path: str = "/", limits: Limits = BRISK) -> tuple[Fetched, list[Request]]:
+    with ScriptedServer(*script) as server:
+        return fetch_page(server.url + path, limits, HERE), server.requests
+
+
+def refused(*script: Reply, limits: Limits = BRISK, says: str) -> list[Request]:
+    with ScriptedServer(*script) as server, pytest.raises(PageError, match=says):
+        fetch_page(server.url, limits, HERE)
+    return server.requests
+
+
+Talk = Callable[[socket.socket, threading.Event], None]
+
+
+@contextlib.contextmanager
+def raw_server(talk: Talk, context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """The port of a server that lets ``talk`` write what it likes to each connection."""
+    closing = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            connection.settimeout(5)
+            with context.wrap_socket(connection, server_side=True) if context else connection as line:
+                line.recv(4096)
+                talk(line, closing)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            closing.set()
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def ends_at_the_limit(talk: Talk, says: str, limits: Limits = HASTY, seconds: float = 2.5) -> None:
+    with raw_server(talk) as port:
+        start = time.monotonic()
+        with pytest.raises(PageError, match=says):
+            fetch_page(f"http://127.0.0.1:{port}/", limits, HERE)
+        assert time.monotonic() - start < seconds
+
+
+def test_a_page() -> None:
+    page, requests = fetched(Reply(body=b"<p>caf\xe9", headers=HTML), path="/a?b=c#d")
+    assert (page.body, page.content_type, page.charset) == (b"<p>caf\xe9", "text/html", "ISO-8859-1")
+    assert page.url.endswith("/a?b=c#d")
+    assert page.final_url.endswith("/a?b=c")
+    request = requests[0]
+    assert (request.method, request.path, request.query) == ("GET", "/a", {"b": "c"})
+    assert request.headers["user-agent"].startswith("storm-pipeline/")
+    assert request.headers["accept-encoding"] == "gzip, deflate"
+    assert "cookie" not in request.headers
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/pdf", "application/xhtml+xml", "TEXT/HTML;a=b"])
+def test_kinds_that_are_read(kind: str) -> None:
+    assert fetched(Reply(headers={"Content-Type": kind}))[0].content_type == kind.partition(";")[0].lower()
+
+
+@pytest.mark.parametrize("kind", ["image/png", "application/json", "application/octet-stream", "video/mp4", ""])
+def test_other_kinds_are_refused_before_their_body_is_read(kind: str) -> None:
+    refused(Reply(body=b"x" * 50, pieces=0.2, headers={"Content-Type": kind}), limits=HASTY, says="only HTML")
+
+
+@pytest.mark.parametrize("status", [204, 304, 401, 403, 404, 429, 500, 503])
+def test_other_answers_are_no_page(status: int) -> None:
+    refused(Reply(status, headers=HTML), says=f"answered {status}")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_followed(status: int) -> None:
+    page, requests = fetched(Reply(status, headers={"Location": "/n%C3%A9w?x=y#z"}), Reply(body="<p>", headers=HTML))
+    assert page.final_url.endswith("/n%C3%A9w?x=y")
+    assert [request.path for request in requests] == ["/", "/n%C3%A9w"]
+
+
+def test_an_address_in_a_redirect_need_not_be_encoded() -> None:
+    location = "/é b".encode().decode("latin-1")
+    page, _ = fetched(Reply(302, headers={"Location": location}), Reply(body="<p>", headers=HTML))
+    assert page.final_url.endswith("/%C3%A9%20b")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://10.0.0.1:8080/",
+        "http://[::1]/",
+    ],
+)
+def test_a_redirect_inside_is_refused(target: str) -> None:
+    access = Access(allow=lambda address: str(address) == "127.0.0.1")
+    redirect = Reply(302, headers={"Location": target})
+    with ScriptedServer(redirect) as server, pytest.raises(PageError, match="not a public address"):
+        fetch_page(server.url, BRISK, access)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["file:///etc/passwd", "ftp://example.org/", "data:text/html,x", "http://u:p@example.org/", "http://0x7f.1/"],
+)
+def test_a_redirect_to_what_is_no_web_address_is_refused(target: str) -> None:
+    refused(Reply(302, headers={"Location": target}), says="redirects to what is not fetched")
+
+
+def test_loopback_is_refused_by_default() -> None:
+    with ScriptedServer(Reply(body="<p>", headers=HTML)) as server, pytest.raises(PageError, match=r"127\.0\.0\.1"):
+        fetch_page(server.url, BRISK)
+    assert server.requests == []
+
+
+def test_redirects_end() -> None:
+    requests = refused(Reply(302, headers={"Location": "/"}), says="in a circle")
+    assert len(requests) == 1
+    steps = [Reply(302, headers={"Location": f"/{n}"}) for n in range(9)]
+    requests = refused(*steps, limits=replace(BRISK, redirects=3), says="more than 3 times")
+    assert len(requests) == 4
+
+
+def test_cookies_are_not_kept() -> None:
+    with_cookie = {"Location": "/next", "Set-Cookie": "id=1; Path=/"}
+    _, requests = fetched(Reply(302, headers=with_cookie), Reply(body="<p>", headers=HTML))
+    assert "cookie" not in requests[1].headers
+
+
+def test_the_environments_proxy_and_netrc_play_no_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    with ScriptedServer(Reply(500)) as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        monkeypatch.setenv("NETRC", str(netrc))
+        monkeypatch.delenv("no_proxy", raising=False)
+        _, requests = fetched(Reply(body="<p>", headers=HTML))
+    assert proxy.requests == []
+    assert "authorization" not in requests[0].headers
+
+
+def test_the_connection_goes_to_the_checked_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected: list[object] = []
+
+    def refuse(_: socket.socket, address: object) -> None:
+        connected.append(address)
+        raise ConnectionRefusedError
+
+    answers = iter([["93.184.215.14"], ["127.0.0.1"]])
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    with pytest.raises(PageError, match=r"rebinding\.example could not be reached"):
+        fetch_page("http://rebinding.example:8080/", BRISK, Access(resolve=lambda _: next(answers)))
+    assert connected == [("93.184.215.14", 8080)]
+    assert next(answers) == ["127.0.0.1"]  # nobody asked a second time
+
+
+def test_a_redirect_to_a_name_that_was_rebound_is_refused() -> None:
+    answers = iter([["127.0.0.1"], ["10.0.0.1"]])
+    access = Access(allow=on_loopback, resolve=lambda _: next(answers))
+    with ScriptedServer(Reply(302, headers={"Location": "/again"})) as server:
+        port = server.url.rpartition(":")[2]
+        with pytest.raises(PageError, match=r"rebinding.example leads to 10\.0\.0\.1"):
+            fetch_page(f"http://rebinding.example:{port}/", BRISK, access)
+    assert len(server.requests) == 1
+    assert server.requests[0].headers["host"] == f"rebinding.example:{port}"
+
+
+def test_the_next_address_is_tried_where_one_is_closed() -> None:
+    with ScriptedServer(Reply(body="<p>", headers=HTML)) as server:
+        port = server.url.rpartition(":")[2]
+        access = Access(allow=on_loopback, resolve=lambda _: ["::1", "127.0.0.1"])
+        assert fetch_page(f"http://two.example:{port}/", BRISK, access).body == b"<p>"
+
+
+@pytest.mark.parametrize("wbits", [31, 15, -15], ids=["gzip", "zlib", "deflate"])
+def test_compressed_pages_and_bombs(wbits: int) -> None:
+    def packed(data: bytes) -> Reply:
+        packer = zlib.compressobj(wbits=wbits)
+        body = packer.compress(data) + packer.flush()
+        return Reply(body=body, headers=HTML | {"Content-Encoding": "gzip" if wbits == 31 else "deflate"})
+
+    assert fetched(packed(b"<p>" * 100))[0].body == b"<p>" * 100
+    refused(packed(bytes(50_000_000)), says="larger than 200,000 bytes")
+
+
+def test_encodings_that_were_not_asked_for_are_refused() -> None:
+    for encoding in ("br", "zstd", "gzip, gzip", "compress"):
+        refused(Reply(body=gzip.compress(b"x"), headers=HTML | {"Content-Encoding": encoding}), says="not asked for")
+
+
+def test_damaged_compression_is_no_page() -> None:
+    refused(Reply(body=b"no gzip", headers=HTML | {"Content-Encoding": "gzip"}), says="broke off")
+
+
+def test_a_large_page_is_refused() -> None:
+    refused(Reply(body=b"x" * 200_001, headers=HTML), says="larger than 200,000 bytes")
+    assert len(fetched(Reply(body=b"x" * 200_000, headers=HTML))[0].body) == 200_000
+
+
+def test_a_page_that_is_cut_off_is_no_page() -> None:
+    refused(Reply(body=b"x", cut=True, headers=HTML), says="broke off")
+    refused(Reply(reset=True), says="broke off")
+    with closed_port() as url, pytest.raises(PageError, match="could not be reached"):
+        fetch_page(url, BRISK, HERE)
+
+
+def test_slow_answers_end_at_a_limit() -> None:
+    refused(Reply(delay=20), limits=replace(BRISK, read=0.3), says="did not answer in time")
+    refused(Reply(body=b"x" * 100, pieces=0.05, headers=HTML), limits=HASTY, says="not had within 0.7 s")
+
+
+def test_redirects_share_the_time_of_a_page() -> None:
+    steps = [Reply(302, headers={"Location": f"/{n}"}, delay=0.3) for n in range(9)]
+    refused(*steps, limits=HASTY, says="not had within 0.7 s")
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+def trickle(data: bytes) -> Talk:
+    def talk(line: socket.socket, closing: threading.Event) -> None:
+        for byte in data * 1000:
+            line.sendall(bytes([byte]))
+            if closing.wait(0.05):
+                return
+
+    return talk
+
+
+def flood(start: bytes, data: bytes) -> Talk:
+    def talk(line: socket.socket, closing: threading.Event) -> None:
+        line.sendall(start)
+        while not closing.is_set():
+            line.sendall(data)
+
+    return talk
+
+
+def test_servers_that_never_finish() -> None:
+    ends_at_the_limit(trickle(b"HTTP/1.1 200 OK\r\nX-A: b\r\n"), "not had within")
+    ends_at_the_limit(trickle(b"HTTP/1.1 100 Continue\r\n\r\n"), "not had within")
+    ends_at_the_limit(flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "not had within|broke off")
+    ends_at_the_limit(lambda _, closing: closing.wait(5) and None, "not had within")
+
+
+def test_a_body_without_end_ends_at_its_limit() -> None:
+    ends_at_the_limit(flood(HEAD + b"\r\n", b"x" * 1000), "larger than 200,000 bytes")
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n"
+    ends_at_the_limit(flood(HEAD + chunked, b"5\r\nhello\r\n" * 99), "larger than 200,000 bytes")
+
+
+def test_a_body_without_a_length_that_is_broken_off_at_the_limit_is_no_page() -> None:
+    def talk(line: socket.socket, closing: threading.Event) -> None:
+        line.sendall(HEAD + b"\r\n<p>half a page")
+        closing.wait(5)
+
+    ends_at_the_limit(talk, "not had within")
+
+
+@pytest.mark.parametrize(
+    "header", [b"X-A: " + b"a" * 1_000_000, b"X-A: b\r\n" * 10_000], ids=["one huge header", "many headers"]
+)
+def test_huge_headers_are_no_page(header: bytes) -> None:
+    ends_at_the_limit(lambda line, _: line.sendall(HEAD + header + b"\r\n\r\nx"), "broke off")
+
+
+def test_what_is_not_http_is_no_page() -> None:
+    ends_at_the_limit(lambda line, _: line.sendall(b"SSH-2.0-OpenSSH_9.6\r\n" * 20), "broke off")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of ``right.example`` that only vouches for itself; key and certificate in one file."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl to make a certificate")
+    path = tmp_path_factory.mktemp("tls") / "right.pem"
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=right.example"]
+    command += ["-addext", "subjectAltName=DNS:right.example", "-keyout", str(path), "-out", str(path) + ".crt"]
+    subprocess.run(command, check=True, capture_output=True)
+    path.write_text(path.read_text() + Path(str(path) + ".crt").read_text())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("host", "trusted", "says"),
+    [
+        ("right.example", True, None),
+        ("wrong.example", True, "certificate of wrong.example cannot be trusted"),
+        ("right.example", False, "certificate of right.example cannot be trusted"),
+    ],
+)
+def test_certificates_are_checked_against_the_name(
+    certificate: Path, host: str, trusted: bool, says: str | None
+) -> None:
+    def talk(line: socket.socket, _: threading.Event) -> None:
+        line.sendall(HEAD + b"Content-Length: 3\r\n\r\n<p>")
+
+    asked: list[str | None] = []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    context.sni_callback = lambda _, name, __: asked.append(name)
+    access = Access(on_loopback, lambda _: ["127.0.0.1"], certificate if trusted else None)
+    with raw_server(talk, context) as port:
+        url = f"https://{host}:{port}/"
+        if says is None:
+            assert fetch_page(url, BRISK, access).body == b"<p>"
+        else:
+            with pytest.raises(PageError, match=says):
+                fetch_page(url, BRISK, access)
+    assert asked == [host]
+
+
+def test_a_handshake_that_trickles_ends_at_the_limit() -> None:
+    with raw_server(trickle(b"\x16\x03\x03\x40\x00")) as port:
+        start = time.monotonic()
+        with pytest.raises(PageError, match="not had within"):
+            fetch_page(f"https://127.0.0.1:{port}/", HASTY, HERE)
+        assert time.monotonic() - start < 2.5
+
+
+def test_https_may_lead_to_http(certificate: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with ScriptedServer(Reply(body="<p>", headers=HTML)) as server:
+        location = f"HTTP/1.1 301 Moved\r\nLocation: {server.url}/\r\nContent-Length: 0\r\n\r\n".encode()
+        access = Access(on_loopback, lambda _: ["127.0.0.1"], certificate)
+        with raw_server(lambda line, _: line.sendall(location), context) as port:
+            assert fetch_page(f"https://right.example:{port}/", BRISK, access).final_url == f"{server.url}/"
+
+
+def test_who_is_asked_before_every_request_can_forbid_it() -> None:
+    visited: list[str] = []
+
+    @contextlib.contextmanager
+    def visit(url: str) -> Iterator[None]:
+        visited.append(url)
+        if url.endswith("/secret"):
+            raise PageError("no entry")
+        yield
+
+    redirect = Reply(302, headers={"Location": "/secret"})
+    with ScriptedServer(redirect) as server, pytest.raises(PageError, match="no entry"):
+        fetch_page(f"{server.url}/", BRISK, HERE, visit)
+    assert visited == [f"{server.url}/", f"{server.url}/secret"]
+    assert len(server.requests) == 1
+
+
+def test_open_connections_do_not_pile_up() -> None:
+    before = threading.active_count()
+    with ScriptedServer(Reply(body="<p>", headers=HTML)) as server:
+        for _ in range(20):
+            fetch_page(server.url, BRISK, HERE)
+        time.sleep(0.2)
+        assert threading.active_count() <= before + 5

@@ -1,0 +1,173 @@
+"""robots.txt asked once and heeded, few requests to one site at once."""
+
+import itertools
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from servers import Reply, Request, ScriptedServer, closed_port
+
+from storm_pipeline.errors import PageError
+from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.connection import Limits
+from storm_pipeline.pages.fetch import fetch_page
+from storm_pipeline.pages.robots import Politeness
+
+HERE = Access(allow=lambda address: address.is_loopback)
+BRISK = Limits(connect=2, read=2, total=4)
+PAGE = Reply(body="<p>page")
+
+
+class Site:
+    """A site with a robots.txt."""
+
+    def __init__(self, robots: Reply, page: Reply = PAGE) -> None:
+        self.robots = robots
+        self.page = page
+
+    def __call__(self, request: Request) -> Reply:
+        return self.robots if request.path == "/robots.txt" else self.page
+
+
+def text(body: str) -> Reply:
+    return Reply(body=body, headers={"Content-Type": "text/plain"})
+
+
+def read(url: str, polite: Politeness) -> bytes:
+    return fetch_page(url, BRISK, HERE, polite.visit).body
+
+
+def polite(**options: float) -> Politeness:
+    return Politeness(BRISK, HERE, **options)  # type: ignore[arg-type]
+
+
+RULES = """
+User-agent: *
+Disallow: /
+
+User-agent: storm-pipeline
+Disallow: /private
+Disallow: /*.cgi$
+Allow: /private/open
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/", True), ("/private", False), ("/private/open/a", True), ("/x.cgi", False), ("/x.cgi?a", True)],
+)
+def test_rules_are_heeded(path: str, allowed: bool) -> None:
+    with ScriptedServer(Site(text(RULES))) as server:
+        if allowed:
+            assert read(server.url + path, polite()) == b"<p>page"
+        else:
+            with pytest.raises(PageError, match=r"robots\.txt of 127.* forbids /"):
+                read(server.url + path, polite())
+    assert [request.path for request in server.requests] == ["/robots.txt", path.partition("?")[0]][: 1 + allowed]
+
+
+def test_rules_for_other_robots_are_not_ours() -> None:
+    with ScriptedServer(Site(text("User-agent: python-requests\nDisallow: /"))) as server:
+        assert read(server.url, polite()) == b"<p>page"
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])
+def test_without_robots_everything_is_allowed(status: int) -> None:
+    with ScriptedServer(Site(Reply(status))) as server:
+        assert read(server.url, polite()) == b"<p>page"
+
+
+@pytest.mark.parametrize("robots", [Reply(500), Reply(503), Reply(reset=True), Reply(302, headers={"Location": "/a"})])
+def test_where_robots_cannot_be_had_nothing_is_allowed(robots: Reply) -> None:
+    script = Site(robots, page=Reply(302, headers={"Location": "/a"}))
+    with ScriptedServer(script) as server, pytest.raises(PageError, match=r"closed for now: its robots\.txt"):
+        read(server.url, polite())
+    assert "/" not in {request.path for request in server.requests}
+    with closed_port() as url, pytest.raises(PageError, match="could not be reached"):
+        read(url, polite())
+
+
+def test_robots_cannot_lead_inside() -> None:
+    one_host = Access(allow=lambda address: str(address) == "127.0.0.1")
+    robots = Reply(302, headers={"Location": "http://169.254.169.254/"})
+    with ScriptedServer(Site(robots)) as server, pytest.raises(PageError, match="not a public address"):
+        fetch_page(server.url, BRISK, one_host, Politeness(BRISK, one_host).visit)
+
+
+def test_robots_can_be_left_unasked() -> None:
+    with ScriptedServer(Site(text(RULES))) as server:
+        assert read(f"{server.url}/private", polite(robots=False)) == b"<p>page"
+    assert [request.path for request in server.requests] == ["/private"]
+
+
+def test_redirects_are_asked_about_too() -> None:
+    with ScriptedServer(Site(text(RULES), Reply(302, headers={"Location": "/private"}))) as server:
+        with pytest.raises(PageError, match="forbids /private"):
+            read(server.url, polite())
+        assert [request.path for request in server.requests] == ["/robots.txt", "/"]
+
+
+def test_robots_are_asked_once_and_two_pages_at_once() -> None:
+    inside, most, lock = 0, 0, threading.Lock()
+
+    def script(request: Request) -> Reply:
+        nonlocal inside, most
+        if request.path == "/robots.txt":
+            return Reply(404, delay=0.05)
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        time.sleep(0.05)
+        with lock:
+            inside -= 1
+        return PAGE
+
+    manners = polite()
+    with ScriptedServer(script) as server, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: read(f"{server.url}/{n}", manners), range(8)))
+    assert [request.path for request in server.requests].count("/robots.txt") == 1
+    assert len(server.requests) == 9
+    assert most == 2
+
+
+def test_a_crawl_delay_is_heeded_up_to_a_bound() -> None:
+    with ScriptedServer(Site(text("User-agent: *\nCrawl-delay: 3600"))) as server:
+        manners = polite(longest_delay=0.2)
+        for _ in range(3):
+            read(server.url, manners)
+    times = [request.at for request in server.requests[1:]]
+    assert all(0.19 <= later - earlier < 2 for earlier, later in itertools.pairwise(times))
+
+
+def test_a_robots_file_without_end_is_read_to_its_bound() -> None:
+    rules = "User-agent: *\nDisallow: /a\n" + "# filler\n" * 100_000 + "Disallow: /b\n"
+    with ScriptedServer(Site(text(rules))) as server:
+        manners = polite()
+        assert read(f"{server.url}/b", manners) == b"<p>page"
+        with pytest.raises(PageError, match="forbids /a"):
+            read(f"{server.url}/a", manners)
+
+
+@settings(max_examples=20)
+@given(st.binary(max_size=300))
+def test_any_bytes_can_be_a_robots_file(data: bytes) -> None:
+    with ScriptedServer(Site(Reply(body=b"User-agent: *\n" + data))) as server:
+        try:
+            assert read(server.url, polite(longest_delay=0.01)) == b"<p>page"
+        except PageError as error:
+            assert "robots.txt" in str(error)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["Disallow: /" + "*a" * 20_000 + "$", "Disallow: /*a*b$\n" * 30_000, "User-agent: x\n" * 30_000 + "Disallow: /c"],
+    ids=["wildcards", "rules", "robots"],
+)
+def test_hostile_robots_files_take_little_time(lines: str) -> None:
+    start = time.monotonic()
+    with ScriptedServer(Site(text(f"User-agent: *\n{lines}"))) as server:
+        assert read(f"{server.url}/{'a' * 5000}", polite()) == b"<p>page"
+    assert time.monotonic() - start < 10

@@ -1,0 +1,202 @@
+"""From fetched bytes to a page's text: what is read, what counts as not had, and what hostile pages can't do."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_search_corpus import pdf
+
+from storm_pipeline.errors import PageError
+from storm_pipeline.pages.extract import Page, extract
+from storm_pipeline.pages.fetch import Fetched
+
+URL = "https://news.example.org/story?id=7"
+SENTENCES = [
+    f"In the year {100 + n} the caravan number {n} reached the oasis of Dunhuang with silk." for n in range(30)
+]
+BODY = "".join(f"<p>{' '.join(SENTENCES[n : n + 3])}</p>" for n in range(0, 30, 3))
+NAVIGATION = "<nav><ul><li><a href='/a'>Home</a></li><li><a href='/b'>Sports</a></li></ul></nav>"
+HEAD = """<title>Caravans | Example News</title><meta property="og:title" content="Caravans of the desert">
+<meta name="author" content="Jane Doe"><meta property="og:site_name" content="Example News">
+<meta property="article:published_time" content="2021-03-04T05:06:07Z">"""
+
+
+def html(body: str = BODY, head: str = HEAD, lang: str = ' lang="en-GB"') -> str:
+    return f"<!doctype html><html{lang}><head>{head}</head><body>{NAVIGATION}<article>{body}</article></body></html>"
+
+
+def read(body: bytes | str, kind: str = "text/html", charset: str | None = None, url: str = URL) -> Page:
+    return extract(Fetched(url, url, kind, body.encode() if isinstance(body, str) else body, charset))
+
+
+def text_of(page: Page) -> str:
+    return " ".join(" ".join(text for _, text in page.pages).split())
+
+
+def test_a_page_of_html() -> None:
+    page = read(html())
+    assert text_of(page) == " ".join(SENTENCES)
+    assert (page.url, page.title, page.published) == (URL, "Caravans of the desert", "2021-03-04")
+    assert (page.author, page.site, page.language) == ("Jane Doe", "Example News", "en")
+    assert [number for number, _ in page.pages] == [None]
+
+
+def test_a_page_that_says_nothing_of_itself() -> None:
+    page = read(html(head="", lang=""))
+    assert (page.title, page.published, page.author, page.language) == ("", None, None, None)
+    assert read(html(lang=' lang="nonsense"')).language is None
+
+
+def test_a_pdf_keeps_its_page_numbers() -> None:
+    page = read(pdf([" ".join(SENTENCES[:8]), "", " ".join(SENTENCES[8:])], title="On Caravans"), "application/pdf")
+    assert page.title == "On Caravans"
+    assert [number for number, _ in page.pages] == [1, 3]
+    assert text_of(page) == " ".join(SENTENCES)
+
+
+def test_a_long_pdf_is_read_to_its_bound() -> None:
+    page = read(pdf([" ".join(SENTENCES[:5])] * 203), "application/pdf")
+    assert [number for number, _ in page.pages] == list(range(1, 201))
+
+
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.4", pdf([""]), pdf(["A text."], password="x")])
+def test_a_pdf_without_text_is_not_had(data: bytes) -> None:
+    with pytest.raises(PageError, match=URL.replace("?", r"\?")):
+        read(data, "application/pdf")
+
+
+def test_plain_text() -> None:
+    page = read(" ".join(SENTENCES).replace("silk", "Seide für"), "text/plain", "utf-8")
+    assert "Seide für" in text_of(page)
+    assert page.title == ""
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
+@pytest.mark.parametrize(
+    ("encoding", "header", "meta"),
+    [
+        ("shift_jis", "Shift_JIS", None),
+        ("euc-jp", None, "euc-jp"),
+        ("shift_jis", "utf-8", "shift_jis"),
+        ("utf-8", "iso-8859-1", None),
+        ("utf-8", None, None),
+        ("utf-16", None, None),
+    ],
+)
+def test_character_sets(kind: str, encoding: str, header: str | None, meta: str | None) -> None:
+    japanese = "".join(f"第{n}の隊商は絹を積んで敦煌のオアシスに到着した。" for n in range(20))
+    head = f'<meta http-equiv="Content-Type" content="text/html; charset={meta}">' if meta else ""
+    if kind == "text/plain" and meta:
+        pytest.skip("plain text has no meta element")
+    body = html(f"<p>{japanese}</p>", head) if kind == "text/html" else japanese
+    assert japanese in text_of(read(body.encode(encoding), kind, header))
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Please enable JavaScript to view this page.",
+        "Just a moment... Checking your browser before accessing the site.",
+        "Access denied. You do not have permission to see this page.",
+        "Verify you are human by completing the action below.",
+        "We use cookies. Accept all cookies to continue.",
+        "Bitte JavaScript aktivieren.",
+        "404 Not Found",
+    ],
+)
+@pytest.mark.parametrize("filler", ["", " ".join(["The reference number of this request is kept in a log."] * 10)])
+def test_notices_are_not_had(notice: str, filler: str) -> None:
+    with pytest.raises(PageError):
+        read(html(f"<p>{notice}</p><p>{filler}</p>"))
+    with pytest.raises(PageError, match=r"notice instead of a page|words"):
+        read(f"{notice} {filler}", "text/plain")
+
+
+def test_a_long_page_may_speak_of_notices() -> None:
+    assert "enable JavaScript" in text_of(read(html(BODY + "<p>How to enable JavaScript, and what a captcha is.</p>")))
+
+
+@pytest.mark.parametrize("body", ["", "<p>Short.</p>", "<div id=app></div><script>start()</script>", "<p>词。</p>"])
+def test_pages_of_few_words_are_not_had(body: str) -> None:
+    with pytest.raises(PageError, match=r"words|no text|no HTML"):
+        read(html(body))
+
+
+@pytest.mark.parametrize(
+    ("canonical", "own"),
+    [
+        ("https://news.example.org/caravans", "https://news.example.org/caravans"),
+        ("/caravans", "https://news.example.org/caravans"),
+        ("https://www.news.example.org/caravans", "https://www.news.example.org/caravans"),
+        ("https://evil.example/caravans", URL),
+        ("https://example.org/caravans", URL),
+        ("https://news.example.org/", URL),
+        ("javascript:alert(1)", URL),
+        ("file:///etc/passwd", URL),
+        ("https://[bad", URL),
+        ("", URL),
+    ],
+)
+def test_a_page_is_believed_its_address_on_its_own_host(canonical: str, own: str) -> None:
+    assert read(html(head=f'<link rel="stylesheet" href="/x"><link rel=Canonical href="{canonical}">')).url == own
+
+
+def test_what_a_page_says_of_itself_is_bounded_and_plain() -> None:
+    head = f'<title>{"T" * 999}</title><meta name="author" content="A\x00\x07B{"C" * 999}">'
+    page = read(html(head=head))
+    assert len(page.title) <= 200
+    assert page.author is None or (len(page.author) <= 200 and page.author.isprintable())
+
+
+FILLED = "<p>The caravan reached the oasis at noon, tired but whole, and rested there.</p>"
+HOSTILE = {
+    "deep divs": "<div>" * 600_000,
+    "deep bold": "<html><body>" + "<b>" * 1_000_000 + FILLED * 5,
+    "open paragraphs": "<p>" * 1_000_000,
+    "short paragraphs": "<html><body><article>" + "<p>word</p>" * 270_000,
+    "links": "<html><body>" + "<a href=x>y</a>" * 200_000,
+    "nested tables": "<table><tr><td>" * 200_000,
+    "cells": "<html><body><table>" + "<tr><td>x" * 300_000,
+    "attributes": "<html><body><p " + "a=b " * 700_000 + ">x</p>" + FILLED * 5,
+    "dates": "<html><body>" + "<time>2020-01-01</time> 2021/02/03 " * 80_000,
+    "comments": "<html><body>" + "<!---->" * 400_000,
+    "open comments": "<!--" * 700_000,
+    "angles": "<" * 3_000_000,
+    "nulls": "\0" * 3_000_000,
+    "ampersands": "&" * 3_000_000,
+    "one line": "<html><body><p>" + "word " * 600_000,
+    "one word": "<html><body><p>" + "a" * 3_000_000,
+    "JSON": '<html><head><script type="application/ld+json">' + '{"a":' * 500_000 + "</script></head>" + FILLED * 10,
+}
+
+
+@pytest.mark.parametrize("page", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_pages_end_in_bounded_time(page: str) -> None:
+    start = time.monotonic()
+    try:
+        assert len(text_of(read(page))) <= 1_000_000
+    except PageError as error:
+        assert URL in str(error)
+    assert time.monotonic() - start < 60  # most take less than two seconds; unbounded, some take hours
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        ["<p>", "</p>", "<div", ">", "<article>", "<!--", "-->", "\0", "&#0;", "<table><tr>", "word. ", "词。"]
+    )
+    | st.text(max_size=8),
+    max_size=40,
+).map("".join)
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=200) | MARKUP.map(lambda text: text.encode("utf-8", "surrogatepass")), st.booleans())
+def test_any_bytes_are_read_or_refused(data: bytes, filled: bool) -> None:
+    for kind in ("text/html", "text/plain", "application/xhtml+xml"):
+        try:
+            page = read(data + (FILLED * 10).encode() * filled, kind, "utf-8")
+        except PageError as error:
+            assert URL in str(error)
+        else:
+            assert any(text.strip() for _, text in page.pages)
