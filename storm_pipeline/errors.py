@@ -10,6 +10,7 @@
     ├── SearchError          a search engine or a corpus cannot be used
     │   ├── CorpusError          a file of one's own documents cannot be read
     │   └── PageError            a page of the web was not had, or may not be
+    ├── SourcesError         a list of sources cannot be read, fetched or trusted
     ├── StoreError           a saved reference store does not fit what loads it
     ├── RunError             a run folder cannot be written or read
     └── NothingFoundError    no source was found: there is nothing to write from
@@ -64,6 +65,10 @@ class CorpusError(SearchError):
 
 class PageError(SearchError):
     """A page of the web was not had: refused, unreachable, too large or slow, or without text to read."""
+
+
+class SourcesError(StormError):
+    """A list of reliable and unreliable sources cannot be read, fetched or trusted."""
 
 
 class StoreError(StormError):

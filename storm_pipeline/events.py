@@ -92,6 +92,14 @@ class Searched(Event):
 
 
 @dataclass(frozen=True)
+class Excluded(Event):
+    """A page was found and is not used, for this reason."""
+
+    url: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Counted(Event):
     """``number`` more of what the article's report counts under ``name``."""
 

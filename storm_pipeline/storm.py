@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
-from storm_pipeline.context import ContentsSource, RunContext
+from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.events import Downloading, Events, EventSink, JsonLinesSink, RunFinished, RunStarted
+from storm_pipeline.events import Downloading, Events, EventSink, Excluded, JsonLinesSink, RunFinished, RunStarted
+from storm_pipeline.finding import Engine, RunSearch, open_engine
 from storm_pipeline.ledger import Ledger
 from storm_pipeline.models import LanguageModels, Model, open_models
 from storm_pipeline.programs import Programs
@@ -20,10 +21,7 @@ from storm_pipeline.references.embedder import Embedder, open_embedder
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.runs import RunStore
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.contents import WikipediaContents
-from storm_pipeline.search.filters import ExcludingSearch
-from storm_pipeline.search.opening import Opening
-from storm_pipeline.search.registry import open_search
+from storm_pipeline.search.contents import ContentsSource, WikipediaContents
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article, Outline
 
@@ -77,7 +75,7 @@ class Storm:
         self._own_contents = contents
         self._programs = programs or Programs()
         self._sinks = tuple(sinks)
-        self._opened: tuple[SearchEngine, dict[Role, Model], Embedder] | None = None
+        self._opened: tuple[Engine, dict[Role, Model], Embedder] | None = None
         self._opening = threading.Lock()
 
     def write(self, topic: str) -> Article:
@@ -99,14 +97,19 @@ class Storm:
     def _write(self, ctx: RunContext, topic: str) -> Article:
         start = time.monotonic()
         article = recipes.storm(ctx, topic)
+        if unread := ctx.search.unread:
+            url, reason = next(iter(unread.items()))
+            ctx.events.degraded(f"{len(unread)} pages not read, their snippets stand in, such as {url}: {reason}")
         uncited = sum(not s.citations for section in article.sections for s in section.sentences())
         report = replace(ctx.ledger.report(), uncited=uncited)
-        done = replace(article, usage=ctx.ledger.usage(time.monotonic() - start), report=report)
+        usage = ctx.ledger.usage(time.monotonic() - start)
+        done = replace(article, usage=usage, report=report, sources_excluded=ctx.search.excluded)
         ctx.run.save_text("article.md", done.to_markdown())
         ctx.run.save_text("article.html", done.to_html())
         ctx.run.save_text("article.json", done.to_json())
         ctx.run.save_json("usage.json", done.usage)
         ctx.run.save_json("references.json", done.references)
+        ctx.run.save_json("excluded.json", done.sources_excluded)
         return done
 
     def _run(self, topic: str, recipe: Callable[[RunContext, str], T]) -> T:
@@ -122,14 +125,22 @@ class Storm:
             with events.in_stage("set-up"):
                 ctx = self._context(events, ledger, run)
             stack.callback(ctx.store.close)
+            stack.callback(ctx.search.close)
             result = recipe(ctx, topic)
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), folder))
             return result
 
     def _context(self, events: Events, ledger: Ledger, run: RunStore) -> RunContext:
         settings = self.settings
-        search, table, embedder = self._open(
+        engine, table, embedder = self._open(
             lambda name, done, total: events.emit(Downloading(events.stage, name, done, total))
+        )
+        if engine.why:
+            events.noted(f"searching with {engine.spec}, {engine.why}")
+        for problem in engine.problems:
+            events.degraded(problem)
+        search = RunSearch(
+            engine, settings, on_exclusion=lambda one: events.emit(Excluded(events.stage, one.url, one.reason))
         )
         models = LanguageModels(
             table,
@@ -145,22 +156,21 @@ class Storm:
             settings=settings,
             models=models,
             programs=self._programs,
-            search=ExcludingSearch(search, settings.exclude_urls) if settings.exclude_urls else search,
-            contents=self._own_contents or WikipediaContents(settings.cache),
+            search=search,
+            contents=self._own_contents or engine.contents or WikipediaContents(settings.cache),
             store=store,
             events=events,
             ledger=ledger,
             run=run,
         )
 
-    def _open(self, progress: Progress) -> tuple[SearchEngine, dict[Role, Model], Embedder]:
+    def _open(self, progress: Progress) -> tuple[Engine, dict[Role, Model], Embedder]:
         """Search engine, models and embedder, opened by the first run and kept for all later ones."""
         settings = self.settings
-        opening = Opening(cache=settings.cache, on_progress=progress)
         with self._opening:
             if self._opened is None:
                 self._opened = (
-                    self._own_search or open_search(settings.search, opening),
+                    open_engine(settings, self._own_search, progress),
                     self._own_models or open_models(settings, progress),
                     self._own_embedder or open_embedder(settings.embedder, settings.cache, progress),
                 )

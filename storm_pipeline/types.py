@@ -57,6 +57,23 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """A page that a search found and that was not used.
+
+    Attributes:
+        url: its address, as the engine gave it.
+        title: its title; may be empty.
+        reason: why, in one sentence.
+        query: the query that found it first.
+    """
+
+    url: str
+    title: str
+    reason: str
+    query: str
+
+
+@dataclass(frozen=True)
 class Citation:
     """One sentence's claim on one snippet of one source, by their ids."""
 
@@ -269,6 +286,7 @@ class Article:
         conversations: the research.
         usage: what it cost.
         report: what was dropped, attributed, or went wrong.
+        sources_excluded: pages that were found and not used, each with the reason.
     """
 
     title: str
@@ -279,6 +297,7 @@ class Article:
     conversations: tuple[Conversation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     report: Report = field(default_factory=Report)
+    sources_excluded: tuple[Exclusion, ...] = ()
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -36,7 +36,7 @@ class PageReader:
     not come in time, the engine's own snippets stand in for it; every snippet tells by its ``origin`` which it is. A
     page that comes late is there for the next search.
 
-    Filters that go by address (:class:`storm_pipeline.search.filters.ExcludingSearch`) belong around this engine, not
+    Filters that go by address (:class:`storm_pipeline.sources.filtering.ReliableSearch`) belong around this engine, not
     only inside: a page that redirects bears the address that it has led to.
 
     Args:
@@ -46,6 +46,7 @@ class PageReader:
         passages: of one page, in a search, at most; >= 1.
         seconds: that a search waits for its pages, after the engine has answered; > 0.
         workers: pages that are read at once, over all searches; >= 1.
+        reads: whether the page of a hit is to be read; by default each is.
         cut: text → passages, e.g. :func:`storm_pipeline.documents.chunks.token_chunks` bound to an encoder's tokens.
     """
 
@@ -57,12 +58,14 @@ class PageReader:
         passages: int = 3,
         seconds: float = 30.0,
         workers: int = 8,
+        reads: Callable[[Snippet], bool] = lambda _: True,
         cut: Callable[[str], list[str]] = chunks,
     ) -> None:
         self._engine = engine
         self._fetch = fetch or _web_pages()
         self._most = passages
         self._seconds = seconds
+        self._reads = reads
         self._cut = cut
         # Not parallel_map, which waits for everything: a page that is late must not hold up the search.
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
@@ -110,8 +113,8 @@ class PageReader:
         return tuple(found.values())
 
     def _begun(self, hit: Snippet) -> "Future[_Reading] | None":
-        """The page of a hit, being read or to be read; None for what is no page of the web."""
-        if not web_address(hit.url):
+        """The page of a hit, being read or to be read; None for what is no page of the web, or not to be read."""
+        if not web_address(hit.url) or not self._reads(hit):
             return None
         with self._lock:
             known = self._readings.get(hit.source_id)

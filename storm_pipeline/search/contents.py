@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -47,6 +47,18 @@ class TableOfContents:
 
     title: str
     headings: tuple[tuple[int, str], ...]
+
+
+class ContentsSource(Protocol):
+    """Looks up the table of contents of an encyclopedia article by its title."""
+
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        """The article's headings, or None when there is no such article.
+
+        Raises:
+            SearchError: the look-up itself failed.
+        """
+        ...
 
 
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)

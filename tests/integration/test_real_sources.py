@@ -1,0 +1,136 @@
+"""Whole runs over engines that fail, refuse and limit, and the same runs again from memory."""
+
+import itertools
+import threading
+from pathlib import Path
+
+import pytest
+from llm import FakeModel
+from servers import Reply, Request, ScriptedServer
+
+from storm_pipeline import Storm
+from storm_pipeline.errors import NothingFoundError, SettingsError
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.search.transport.gates import forget_gates
+from storm_pipeline.types import Article
+
+RATE = 20.0
+"""Requests a second that each engine is asked at most."""
+
+
+class NoContents:
+    """No encyclopedia to look up."""
+
+    def table_of_contents(self, title: str) -> None:
+        return None
+
+
+class Instance:
+    """A SearXNG instance over a small world, which answers the same query the same way."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, request: Request) -> Reply:
+        query = request.query["q"]
+        hits = [
+            {
+                "url": f"https://{self.name}.org/{abs(hash(query)) % 5}-{n}",
+                "title": f"The Silk Road by {self.name}",
+                "content": f"Caravans of the Silk Road carried {self.name} goods number {n} to the towns of {query}.",
+            }
+            for n in range(2)
+        ]
+        return Reply(body={"results": hits if request.query["pageno"] == "1" else []})
+
+
+class Faulty(Instance):
+    """Breaks off every second request."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._count = itertools.count()
+
+    def __call__(self, request: Request) -> Reply:
+        return Reply(500) if next(self._count) % 2 else super().__call__(request)
+
+
+class Strict(Instance):
+    """Refuses whoever comes again too soon."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._last = 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Reply:
+        with self._lock:
+            soon, self._last = request.at - self._last < 0.8 / RATE, request.at
+        return Reply(429, headers={"Retry-After": "1"}) if soon else super().__call__(request)
+
+
+def write(model: FakeModel, tmp_path: Path, spec: str, **changes: object) -> Article:
+    given: dict[str, object] = {
+        "search": spec,
+        "search_rate": RATE,
+        "embedder": HashingEmbedder(),
+        "contents": NoContents(),
+        "perspectives": 1,
+        "turns": 2,
+        "read_pages": "never",
+        "out": tmp_path / "runs",
+        "cache": tmp_path / "cache",
+    }
+    return Storm(lm=model.lm, **(given | changes)).write("Silk Road")  # type: ignore[arg-type]
+
+
+def test_a_run_survives_its_engines_keeps_their_rate_and_can_be_replayed(tmp_path: Path) -> None:
+    with FakeModel() as model, ScriptedServer(Faulty("alpha")) as faulty, ScriptedServer(Strict("beta")) as strict:
+        spec = f"fused:searxng:{faulty.url}+searxng:{strict.url}"
+        article = write(model, tmp_path, spec)
+        asked = [list(server.requests) for server in (faulty, strict)]
+    for requests in asked:
+        times = [request.at for request in requests]
+        assert len(times) > 3
+        assert min(b - a for a, b in itertools.pairwise(times)) > 0.8 / RATE
+    assert {source.url.split("/")[2] for source in article.sources} == {"alpha.org", "beta.org"}
+    forget_gates()
+    with FakeModel() as model:
+        again = write(model, tmp_path, spec, search_cache="replay")
+        assert again.sources == article.sources
+        with pytest.raises(NothingFoundError, match="was not recorded"):
+            write(model, tmp_path, spec, search_cache="replay", top_k=7)
+
+
+def test_an_engine_that_is_lost_is_told_in_the_report(tmp_path: Path) -> None:
+    with FakeModel() as model, ScriptedServer(Reply(401)) as closed, ScriptedServer(Instance("beta")) as fine:
+        article = write(model, tmp_path, f"fused:searxng:{closed.url}+searxng:{fine.url}", search_rate=1000.0)
+    told = [problem.detail for problem in article.report.problems if problem.kind == "degradation"]
+    assert any("`searxng` failed" in detail and "401" in detail for detail in told)
+    assert article.references
+
+
+def test_a_replay_names_its_engine(tmp_path: Path) -> None:
+    with FakeModel() as model, pytest.raises(SettingsError, match="--search"):
+        write(model, tmp_path, "auto", search_cache="replay")
+
+
+def test_unreliable_sources_are_kept_out_and_shown(tmp_path: Path) -> None:
+    def world(request: Request) -> Reply:
+        urls = ["https://www.reddit.com/r/silk/1", "https://www.britannica.com/topic/Silk-Road"]
+        text = "Caravans of the Silk Road carried silk from China to Rome. Merchants of the Silk Road met in oases."
+        hits = [{"url": url, "title": "Silk Road", "content": f"{text} See {url}."} for url in urls]
+        return Reply(body={"results": hits if request.query["pageno"] == "1" else []})
+
+    with FakeModel() as model, ScriptedServer(world) as server:
+        article = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0)
+        (excluded,) = article.sources_excluded
+        assert excluded.url == "https://www.reddit.com/r/silk/1"
+        assert excluded.reason
+        assert {source.url for source in article.sources} == {"https://www.britannica.com/topic/Silk-Road"}
+        (folder,) = (tmp_path / "runs").iterdir()
+        assert "reddit.com" in (folder / "excluded.json").read_text()
+        assert '"event": "Excluded"' in (folder / "events.jsonl").read_text()
+        anything = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0, sources="any")
+        assert anything.sources_excluded == ()
+        assert len(anything.sources) == 2
