@@ -29,7 +29,10 @@ def needed(settings: "Settings") -> list[str]:
     from storm_pipeline.settings import ROLES
 
     names = [EMBEDDED_MODELS.get(settings.lm_of(role)) for role in ROLES]
-    names += [EMBEDDER if settings.embedder == EMBEDDER else None, LEADS if settings.search == "wiki-leads" else None]
+    names += [
+        EMBEDDER if settings.embedder == EMBEDDER else None,
+        LEADS if settings.search in {"auto", "wiki-leads"} else None,
+    ]
     return list(dict.fromkeys(name for name in names if name))
 
 

@@ -109,7 +109,7 @@ def test_the_run_folder_holds_everything(tmp_path: Path) -> None:
     names = {path.name for path in run.iterdir()}
     assert names == {
         *("article.md", "article.html", "article.json", "outline.md", "conversations.json"),
-        *("references.json", "events.jsonl", "usage.json", "settings.json"),
+        *("references.json", "excluded.json", "events.jsonl", "usage.json", "settings.json"),
     }
     assert (run / "article.md").read_text(encoding="utf-8") == article.to_markdown()
     assert len(json.loads((run / "references.json").read_text())) == len(article.references)

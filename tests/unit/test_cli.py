@@ -8,6 +8,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, get_args, get_origin
@@ -116,6 +117,10 @@ def an_option(field: str) -> tuple[str, str, Any]:
     kinds = set(get_args(annotation)) or {annotation}
     if get_origin(annotation) is tuple:
         return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
+    if date in kinds:
+        return flag, "2020-02-29", date(2020, 2, 29)
+    if field in {"language", "region"}:
+        return flag, "ch", "ch"
     if int in kinds:
         value = (Settings.model_fields[field].default or 16) - 1 or 2
         return flag, str(value + 1), value + 1
