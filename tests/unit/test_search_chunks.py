@@ -140,19 +140,28 @@ def test_a_character_over_the_limit_stays() -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "between"),
-    [("The caravan reached the oasis at noon. ", "."), ("商队在中午到达了绿洲。", "。"), ("隊商は正午にオアシスに着いた。", "。")],
+    [
+        ("The caravan reached the oasis at noon. ", "."),
+        ("商队在中午到达了绿洲。", "。"),
+        ("隊商は正午にオアシスに着いた。", "。"),
+    ],
     ids=["English", "Chinese", "Japanese"],
 )
 def test_passages_in_tokens_end_with_sentences_and_are_even(sentence: str, between: str) -> None:
     def count(text: str) -> int:  # as BERT does: a token a Han character, pieces of other words
-        return sum(1 if "\u4e00" <= part <= "\u9fff" else -(-len(part) // 3) for part in re.findall(r"[一-鿿]|[^\s一-鿿]+", text))
+        return sum(
+            1 if "\u4e00" <= part <= "\u9fff" else -(-len(part) // 3)
+            for part in re.findall(r"[一-鿿]|[^\s一-鿿]+", text)
+        )
 
     passages = token_chunks(sentence * 300, 100, count)
     assert all(passage.endswith(between) for passage in passages)
     assert all(60 <= count(passage) <= 100 for passage in passages)
 
 
-@pytest.mark.parametrize("text", ["." * 200_000 + "x", "a" * 200_000, "word " * 100_000, "東" * 200_000, "A b. " * 50_000])
+@pytest.mark.parametrize(
+    "text", ["." * 200_000 + "x", "a" * 200_000, "word " * 100_000, "東" * 200_000, "A b. " * 50_000]
+)
 def test_degenerate_texts_are_measured_in_bounded_work(text: str) -> None:
     measured = 0
 

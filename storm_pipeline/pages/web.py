@@ -1,0 +1,36 @@
+"""Pages of the web, had politely and safely, and read."""
+
+from typing import TYPE_CHECKING
+
+from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.extract import Page, extract
+from storm_pipeline.pages.fetch import fetch_page
+from storm_pipeline.pages.robots import Politeness
+
+if TYPE_CHECKING:
+    from storm_pipeline.pages.connection import Limits
+
+
+class WebPages:
+    """Address → page: fetched within limits from the public internet, robots.txt heeded, and extracted. Thread-safe.
+
+    Args:
+        limits: time, size and redirects of a page.
+        access: which addresses may be connected to; by default those of the public internet.
+        politeness: asked before every request; by default robots.txt is heeded.
+    """
+
+    def __init__(
+        self, limits: "Limits | None" = None, access: Access | None = None, politeness: Politeness | None = None
+    ) -> None:
+        self._limits = limits
+        self._access = access
+        self._politeness = politeness or Politeness(limits, access)
+
+    def __call__(self, url: str) -> Page:
+        """The page of an address.
+
+        Raises:
+            PageError: it was not had, or holds nothing to read.
+        """
+        return extract(fetch_page(url, self._limits, self._access, self._politeness.visit))
