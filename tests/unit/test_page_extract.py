@@ -176,7 +176,7 @@ def test_hostile_pages_end_in_bounded_time(page: str) -> None:
         assert len(text_of(read(page))) <= 1_000_000
     except PageError as error:
         assert URL in str(error)
-    assert time.monotonic() - start < 60  # most take less than two seconds; unbounded, some take hours
+    assert time.monotonic() - start < 60  # a few seconds; the margin is for slow machines
 
 
 MARKUP = st.lists(
