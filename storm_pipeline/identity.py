@@ -11,13 +11,21 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|twclid|ttclid|srsltid|mc_[ce]id|igshid|igsh|yclid|_ga|_gl"
-    r"|_hsenc|_hsmi|mkt_tok|ref_src|spm|cmpid|wt_mc",
+    r"|_hsenc|_hsmi|mkt_tok|ref_src|spm|cmpid|wt_mc|usqp|amp_(?:js_v|gsa|ct|tf)",
     re.I,
 )
 _MOBILE_HOST = re.compile(r"^(?:(?:www|m|mobile|amp)\.)+(?=[^.]+\.)")
 _INNER_MOBILE = re.compile(r"(?<=\w)(?:\.m)+\.(?=wiki)")
 # `/wiki/amp` is an article of its own; elsewhere a last `amp` names the light version of the page before it.
 _AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/)+\Z")
+_AMP_FIRST = re.compile(r"\A(?:/amp)+(?=/[^/])")
+_AMP_QUERY = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("_amp", "true"), ("outputtype", "amp")})
+# Google's and Bing's copies of light pages: the page's own address, `s` for https before it, is their path.
+_AMP_CACHE = re.compile(
+    r"(?:(?:[\w-]+\.)*(?:google\.(?:com?\.)?[a-z]{2,3}\.*/amp/|(?:cdn\.ampproject\.org|bing-amp\.com)\.*/[a-z]{1,2}/)(?:s/)?)+"
+    r"(?=(?:[\w-]+\.)+[a-z][\w-]*(?:/|\Z))",
+    re.I | re.A,
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _IN_NO_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}<>\"\[\]]")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -29,7 +37,8 @@ def canonical_url(url: str) -> str:
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports,
     user names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash, sorts the rest of
-    the query by name, and unifies http with https. Idempotent; never raises. Anything that is not a web
+    the query by name, and unifies http with https. The light (AMP) version of a page, a search engine's copy of
+    it included, is the page. Idempotent; never raises. Anything that is not a web
     address (``file:``, ``corpus:`` …) is returned stripped but otherwise untouched.
 
     Args:
@@ -47,7 +56,10 @@ def canonical_url(url: str) -> str:
         return url
     if port is not None and str(port) not in _DEFAULT_PORTS.values():
         host = f"{host}:{port}"
-    path = _AMP_PATH.sub("", re.sub(r"/{2,}", "/", _requoted(parts.path))).rstrip("/")
+    path = re.sub(r"/{2,}", "/", _requoted(parts.path))
+    if copy := _AMP_CACHE.match(host + path):
+        return canonical_url(f"https://{(host + path)[copy.end() :]}?{query}")
+    path = _AMP_PATH.sub("", _AMP_FIRST.sub("", path)).rstrip("/")
     route = _requoted(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
     return urlunsplit(("https", host, path, query, route))
 
@@ -69,7 +81,7 @@ def _canonical_query(query: str) -> str:
     kept = [
         (name, value)
         for name, value in pairs
-        if not _TRACKING.fullmatch(name) and (name.lower(), value) not in {("amp", ""), ("amp", "1")}
+        if not _TRACKING.fullmatch(name) and (name.lower(), value.lower()) not in _AMP_QUERY
     ]
     return urlencode(sorted(kept, key=lambda pair: pair[0]), errors="surrogateescape")
 

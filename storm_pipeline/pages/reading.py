@@ -113,7 +113,7 @@ class PageReader:
         return tuple(found.values())
 
     def _begun(self, hit: Snippet) -> "Future[_Reading] | None":
-        """The page of a hit, being read or to be read; None for what is no page of the web, or not to be read."""
+        """The page of a hit, being read or to be read; None for what is no page of the web."""
         if not web_address(hit.url) or not self._reads(hit):
             return None
         with self._lock:

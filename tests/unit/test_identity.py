@@ -18,6 +18,12 @@ SEGMENTS = st.text(
 PATHS = st.lists(SEGMENTS, min_size=1, max_size=3).map(lambda parts: "/" + "/".join(quote(p, safe="") for p in parts))
 NAMES = st.from_regex(r"[a-z]{2,5}[0-9]", fullmatch=True)
 QUERIES = st.dictionaries(NAMES, st.from_regex(r"[a-z0-9]{1,5}", fullmatch=True), max_size=3)
+CACHES = st.lists(
+    st.sampled_from(
+        ["google.com/amp/", "www.google.co.uk./amp/s/", "x.cdn.ampproject.org/c/s/", "amp/", "a.b/", "s/", "x:1/"]
+    ),
+    max_size=8,
+).map("".join)
 WEBBY = st.text('htps:/.w%mwiki#?&=[]@a0é東\ud800\u2100 ~!;+-_|\\"', max_size=40)
 
 
@@ -34,6 +40,7 @@ def build(host: str, path: str, query: dict[str, str], scheme: str = "https") ->
         st.text(max_size=60),
         WEBBY,
         WEBBY.map("https://".__add__),
+        CACHES.map("https://".__add__),
         st.text(max_size=30).map("http://a.b/".__add__),
     )
 )
@@ -70,6 +77,17 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
         build(f"{host}:80", path, query, "http"),
         build(host, f"{path}/", query),
         build(host, f"{path}/amp", query),
+        build(host, f"{path}/amp/", query),
+        build(host, f"/amp{path}", query),
+        build(f"amp.{host}", path, query),
+        build("www.google.com", f"/amp/s/{host}{path}", query),
+        build("google.de", f"/amp/www.{host}{path}/amp/", query),
+        build(f"{host.replace('.', '-')}.cdn.ampproject.org", f"/c/s/{host}{path}", query),
+        build("cdn.ampproject.org", f"/v/amp.{host}{path}", query),
+        build("www.bing-amp.com", f"/c/s/{host}{path}", query),
+        f"{url}{mark}amp=1",
+        f"{url}{mark}amp",
+        f"{url}{mark}outputType=amp",
         f"{url}#section",
         f"{url}{mark}utm_source=x&UTM_Medium=y&fbclid=z",
         f"  {url}\n",
@@ -95,6 +113,11 @@ def test_different_pages_stay_apart(one: Page, other: Page) -> None:
         ("https://en.wikipedia.org/wiki/amp", "https://en.wikipedia.org/wiki"),
         ("https://x.org/#!/one", "https://x.org/#!/two"),
         ("https://m.com/", "https://x.com/"),
+        ("https://x.org/amp", "https://x.org/"),
+        ("https://google.com/search?q=a", "https://google.com/search?q=b"),
+        ("https://google.com/amp/s/a.org/x", "https://google.com/amp/s/b.org/x"),
+        ("https://notgoogle.com/amp/s/a.org/x", "https://a.org/x"),
+        ("https://x.org/p?amp=2", "https://x.org/p"),
         ("file:///a/B.txt", "file:///a/b.txt"),
     ],
 )
@@ -112,12 +135,23 @@ def test_look_alikes_stay_apart(one: str, other: str) -> None:
         ("https://amp.x.org/story.amp?amp=1", "https://x.org/story"),
         ("http://[::1]:8080/a/", "https://[::1]:8080/a"),
         ("https://bücher.example/", "https://xn--bcher-kva.example"),
+        ("https://www.google.com/amp/s/www.bbc.com/news/amp/world-1?usqp=x", "https://bbc.com/news/amp/world-1"),
+        ("https://www-bbc-com.cdn.ampproject.org/c/s/www.bbc.com/news/1", "https://bbc.com/news/1"),
+        ("https://google.com/amp/s/amp.cnn.com/cnn/2020/x", "https://cnn.com/cnn/2020/x"),
+        ("https://google.com/amp", "https://google.com/amp"),
+        ("https://cdn.ampproject.org/v0.js", "https://cdn.ampproject.org/v0.js"),
         (" corpus:a b ", "corpus:a b"),
         ("ftp://X.org/A/", "ftp://X.org/A/"),
     ],
 )
 def test_canonical_form(url: str, canonical: str) -> None:
     assert canonical_url(url) == canonical
+
+
+def test_copies_within_copies_take_bounded_work() -> None:
+    nested = "https://" + "google.com/amp/" * 50_000 + "x.org/a"
+    assert canonical_url(nested) == "https://x.org/a"
+    assert canonical_url("https://google.com/amp/" + "a." * 100_000 + "/").startswith("https://")
 
 
 @settings(deadline=None)

@@ -72,7 +72,6 @@ def test_plain_text() -> None:
     assert page.title == ""
 
 
-@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
 @pytest.mark.parametrize(
     ("encoding", "header", "meta"),
     [
@@ -84,13 +83,12 @@ def test_plain_text() -> None:
         ("utf-16", None, None),
     ],
 )
-def test_character_sets(kind: str, encoding: str, header: str | None, meta: str | None) -> None:
+def test_character_sets(encoding: str, header: str | None, meta: str | None) -> None:
     japanese = "".join(f"第{n}の隊商は絹を積んで敦煌のオアシスに到着した。" for n in range(20))
     head = f'<meta http-equiv="Content-Type" content="text/html; charset={meta}">' if meta else ""
-    if kind == "text/plain" and meta:
-        pytest.skip("plain text has no meta element")
-    body = html(f"<p>{japanese}</p>", head) if kind == "text/html" else japanese
-    assert japanese in text_of(read(body.encode(encoding), kind, header))
+    assert japanese in text_of(read(html(f"<p>{japanese}</p>", head).encode(encoding), charset=header))
+    if not meta:
+        assert japanese == text_of(read(japanese.encode(encoding), "text/plain", header))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +176,7 @@ def test_hostile_pages_end_in_bounded_time(page: str) -> None:
         assert len(text_of(read(page))) <= 1_000_000
     except PageError as error:
         assert URL in str(error)
-    assert time.monotonic() - start < 60  # most take less than two seconds; unbounded, some take hours
+    assert time.monotonic() - start < 60  # a few seconds; the margin is for slow machines
 
 
 MARKUP = st.lists(
