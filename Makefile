@@ -15,10 +15,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TOPIC ?= Renaissance
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store clean
+.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 …"; exit 1; }
@@ -59,6 +59,16 @@ bench-speed: $(READY) ## wall time of a run beside its longest chain of calls, a
 bench-store: $(READY) ## the reference store beside plain faiss and sentence-transformers
 	@$(BIN)/storm assets pull
 	@$(BIN)/python benchmarks/store.py scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
+
+bench-retrieval: $(READY) ## rankings over Cranfield and WikiGenBench (STORM_DATA=… says where they lie)
+	@$(BIN)/storm assets pull
+	@$(BIN)/python benchmarks/retrieval.py
+
+bench-extraction: $(READY) ## text of web pages beside trafilatura alone (STORM_DATA=…)
+	@$(BIN)/python benchmarks/extraction.py
+
+bench-sources: $(READY) ## what the source filter keeps out of real search results (STORM_DATA=…)
+	@$(BIN)/python benchmarks/source_filter.py
 
 clean: ## remove the environment and the downloads (runs/ is kept)
 	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -117,7 +117,8 @@ class RunSearch:
             allow=settings.allow_sources,
             deny=settings.deny_sources,
         )
-        kept_out = GroundTruth(settings.exclude_urls, settings.exclude_titles)
+        truth = settings.exclude_urls or settings.exclude_titles
+        kept_out = GroundTruth(settings.exclude_urls, settings.exclude_titles) if truth else None
         filtering = partial(ReliableSearch, judge=judge, kept_out=kept_out, trusted=trusted, on_exclusion=on_exclusion)
         first = filtering(engine.search)
         self._filters = [first]

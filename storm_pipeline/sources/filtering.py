@@ -14,8 +14,8 @@ _SPARE = 3
 class ReliableSearch:
     """A search engine without pages that a policy excludes or that are to be kept out. Thread-safe.
 
-    It is asked for twice as many pages (without a policy that excludes any: for three more), so that those left
-    out cost fewer places. A page once excluded stays so.
+    It is asked for more pages, so that those left out cost fewer places: twice as many where the policy may exclude
+    some, three more where only certain pages are to be kept out. A page once excluded stays so.
 
     Args:
         engine: where to search.
@@ -64,13 +64,19 @@ class ReliableSearch:
         """
         if k < 1:
             return ()
-        wanted = k + _SPARE if self._judge.excludes_nothing else 2 * k
-        found = self._engine.search(query, wanted if self._spare else k)
+        found = self._engine.search(query, k + self._more(k))
         pages: dict[str, list[Snippet]] = {}
         for snippet in found:
             pages.setdefault(snippet.source_id, []).append(snippet)
         kept = [page for page, snippets in pages.items() if not self._excludes(page, snippets, query)][:k]
         return tuple(snippet for snippet in found if snippet.source_id in kept)
+
+    def _more(self, k: int) -> int:
+        if not self._spare:
+            return 0
+        if not self._judge.excludes_nothing:
+            return k
+        return _SPARE if self._kept_out else 0
 
     def _excludes(self, page: str, snippets: Sequence[Snippet], query: str) -> bool:
         reason = self._reason(snippets)

@@ -78,15 +78,25 @@ def test_a_page_once_excluded_stays_so() -> None:
     assert len(engine.excluded) == 1
 
 
-@pytest.mark.parametrize(("policy", "deny", "asked"), [("standard", [], 10), ("any", [], 8), ("any", ["a.org"], 10)])
-def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(policy: Policy, deny: list[str], asked: int) -> None:
+@pytest.mark.parametrize(
+    ("judge", "kept_out", "asked"),
+    [
+        (Judge("standard"), None, 10),
+        (Judge("any", deny=["a.org"]), None, 10),
+        (Judge("any"), GroundTruth([SILK]), 8),
+        (Judge("any"), None, 5),
+    ],
+)
+def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
+    judge: Judge, kept_out: GroundTruth | None, asked: int
+) -> None:
     class Counting(FakeSearch):
         def search(self, query: str, k: int) -> list[Snippet]:
             numbers.append(k)
             return []
 
     numbers: list[int] = []
-    ReliableSearch(Counting({}), Judge(policy, deny=deny)).search("q", 5)
+    ReliableSearch(Counting({}), judge, kept_out).search("q", 5)
     assert numbers == [asked]
 
 
