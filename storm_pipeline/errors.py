@@ -9,6 +9,7 @@
     │   └── ReplyError           the model answered, but not in the form that was asked for
     ├── SearchError          a search engine or a corpus cannot be used
     │   └── CorpusError          a file of one's own documents cannot be read
+    ├── SourcesError         a list of sources cannot be read, fetched or trusted
     ├── StoreError           a saved reference store does not fit what loads it
     ├── RunError             a run folder cannot be written or read
     └── NothingFoundError    no source was found: there is nothing to write from
@@ -59,6 +60,10 @@ class SearchError(StormError):
 
 class CorpusError(SearchError):
     """A file of one's own documents cannot be read."""
+
+
+class SourcesError(StormError):
+    """A list of reliable and unreliable sources cannot be read, fetched or trusted."""
 
 
 class StoreError(StormError):

@@ -21,10 +21,12 @@ from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.runs import RunStore
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.contents import WikipediaContents
-from storm_pipeline.search.filters import ExcludingSearch
 from storm_pipeline.search.opening import Opening
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.settings import Role, Settings
+from storm_pipeline.sources.filtering import ReliableSearch
+from storm_pipeline.sources.ground_truth import GroundTruth
+from storm_pipeline.sources.judging import Judge
 from storm_pipeline.types import Article, Outline
 
 _LONGEST_TOPIC = 300
@@ -141,11 +143,12 @@ class Storm:
         )
         store = ReferenceStore(embedder)
         store.warm_up()
+        kept_out = GroundTruth(settings.exclude_urls) if settings.exclude_urls else None
         return RunContext(
             settings=settings,
             models=models,
             programs=self._programs,
-            search=ExcludingSearch(search, settings.exclude_urls) if settings.exclude_urls else search,
+            search=ReliableSearch(search, Judge("any"), kept_out),
             contents=self._own_contents or WikipediaContents(settings.cache),
             store=store,
             events=events,

@@ -49,6 +49,23 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """A page that a search found and that was not used.
+
+    Attributes:
+        url: its address, as the engine gave it.
+        title: its title; may be empty.
+        reason: why, in one sentence.
+        query: the query that found it first.
+    """
+
+    url: str
+    title: str
+    reason: str
+    query: str
+
+
+@dataclass(frozen=True)
 class Citation:
     """One sentence's claim on one snippet of one source, by their ids."""
 

@@ -13,6 +13,7 @@ from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
+from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.writing import outline, write
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(wri
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
+app.add_typer(sources_app, name="sources")
 
 
 @app.callback(invoke_without_command=True)

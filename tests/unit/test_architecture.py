@@ -12,7 +12,7 @@ ORDER = [
     {"errors", "identity", "types", "text", "display", "concurrency", "outlines"},
     {"events", "settings", "assets"},
     {"documents"},
-    {"search", "references", "render"},
+    {"search", "references", "render", "sources"},
     {"adapter", "programs", "local", "ledger", "runs"},
     {"models"},
     {"context"},

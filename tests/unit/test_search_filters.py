@@ -1,10 +1,8 @@
-"""Excluding pages, the fake engine, the registry, and plain text from untrusted values."""
+"""The fake engine, the registry, and plain text from untrusted values."""
 
-import threading
 import time
 from datetime import date
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -16,117 +14,14 @@ from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch, host_of
 from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.filters import ExcludingSearch, wikipedia_article
 from storm_pipeline.search.opening import Opening, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.transport.retrying import retry_after_seconds
 from storm_pipeline.types import Snippet
 
-SILK = "https://en.wikipedia.org/wiki/Silk_Road"
-TITLES = st.text(
-    st.characters(exclude_categories=("C", "Z"), exclude_characters="#<>[]|{}_/?"), min_size=1, max_size=15
-)
-FORMS = [
-    "https://en.wikipedia.org/wiki/{}",
-    "http://en.wikipedia.org/wiki/{}#History",
-    "https://en.m.wikipedia.org/wiki/{}",
-    "https://www.en.wikipedia.org/wiki/{}/",
-    "https://en.wikipedia.org/w/index.php?title={}",
-    "https://en.wikipedia.org/w/index.php?oldid=5&title={}&action=history",
-    "https://en.m.wikipedia.org/w/index.php/{}",
-    "https://www.wikiwand.com/en/{}",
-    "https://wikiwand.com/en/articles/{}",
-    "https://wikimili.com/en/{}",
-    "https://wiki2.org/en/{}",
-    "https://en.wikipedia-on-ipfs.org/wiki/{}",
-    "https://dbpedia.org/page/{}",
-]
-OTHERS = [
-    "https://en.wikipedia.org/wiki/Silk",
-    "https://en.wikipedia.org/wiki/Silk_Road_(marketplace)",
-    "https://de.wikipedia.org/wiki/Silk_Road",
-    "https://en.wiktionary.org/wiki/Silk_Road",
-    "https://www.wikiwand.com/fr/Silk_Road",
-    "https://example.org/wiki/Silk_Road",
-    "https://en.wikipedia.org.evil.example/wiki/Silk_Road",
-    "https://en.wikipedia.org/w/index.php?search=Silk_Road",
-]
-
 
 def snippets(*urls: str) -> list[Snippet]:
     return [Snippet(url, "t", f"text {n}") for n, url in enumerate(urls)]
-
-
-@pytest.mark.parametrize("excluded", FORMS)
-@pytest.mark.parametrize("found", FORMS)
-def test_every_form_excludes_every_other(excluded: str, found: str) -> None:
-    engine = ExcludingSearch(FakeSearch({"q": snippets(found.format("silk%20Road"))}), [excluded.format("Silk_Road")])
-    assert engine.search("q", 3) == ()
-    assert dict(engine.excluded) == {excluded.format("Silk_Road"): 1}
-
-
-def test_other_pages_stay_and_cost_no_place() -> None:
-    engine = ExcludingSearch(FakeSearch({"q": snippets(SILK, *OTHERS)}), [SILK, "https://x.org/absent"])
-    assert [s.url for s in engine.search("q", 3)] == OTHERS[:3]
-    assert [s.url for s in engine.search("q", 50)] == OTHERS
-    assert dict(engine.excluded) == {SILK: 2, "https://x.org/absent": 0}
-    assert engine.name == "fake"
-
-
-def test_other_addresses_are_excluded_by_their_canonical_form() -> None:
-    found = snippets("http://www.x.org/a/?utm_source=z#frag", "https://x.org/b")
-    engine = ExcludingSearch(FakeSearch({"q": found}), ["https://x.org/a"])
-    assert [s.url for s in engine.search("q", 3)] == ["https://x.org/b"]
-
-
-def test_chinese_variants_are_one_article() -> None:
-    forms = ["wiki", "zh-tw", "zh-hans"]
-    assert {wikipedia_article(f"https://zh.wikipedia.org/{form}/丝绸之路") for form in forms} == {("zh", "丝绸之路")}
-    assert wikipedia_article("https://www.wikiwand.com/zh-hant/丝绸之路") == ("zh", "丝绸之路")
-
-
-@settings(max_examples=60, deadline=None)
-@given(TITLES, st.sampled_from(FORMS), st.booleans())
-def test_titles_are_read_from_any_form(title: str, form: str, encoded: bool) -> None:
-    path = quote(title, safe="") if encoded or set(title) & set("%&+;") else title
-    plain = wikipedia_article("https://en.wikipedia.org/wiki/" + path)
-    assert wikipedia_article(form.format(path)) == plain
-    assert plain is not None
-    assert plain[1].casefold().replace(" ", "")
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.one_of(st.text(max_size=50), st.text(max_size=30).map("https://en.wikipedia.org/wiki/".__add__)))
-def test_no_address_breaks_the_filter(url: str) -> None:
-    wikipedia_article(url)
-    engine = ExcludingSearch(FakeSearch(lambda _: [Snippet(url or "u:", "t", "x")]), [url])
-    assert engine.search("q", 1) == () or not url
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.sampled_from([SILK, *OTHERS, "u:1", "u:2"]), max_size=12),
-    st.sets(st.sampled_from([SILK, *OTHERS])),
-    st.integers(0, 6),
-)
-def test_what_is_kept_is_what_was_found_without_the_excluded(found: list[str], excluded: set[str], k: int) -> None:
-    given_ = snippets(*found)
-    engine = ExcludingSearch(FakeSearch({"q": given_}), excluded)
-    kept = engine.search("q", k)
-    assert not {s.url for s in kept} & excluded
-    assert len({s.url for s in kept}) <= k
-    assert list(kept) == [s for s in given_ if s in kept]
-    assert sum(engine.excluded.values()) <= sum(url in excluded for url in found)
-
-
-def test_counts_hold_under_threads() -> None:
-    engine = ExcludingSearch(FakeSearch({"q": snippets(SILK)}), [SILK])
-    threads = [threading.Thread(target=lambda: [engine.search("q", 1) for _ in range(50)]) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert engine.excluded[SILK] == 300
 
 
 def test_the_fake_remembers_waits_and_fails() -> None:

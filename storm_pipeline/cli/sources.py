@@ -1,0 +1,69 @@
+"""``storm sources``: which pages may be used, and Wikipedia's list of what its editors think of sources."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import say, show_table
+
+sources_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Which pages an article may draw on.")
+
+_Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages or domains.", show_default=False)]
+_Policy = Annotated[str, typer.Option("--policy", metavar="strict|standard|any", help="How cautious to be.")]
+_Allow = Annotated[
+    list[str] | None, typer.Option("--allow", metavar="PLACE", help="Domain or domain/path always allowed; repeatable.")
+]
+_Deny = Annotated[
+    list[str] | None, typer.Option("--deny", metavar="PLACE", help="Domain or domain/path never allowed; repeatable.")
+]
+_Cache = Annotated[Path, typer.Option("--cache", metavar="PATH", help="Folder of downloads.")]
+_Api = Annotated[str | None, typer.Option("--api", metavar="URL", help="The wiki's api.php; default: Wikipedia's.")]
+_Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Where to write it; default: where later runs look, below --cache."),
+]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@sources_app.command()
+def check(
+    urls: _Urls,
+    *,
+    policy: _Policy = "standard",
+    allow: _Allow = None,
+    deny: _Deny = None,
+    cache: _Cache = Path("cache"),
+    debug: _Debug = False,
+) -> None:
+    """Show whether pages may be used under a policy, what they are taken for, and why."""
+    with Guard(debug=debug):
+        from storm_pipeline.sources.catalogue import load_catalogue
+        from storm_pipeline.sources.judging import Judge, policy_named
+
+        catalogue = load_catalogue(cache.expanduser())
+        judge = Judge(policy_named(policy), allow=allow or (), deny=deny or (), catalogue=catalogue)
+        verdicts = [judge.judge(url) for url in urls]
+        rows = [(v.url, "yes" if v.allowed else "no", v.status, v.rule or "-", v.reason) for v in verdicts]
+        show_table(("page", "allowed", "status", "by", "why"), rows)
+        typer.echo(f"Wikipedia's list as of {catalogue.as_of}, {catalogue.size} places", err=True)
+
+
+@sources_app.command()
+def refresh(*, api: _Api = None, out: _Out = None, cache: _Cache = Path("cache"), debug: _Debug = False) -> None:
+    """Make Wikipedia's list of perennial sources anew; later runs use it instead of the package's older one."""
+    with Guard(debug=debug):
+        from storm_pipeline.sources.catalogue import packaged_list, refreshed_file
+        from storm_pipeline.sources.refresh import API, fetch_perennial, save_perennial
+
+        perennial = fetch_perennial(api or API)
+        file = out.expanduser() if out else refreshed_file(cache.expanduser())
+        save_perennial(perennial, file)
+        say(str(file))
+        known = packaged_list()
+        typer.echo(
+            f"{len(perennial.sources)} rows, {perennial.size} places as of {perennial.as_of} "
+            f"(the package's own: {known.size} as of {known.as_of})",
+            err=True,
+        )

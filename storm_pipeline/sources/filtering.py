@@ -1,0 +1,79 @@
+"""A search engine that returns only pages that may be used, and remembers the others."""
+
+import threading
+from collections.abc import Sequence
+
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.sources.ground_truth import GroundTruth
+from storm_pipeline.sources.judging import Judge
+from storm_pipeline.types import Exclusion, Snippet
+
+_SPARE = 3
+
+
+class ReliableSearch:
+    """A search engine without pages that a policy excludes or that are to be kept out. Thread-safe.
+
+    It is asked for more pages, so that those left out cost fewer places: twice as many where the policy may exclude
+    some, three more where only certain pages are to be kept out. A page once excluded stays so.
+
+    Args:
+        engine: where to search.
+        judge: tells which sources may be used.
+        kept_out: pages never used, such as the article that a new one is measured against.
+    """
+
+    def __init__(self, engine: SearchEngine, judge: Judge, kept_out: GroundTruth | None = None) -> None:
+        self._engine = engine
+        self._judge = judge
+        self._kept_out = kept_out
+        self._excluded: dict[str, Exclusion] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Name of the engine that searches."""
+        return self._engine.name
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """The pages left out so far, each once, in the order in which they were met."""
+        with self._lock:
+            return tuple(self._excluded.values())
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """As the engine's, up to ``k`` pages, without the excluded ones.
+
+        Raises:
+            SearchError: as the engine's.
+        """
+        if k < 1:
+            return ()
+        found = self._engine.search(query, k + self._spare(k))
+        pages: dict[str, list[Snippet]] = {}
+        for snippet in found:
+            pages.setdefault(snippet.source_id, []).append(snippet)
+        kept = [page for page, snippets in pages.items() if not self._excludes(page, snippets, query)][:k]
+        return tuple(snippet for snippet in found if snippet.source_id in kept)
+
+    def _spare(self, k: int) -> int:
+        if not self._judge.excludes_nothing:
+            return k
+        return _SPARE if self._kept_out else 0
+
+    def _excludes(self, page: str, snippets: Sequence[Snippet], query: str) -> bool:
+        reason = self._reason(snippets)
+        with self._lock:
+            if reason:
+                first = snippets[0]
+                self._excluded.setdefault(page, Exclusion(first.url, first.title, reason, query))
+            return page in self._excluded
+
+    def _reason(self, snippets: Sequence[Snippet]) -> str | None:
+        """Why a page is not to be used, from all passages of it that were found together; None if it may be."""
+        first = snippets[0]
+        text = "\n".join(snippet.text for snippet in snippets)
+        if self._kept_out and (reason := self._kept_out.recognise(first.url, first.title, text)):
+            return reason
+        verdict = self._judge.judge(first.url)
+        return None if verdict.allowed else f"{verdict.status}: {verdict.reason}"

@@ -1,0 +1,97 @@
+"""Wikipedia's list of perennial sources: what its editors think of sources that they often discuss."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import SourcesError
+from storm_pipeline.sources.places import Place, place_of
+from storm_pipeline.sources.statuses import CAUTION, Status
+
+TITLE = "Wikipedia:Reliable sources/Perennial sources"
+_HEAD = {
+    "list": TITLE,
+    "address": "https://en.wikipedia.org/wiki/" + TITLE.replace(" ", "_"),
+    "credit": "Facts from the list named here, by its contributors, CC BY-SA 4.0; put into this form by storm-pipeline",
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A row of the list.
+
+    Attributes:
+        name: the source.
+        status: one of :data:`storm_pipeline.sources.statuses.CAUTION` but ``blacklisted``.
+        places: where it stands on the web; distinct.
+        topic: what the row is limited to, or other names of the source; may be empty.
+        year: year of the last discussion.
+        blacklisted: whether links to it are blocked.
+    """
+
+    name: str
+    status: Status
+    places: tuple[Place, ...]
+    topic: str = ""
+    year: int | None = None
+    blacklisted: bool = False
+
+
+@dataclass(frozen=True)
+class Perennial:
+    """The list as it stood on a day, or in a month (ISO)."""
+
+    as_of: str
+    sources: tuple[Listed, ...]
+
+    @property
+    def size(self) -> int:
+        """Places in all, those with several rows counted for each."""
+        return sum(len(source.places) for source in self.sources)
+
+
+def to_json(perennial: Perennial) -> str:
+    """The list in the form of its file, a line a row, with credit to those who made it."""
+    head = "".join(f" {json.dumps(name)}: {json.dumps(text)},\n" for name, text in _HEAD.items())
+    rows = ",\n".join("  " + json.dumps(_record(source), ensure_ascii=False) for source in perennial.sources)
+    return f'{{\n{head} "as_of": {json.dumps(perennial.as_of)},\n "sources": [\n{rows}\n ]\n}}\n'
+
+
+def read_perennial(file: Path) -> Perennial:
+    """Read a list from its file.
+
+    Raises:
+        SourcesError: it cannot be read, or is not of this form.
+    """
+    try:
+        record = json.loads(file.read_text("utf-8"))
+        return Perennial(str(record["as_of"]), tuple(map(_listed, record["sources"])))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise SourcesError(
+            f"the list of sources in {file} cannot be read ({type(error).__name__}: {error}); "
+            "delete it to use the one of the package, or make it anew with `storm sources refresh`"
+        ) from error
+
+
+def _record(source: Listed) -> dict[str, Any]:
+    record = {"name": source.name, "status": source.status, "places": [str(place) for place in source.places]}
+    more = {"topic": source.topic, "year": source.year, "blacklisted": source.blacklisted}
+    return record | {name: value for name, value in more.items() if value}
+
+
+def _listed(record: dict[str, Any]) -> Listed:
+    status = Status(record["status"])
+    if status not in CAUTION:
+        raise ValueError(f"{status} is none of the list's statuses")
+    year = int(record["year"]) if record.get("year") else None
+    places = tuple(map(place_named, record["places"]))
+    topic, blacklisted = str(record.get("topic", "")), record.get("blacklisted") is True
+    return Listed(str(record["name"]), status, places, topic, year, blacklisted)
+
+
+def place_named(text: str) -> Place:
+    """The place of an entry; raises ValueError if the text names none."""
+    if (place := place_of(text)) is None:
+        raise ValueError(f"{text!r} names no place")
+    return place

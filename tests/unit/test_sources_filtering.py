@@ -1,0 +1,142 @@
+"""The search engine that returns only pages that may be used."""
+
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.filtering import ReliableSearch
+from storm_pipeline.sources.ground_truth import GroundTruth
+from storm_pipeline.sources.judging import POLICIES, Judge, Policy
+from storm_pipeline.types import Exclusion, Snippet
+
+SILK = "https://en.wikipedia.org/wiki/Silk_Road"
+GOOD = ["https://www.nytimes.com/a", "https://www.bbc.co.uk/b", "https://apnews.com/c", "https://www.loc.gov/d"]
+NEUTRAL = ["https://unknown.example/e", "https://www.britannica.com/f", "corpus:notes.txt"]
+BAD = [
+    "https://www.reddit.com/r/g",
+    "https://www.dailymail.co.uk/h",
+    "https://x.com/i",
+    "https://www.wikiwand.com/en/J",
+]
+
+
+def snippets(*urls: str) -> list[Snippet]:
+    return [Snippet(url, f"about {url}", f"text {n}") for n, url in enumerate(urls)]
+
+
+def filtered(*urls: str, policy: Policy = "standard", kept_out: GroundTruth | None = None) -> ReliableSearch:
+    return ReliableSearch(FakeSearch(lambda _: snippets(*urls)), Judge(policy), kept_out)
+
+
+def test_excluded_pages_are_left_out_and_remembered_once() -> None:
+    engine = filtered(BAD[0], GOOD[0], BAD[0], GOOD[1], BAD[1], NEUTRAL[0])
+    assert isinstance(engine, SearchEngine)
+    assert engine.name == "fake"
+    assert [s.url for s in engine.search("silk", 3)] == [GOOD[0], GOOD[1], NEUTRAL[0]]
+    assert [s.url for s in engine.search("jade", 3)] == [GOOD[0], GOOD[1], NEUTRAL[0]]
+    first, second = engine.excluded
+    assert first == Exclusion(BAD[0], f"about {BAD[0]}", first.reason, "silk")
+    assert first.reason.startswith("generally unreliable: Reddit: generally unreliable")
+    assert (second.url, second.query) == (BAD[1], "silk")
+
+
+def test_pages_kept_out_are_recorded_in_the_same_way() -> None:
+    engine = filtered(SILK, *GOOD, policy="any", kept_out=GroundTruth([SILK]))
+    assert [s.url for s in engine.search("silk", 2)] == GOOD[:2]
+    assert engine.excluded == (Exclusion(SILK, f"about {SILK}", "this page is kept out", "silk"),)
+
+
+def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:
+    engine = filtered(SILK, BAD[0], kept_out=GroundTruth([SILK]))
+    assert engine.search("silk", 2) == ()
+    assert engine.excluded[0].reason == "this page is kept out"
+    assert len(engine.excluded) == 2
+
+
+def test_passages_of_one_page_are_read_together() -> None:
+    prose = [f"the caravan number {n} left the oasis before dawn with bales" for n in range(3)]
+    page = [Snippet("https://copy.example/1", "t", text) for text in prose]
+    engine = ReliableSearch(FakeSearch(lambda _: page), Judge("any"), GroundTruth(texts=["\n".join(prose)]))
+    assert engine.search("caravans", 3) == ()
+    assert "100% of its runs" in engine.excluded[0].reason
+
+
+def test_a_page_once_excluded_stays_so() -> None:
+    words = " ".join(f"word{n}" for n in range(40))
+    shown = iter([words, "something else entirely, which nobody has excluded"])
+    engine = ReliableSearch(
+        FakeSearch(lambda _: [Snippet("https://copy.example/1", "t", next(shown))]),
+        Judge("any"),
+        GroundTruth(texts=[words]),
+    )
+    assert engine.search("a", 1) == engine.search("b", 1) == ()
+    assert len(engine.excluded) == 1
+
+
+@pytest.mark.parametrize(
+    ("judge", "kept_out", "asked"),
+    [
+        (Judge("standard"), None, 10),
+        (Judge("any", deny=["a.org"]), None, 10),
+        (Judge("any"), GroundTruth([SILK]), 8),
+        (Judge("any"), None, 5),
+    ],
+)
+def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
+    judge: Judge, kept_out: GroundTruth | None, asked: int
+) -> None:
+    class Counting(FakeSearch):
+        def search(self, query: str, k: int) -> list[Snippet]:
+            numbers.append(k)
+            return []
+
+    numbers: list[int] = []
+    ReliableSearch(Counting({}), judge, kept_out).search("q", 5)
+    assert numbers == [asked]
+
+
+def test_errors_of_the_engine_are_passed_on() -> None:
+    engine = ReliableSearch(FakeSearch({}, failing={"bad"}), Judge())
+    with pytest.raises(SearchError):
+        engine.search("bad", 1)
+
+
+def test_records_hold_under_threads() -> None:
+    engine = filtered(*BAD, *GOOD)
+    threads = [threading.Thread(target=lambda: [engine.search("q", 2) for _ in range(20)]) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(e.url for e in engine.excluded) == sorted(BAD[:4])
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(st.sampled_from([*GOOD, *NEUTRAL, *BAD, SILK]), max_size=14),
+    st.sampled_from(POLICIES),
+    st.booleans(),
+    st.integers(-1, 6),
+)
+def test_never_an_excluded_page_and_never_more_than_k(
+    urls: list[str], policy: Policy, without_silk: bool, k: int
+) -> None:
+    found = snippets(*urls)
+    judge = Judge(policy)
+    engine = ReliableSearch(FakeSearch({"q": found}), judge, GroundTruth([SILK]) if without_silk else None)
+    kept = list(engine.search("q", k))
+    assert kept == [s for s in found if s in kept]
+    assert len({s.url for s in kept}) <= max(k, 0)
+    assert not {s.url for s in kept} & {e.url for e in engine.excluded}
+    assert all(judge.judge(s.url).allowed for s in kept)
+    assert not (without_silk and SILK in {s.url for s in kept})
+    assert len({e.url for e in engine.excluded}) == len(engine.excluded)
+    usable = {u for u in urls if judge.judge(u).allowed and not (without_silk and u == SILK)}
+    if k > 0 and len(set(urls)) <= k:
+        assert {s.url for s in kept} == usable
+        assert {e.url for e in engine.excluded} == set(urls) - usable
