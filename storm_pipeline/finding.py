@@ -15,11 +15,13 @@ from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.cache import CachedSearch
 from storm_pipeline.search.choosing import choose
 from storm_pipeline.search.contents import ContentsSource
+from storm_pipeline.search.engines.wiki_leads import page_address
 from storm_pipeline.search.losses import gathering
 from storm_pipeline.search.opening import Opening, SearchOptions
 from storm_pipeline.search.page_cache import PageCache
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.filtering import ReliableSearch
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge, Policy
@@ -112,14 +114,18 @@ class RunSearch:
     ) -> None:
         trusted = _not_of_the_web() if settings.sources == "auto" else frozenset[str]()
         by_default: Policy = "any" if engine.is_own else "standard"
+        catalogue = load_catalogue(settings.cache)
         judge = Judge(
             by_default if settings.sources == "auto" else settings.sources,
             allow=settings.allow_sources,
             deny=settings.deny_sources,
+            catalogue=catalogue,
         )
-        truth = settings.exclude_urls or settings.exclude_titles
-        kept_out = GroundTruth(settings.exclude_urls, settings.exclude_titles) if truth else None
-        filtering = partial(ReliableSearch, judge=judge, kept_out=kept_out, trusted=trusted, on_exclusion=on_exclusion)
+        truth = settings.exclude_urls, settings.exclude_titles
+        self._kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
+        filtering = partial(
+            ReliableSearch, judge=judge, kept_out=self._kept_out, trusted=trusted, on_exclusion=on_exclusion
+        )
         first = filtering(engine.search)
         self._filters = [first]
         self._search: SearchEngine = first
@@ -149,6 +155,10 @@ class RunSearch:
     def unread(self) -> Mapping[str, str]:
         """Address → why the engine's snippet stands in for the page."""
         return self._reader.problems if self._reader else {}
+
+    def keeps_out(self, title: str) -> bool:
+        """Whether the Wikipedia article of this title is one that the run may not know."""
+        return self._kept_out is not None and self._kept_out.recognise(page_address(title), title, "") is not None
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """As the engine's; see the class.

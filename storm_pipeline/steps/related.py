@@ -22,6 +22,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
             ctx.events.failed(f"no related topics: {error}")
             return ""
         titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
+        titles = [title for title in titles if not ctx.search.keeps_out(title)]
         titles = titles[: ctx.settings.related_topics]
         found = parallel_map(lambda title: _look_up(ctx, title), titles, workers=len(titles))
         errors = [str(item) for item in found if isinstance(item, SearchError)]
@@ -32,9 +33,10 @@ def related_contents(ctx: RunContext, topic: str) -> str:
 
 def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | None:
     try:
-        return ctx.contents.table_of_contents(title)
+        found = ctx.contents.table_of_contents(title)
     except SearchError as error:
         return error
+    return None if found and ctx.search.keeps_out(found.title) else found
 
 
 def _line(title: str, found: TableOfContents | SearchError | None) -> str:

@@ -366,6 +366,20 @@ def test_excluded_pages_are_never_used(tmp_path: Path) -> None:
     assert not {source.url for source in article.sources} & set(banned)
 
 
+def test_the_contents_of_an_excluded_article_stay_unknown(tmp_path: Path) -> None:
+    class Encyclopedia:
+        def table_of_contents(self, title: str) -> TableOfContents | None:
+            return TableOfContents("Silk Road" if title == "Silk Route" else title, ((1, f"Heading of {title}"),))
+
+    related = json.dumps({"related_topics": ["Silk Route", "Spice trade", "silk road"]})
+    with FakeModel({"FindRelatedTopics": related}) as server:
+        storm(server, tmp_path, contents=Encyclopedia(), exclude_titles=("Silk Road",)).write("Caravans of Asia")
+        prompts = [asked.prompt for asked in server.asked if asked.signature == "FindPerspectives"]
+    assert "Heading of Spice trade" in prompts[0]
+    assert "Heading of Silk Route" not in prompts[0]
+    assert "Heading of silk road" not in prompts[0]
+
+
 def test_two_sections_of_one_name_lose_nothing(tmp_path: Path) -> None:
     with FakeModel(
         {"RefineOutline": "# History\n## Origins\n# Notes\n# History\n## Decline\n# Impact\n# C# language"}
