@@ -7,10 +7,12 @@ from functools import partial
 from typing import Any
 
 from storm_pipeline.assets import Progress
+from storm_pipeline.documents.chunks import chunks, token_chunks
 from storm_pipeline.errors import PageError, SettingsError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import PageReader
 from storm_pipeline.pages.web import WebPages
+from storm_pipeline.references.embedder import CountsTokens, Embedder
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.cache import CachedSearch
 from storm_pipeline.search.choosing import choose
@@ -27,6 +29,8 @@ from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge, Policy
 from storm_pipeline.types import Exclusion, Snippet
 
+_ENDS = 2
+"""Tokens that mark the ends of a text."""
 Fetch = Callable[[str], Page]
 """An address to its page; raises PageError."""
 
@@ -102,6 +106,7 @@ class RunSearch:
         settings: of the run.
         on_exclusion: told of each page left out.
         fetch: address → page; by default the web, within limits.
+        embedder: what passages are cut for, if it tells how much of a text it takes.
     """
 
     def __init__(
@@ -111,6 +116,7 @@ class RunSearch:
         *,
         on_exclusion: Callable[[Exclusion], None] | None = None,
         fetch: Fetch | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         trusted = _not_of_the_web() if settings.sources == "auto" else frozenset[str]()
         by_default: Policy = "any" if engine.is_own else "standard"
@@ -136,6 +142,7 @@ class RunSearch:
                 first,
                 _remembered(fetch or WebPages(), settings),
                 reads=lambda snippet: snippet.engine not in local,
+                cut=_cut_for(embedder),
             )
             last = filtering(self._reader, spare=False)
             self._filters.append(last)
@@ -172,6 +179,13 @@ class RunSearch:
         """Begin no further page."""
         if self._reader:
             self._reader.close()
+
+
+def _cut_for(embedder: object) -> Callable[[str], list[str]]:
+    """Cuts texts to passages that the embedder reads to their end; to 150 words where it does not tell."""
+    if not isinstance(embedder, CountsTokens):
+        return chunks
+    return partial(token_chunks, limit=embedder.longest - _ENDS, count=embedder.count_tokens)
 
 
 def _not_of_the_web() -> frozenset[str]:

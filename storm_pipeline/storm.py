@@ -140,7 +140,10 @@ class Storm:
         for problem in engine.problems:
             events.degraded(problem)
         search = RunSearch(
-            engine, settings, on_exclusion=lambda one: events.emit(Excluded(events.stage, one.url, one.reason))
+            engine,
+            settings,
+            on_exclusion=lambda one: events.emit(Excluded(events.stage, one.url, one.reason)),
+            embedder=embedder,
         )
         models = LanguageModels(
             table,

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,16 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...  # noqa: D102
 
     def embed(self, texts: Sequence[str]) -> Vectors: ...  # noqa: D102
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """An embedder that tells how much of a text it takes, so that passages can be cut to fit."""
+
+    @property
+    def longest(self) -> int: ...  # noqa: D102
+
+    def count_tokens(self, text: str) -> int: ...  # noqa: D102
 
 
 class HashingEmbedder:
@@ -128,6 +138,17 @@ class SentenceTransformerEmbedder:
                 show_progress_bar=False,
             )
         return np.asarray(vectors, dtype=np.float32)
+
+    @property
+    def longest(self) -> int:
+        """Tokens of a text that count, those that mark its ends included; loads the model."""
+        with self._lock:
+            return int(self._loaded().max_seq_length or 512)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, without those that mark its ends."""
+        with self._lock:
+            return len(self._loaded().tokenizer.encode(encodable(text), add_special_tokens=False, verbose=False))
 
     def _loaded(self) -> Any:
         if self._model is None:

@@ -85,6 +85,16 @@ class Int8BertEmbedder:
         parallel_map(fill, batches, workers=self._threads)
         return vectors
 
+    @property
+    def longest(self) -> int:
+        """Tokens of a text that count, those that mark its ends included."""
+        return self._longest
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, without those that mark its ends; at most :attr:`longest`."""
+        self._loaded()
+        return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
+
     def _loaded(self) -> Int8Bert:
         with self._lock:
             if self._encoder is None:

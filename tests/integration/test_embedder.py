@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.references import int8_bert
-from storm_pipeline.references.embedder import PINNED, SentenceTransformerEmbedder, open_embedder
+from storm_pipeline.references.embedder import PINNED, CountsTokens, SentenceTransformerEmbedder, open_embedder
 from storm_pipeline.references.int8_bert import Int8BertEmbedder, has_exact_int8
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
@@ -147,3 +148,19 @@ def test_the_pinned_model_knows_what_is_near() -> None:
     )
     assert embedder.dimension == 384
     assert question @ answer > question @ other + 0.2
+
+
+@pytest.mark.parametrize("kind", [Int8BertEmbedder, SentenceTransformerEmbedder])
+def test_an_embedder_tells_how_much_of_a_text_it_takes(
+    folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]
+) -> None:
+    embedder = kind(folder)
+    assert isinstance(embedder, CountsTokens)
+    assert embedder.count_tokens("silk road, silk") == 4
+    assert embedder.count_tokens("") == 0
+    assert embedder.longest == json.loads((folder / "sentence_bert_config.json").read_text())["max_seq_length"]
+    passages = token_chunks(
+        "the silk road was a network of trade routes. " * 9, embedder.longest - 2, embedder.count_tokens
+    )
+    assert len(passages) > 1
+    assert all(embedder.count_tokens(passage) <= embedder.longest - 2 for passage in passages)
