@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Where sources come from.")
 
-_KEYS = {None: "-", True: "set", False: "not set"}
-
 
 @search_app.command("engines")
 def list_engines(
@@ -28,4 +26,14 @@ def list_engines(
 
 def _row(info: "EngineInfo") -> tuple[str, ...]:
     by = ", ".join(sorted(info.honours)) or "-"
-    return info.name, info.needs, "yes" if info.free else "no", _KEYS[info.key_set], by, info.returns
+    return info.name, info.needs or "-", "yes" if info.free else "no", _variables(info), by, info.returns
+
+
+def _variables(info: "EngineInfo") -> str:
+    from storm_pipeline.search.opening import variable
+
+    if info.variables:
+        return "set" if info.key_set else "not set"
+    if not info.optional_variables:
+        return "-"
+    return "optional, set" if all(map(variable, info.optional_variables)) else "optional, not set"

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any, get_args, get_origin
 
 import pytest
@@ -30,6 +30,7 @@ from storm_pipeline.errors import (
     StormError,
 )
 from storm_pipeline.events import CallFinished, Events, EventSink, RunFinished, RunStarted
+from storm_pipeline.search.opening import EngineInfo
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
     Article,
@@ -394,13 +395,24 @@ def test_verify_looks_at_what_is_there(tmp_path: Path) -> None:
 def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     from storm_pipeline.search import registry
 
-    info = SimpleNamespace(
-        name="you", needs="a key in YDC_API_KEY", free=False, key_set=False, returns="web pages", honours={"since"}
+    monkeypatch.delenv("YDC_API_KEY", raising=False)
+    monkeypatch.setenv("NCBI_API_KEY", "k")
+    infos = (
+        EngineInfo("you", needs="a key", free=False, returns="web pages", variables=("YDC_API_KEY",)),
+        EngineInfo("pubmed", "", free=True, returns="abstracts", optional_variables=("NCBI_API_KEY",), honours=BY),
+        EngineInfo("leads", needs="nothing", free=True, returns="leads"),
     )
-    monkeypatch.setattr(registry, "engines", lambda: (info,))
-    head, line = run("search", "engines").stdout.splitlines()
+    monkeypatch.setattr(registry, "engines", lambda: infos)
+    head, *lines = run("search", "engines").stdout.splitlines()
     assert head.split() == ["engine", "needs", "free", "variable", "chooses", "by", "finds"]
-    assert line.split() == ["you", "a", "key", "in", "YDC_API_KEY", "no", "not", "set", "since", "web", "pages"]
+    assert [line.split() for line in lines] == [
+        ["you", "a", "key", "no", "not", "set", "-", "web", "pages"],
+        ["pubmed", "-", "yes", "optional,", "set", "since", "abstracts"],
+        ["leads", "nothing", "yes", "-", "-", "leads"],
+    ]
+
+
+BY = frozenset({"since"})
 
 
 PRELUDE = """
