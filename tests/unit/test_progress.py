@@ -17,6 +17,7 @@ from storm_pipeline.events import (
     Event,
     Events,
     Failed,
+    Noted,
     Retried,
     RunFinished,
     RunStarted,
@@ -153,6 +154,19 @@ def test_alike_problems_are_shown_once_and_counted(terminal: bool) -> None:
     assert text.count("trying again: gpt: rate limit") == 2
     assert "50 times: trying again: gpt: rate limit" in text
     assert text.count("polish: no reply") == 1
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_choices_and_empty_results_are_seen(terminal: bool) -> None:
+    made, stream = console(terminal=terminal)
+    with ProgressSink(made) as sink:
+        sink.emit(Noted("set-up", "searching with brave, since there is a value in BRAVE_API_KEY"))
+        sink.emit(Searched("conversations", "brave", "silk of Mars", 0, 7, 0.1))
+        sink.emit(Searched("conversations", "brave", "silk of China", 3, 9, 0.1))
+    text = plain(stream.getvalue())
+    assert "searching with brave, since there is a value in BRAVE_API_KEY" in text
+    assert "nothing found by brave for 'silk of Mars'" in text
+    assert "silk of China" not in text
 
 
 def test_different_problems_have_an_end() -> None:
