@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from storm_pipeline.text import is_complete, split_sentences, word_count, words
+from storm_pipeline.sentences import is_complete, split_sentences
+from storm_pipeline.text import word_count, words
 from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support
+from storm_pipeline.sentences import is_complete, split_sentences
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.text import is_complete, split_sentences
 from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
 
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)

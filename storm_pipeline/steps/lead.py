@@ -5,8 +5,9 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support
+from storm_pipeline.sentences import is_complete, truncate_sentences
 from storm_pipeline.steps.wording import in_own_words
-from storm_pipeline.text import is_complete, truncate_sentences, word_count
+from storm_pipeline.text import word_count
 from storm_pipeline.types import Paragraph, Section
 
 _LONGEST_ARTICLE = 3000

@@ -6,7 +6,8 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.programs import Program
-from storm_pipeline.text import truncate_sentences, word_count
+from storm_pipeline.sentences import truncate_sentences
+from storm_pipeline.text import word_count
 from storm_pipeline.types import Conversation, Outline
 
 _TITLES = 1500

@@ -10,9 +10,10 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.references.support import check_support
+from storm_pipeline.sentences import is_complete
 from storm_pipeline.steps.evidence import SectionEvidence, fill_gaps, gather_evidence
 from storm_pipeline.steps.wording import in_own_words
-from storm_pipeline.text import foreign_script_share, is_complete, word_count
+from storm_pipeline.text import foreign_script_share, word_count
 from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")

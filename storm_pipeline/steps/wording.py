@@ -9,7 +9,8 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support, numbers
-from storm_pipeline.text import foreign_script_share, is_complete, longest_common_run, word_count
+from storm_pipeline.sentences import is_complete
+from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
 
 LONGEST_RUN = 10

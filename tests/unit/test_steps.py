@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.references.facts import Fact, facts_of, nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support, numbers
+from storm_pipeline.sentences import split_sentences
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.evidence import _share_out
 from storm_pipeline.steps.outline import share_budget
-from storm_pipeline.text import split_sentences, word_count
+from storm_pipeline.text import word_count
 from storm_pipeline.types import Citation, Conversation, Perspective, Sentence, Snippet, Turn
 
 EMBED = HashingEmbedder().embed

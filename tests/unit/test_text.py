@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline import sentences
 from storm_pipeline import text as t
 
 PROSE = st.lists(
@@ -78,13 +79,13 @@ def solid(text: str) -> str:
     ],
 )
 def test_split_sentences(text: str, expected: list[str]) -> None:
-    assert t.split_sentences(text) == expected
+    assert sentences.split_sentences(text) == expected
 
 
 @given(ANY)
 @settings(max_examples=200, deadline=None)
 def test_splitting_loses_nothing(text: str) -> None:
-    parts = t.split_sentences(text)
+    parts = sentences.split_sentences(text)
     assert solid(" ".join(parts)) == solid(text)
     assert all(part and part == part.strip() for part in parts)
 
@@ -92,25 +93,25 @@ def test_splitting_loses_nothing(text: str) -> None:
 def test_splitting_is_safe_in_threads() -> None:
     samples = [f"Sentence {i} ran. Another {i} fell.[1] Third {i} sat." for i in range(40)]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(t.split_sentences, samples)) == [t.split_sentences(s) for s in samples]
+        assert list(pool.map(sentences.split_sentences, samples)) == [sentences.split_sentences(s) for s in samples]
 
 
 def test_import_does_no_work() -> None:
-    code = "import sys, storm_pipeline.text; sys.exit('pysbd' in sys.modules)"
+    code = "import sys, storm_pipeline.sentences; sys.exit('pysbd' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("bad", ["(" * 3000, "[1] " * 2000, "a. " * 2000, '"' * 3000, "[" * 3000, "[1, " * 2000])
 def test_splitting_stays_fast_on_nasty_text(bad: str) -> None:
-    assert solid("".join(t.split_sentences(bad))) == solid(bad)
+    assert solid("".join(sentences.split_sentences(bad))) == solid(bad)
 
 
 @given(ANY, st.integers(0, 30))
 @settings(deadline=None)
 def test_truncation_is_the_longest_prefix(text: str, budget: int) -> None:
-    whole = t.split_sentences(text)
-    kept = t.truncate_sentences(text, budget)
-    n = len(t.split_sentences(kept)) if kept else 0
+    whole = sentences.split_sentences(text)
+    kept = sentences.truncate_sentences(text, budget)
+    n = len(sentences.split_sentences(kept)) if kept else 0
     prefixes = [solid("".join(whole[:i])) for i in range(len(whole) + 1)]
     assert solid(kept) in prefixes
     assert t.word_count(kept) <= budget
@@ -120,9 +121,9 @@ def test_truncation_is_the_longest_prefix(text: str, budget: int) -> None:
 
 
 def test_truncation_keeps_paragraphs_and_takes_a_counter() -> None:
-    assert t.truncate_sentences("A cat sat.\n\nA dog ran. It fell.", 6) == "A cat sat.\n\nA dog ran."
-    assert t.truncate_sentences("A cat sat. A dog ran.", 12, count=len) == "A cat sat."
-    assert t.truncate_sentences("A cat sat.", 2) == ""
+    assert sentences.truncate_sentences("A cat sat.\n\nA dog ran. It fell.", 6) == "A cat sat.\n\nA dog ran."
+    assert sentences.truncate_sentences("A cat sat. A dog ran.", 12, count=len) == "A cat sat."
+    assert sentences.truncate_sentences("A cat sat.", 2) == ""
 
 
 def test_words() -> None:
@@ -165,7 +166,7 @@ def test_words() -> None:
     ],
 )
 def test_is_complete(sentence: str, *, complete: bool) -> None:
-    assert t.is_complete(sentence) is complete
+    assert sentences.is_complete(sentence) is complete
 
 
 def test_foreign_script_share() -> None:
@@ -270,6 +271,6 @@ def test_words_of_plain_text_are_those_of_any_text(text: str) -> None:
     ],
 )
 def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = t.split_sentences(text)
-    monkeypatch.setattr("storm_pipeline.text._surely_apart", lambda line: [line])
-    assert t.split_sentences(text) == quick
+    quick = sentences.split_sentences(text)
+    monkeypatch.setattr("storm_pipeline.sentences._surely_apart", lambda line: [line])
+    assert sentences.split_sentences(text) == quick
