@@ -107,8 +107,8 @@ class Settings(BaseModel):
     outline_words: int = Field(1500, ge=100, description="Words of conversation shown when refining the outline.")
     writing: Literal["auto", "whole", "sentences"] = Field(
         "auto",
-        description="How a section is written: whole, as in the paper, or sentence by sentence from one fact each, "
-        "which small models do truthfully; auto: sentences where the writer is the embedded model.",
+        description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
+        "fact each, which small models do truthfully; auto: sentences where the writer is the embedded model.",
     )
     uncited: Literal["drop", "keep"] = Field("drop", description="What happens to a sentence that no source supports.")
 

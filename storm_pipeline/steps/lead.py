@@ -6,12 +6,13 @@ from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support
 from storm_pipeline.sentences import is_complete, truncate_sentences
-from storm_pipeline.steps.wording import in_own_words
+from storm_pipeline.steps.wording import LONGEST_RUN, in_own_words
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Paragraph, Section
+from storm_pipeline.types import Paragraph, Section, Sentence
 
 _LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
+_MOST_OPENINGS = 6
 
 
 def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Paragraph, ...]:
@@ -19,26 +20,41 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
 
     Where the model fails, or nothing it writes is supported, the lead is empty and that is recorded.
     """
+    body = [
+        Fact(sentence.text, topic, citation)
+        for section in sections
+        for sentence in section.sentences()
+        for citation in sentence.citations[:1]
+    ]
     with ctx.events.in_stage("lead"):
         try:
-            reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
+            told = _openings(sections) if ctx.settings.by_sentence else _whole(ctx, topic, sections, body)
         except ModelError as error:
             ctx.events.failed(f"no lead: {error}")
             return ()
-        cited = parse_cited(reply, ())
-        whole = [s for s in cited.sentences if is_complete(s.text)]
-        body = [
-            Fact(sentence.text, topic, citation)
-            for section in sections
-            for sentence in section.sentences()
-            for citation in sentence.citations[:1]
-        ]
-        checked = check_support(whole, body, known=topic, embed=ctx.store.embed)
-        ctx.events.count(dropped_unsupported=checked.unsupported, dropped_faulty=len(cited.sentences) - len(whole))
-        kept = in_own_words(ctx, [s for s in checked.sentences if s.citations], body, topic)
+        kept = in_own_words(ctx, told, body, topic)
         if not kept:
             ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
         return (Paragraph(kept),) if kept else ()
+
+
+def _whole(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: list[Fact]) -> list[Sentence]:
+    """The lead in one call, as in the paper: what of it the body supports."""
+    reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
+    cited = parse_cited(reply, ())
+    whole = [s for s in cited.sentences if is_complete(s.text)]
+    checked = check_support(whole, body, known=topic, embed=ctx.store.embed)
+    ctx.events.count(dropped_unsupported=checked.unsupported, dropped_faulty=len(cited.sentences) - len(whole))
+    return [s for s in checked.sentences if s.citations]
+
+
+def _openings(sections: tuple[Section, ...]) -> list[Sentence]:
+    """The first cited sentence of each section that is long enough to be said in other words.
+
+    A small model that sums up a whole article ties together what does not belong together.
+    """
+    long = ([s for s in own.sentences() if s.citations and word_count(s.text) > LONGEST_RUN] for own in sections)
+    return [sentences[0] for sentences in long if sentences][:_MOST_OPENINGS]
 
 
 def _plain(sections: tuple[Section, ...]) -> str:

@@ -336,6 +336,20 @@ def test_copied_sentences_are_said_in_other_words(tmp_path: Path) -> None:
             assert not any(sentence.text in text for text in texts)
 
 
+def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> None:
+    with FakeModel() as server:
+        article = storm(server, tmp_path, writing="sentences").write("Silk Road")
+        asked = {asked.signature for asked in server.asked}
+    assert not asked & {"WriteSection", "WriteLead"}
+    body = {sentence for section in article.sections for sentence in section.sentences()}
+    lead = [sentence for paragraph in article.lead for sentence in paragraph.sentences]
+    assert len(article.sections) >= 2
+    assert 2 <= len(lead) <= len(article.sections)
+    assert not body & set(lead)
+    assert {c for s in lead for c in s.citations} <= {c for s in body for c in s.citations}
+    assert markers_resolve(article)
+
+
 def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:
     def faulty(user: str) -> str:
         return from_facts(user, 3) + " 丝绸之路是古代的贸易路线 [1]。 Early history records that brokers in [1]"
