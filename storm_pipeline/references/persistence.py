@@ -137,7 +137,6 @@ def _checked(path: Path, sha256: str) -> bytes:
 
 
 _FIELDS = {field.name for field in dataclasses.fields(Snippet)}
-_LATER = {"origin", "author", "site", "language"}  # stores that were saved before these existed lack them
 _TEXTS = {"url", "title", "text", "engine", "origin"}
 _OPTIONAL_TEXTS = {"published", "author", "site", "language"}
 
@@ -147,11 +146,11 @@ def _snippet(line: bytes) -> tuple[Snippet, bool]:
     # Not by pydantic: web pages contain lone surrogates, which it refuses and json reads back.
     fields = json.loads(line)
     embedded = fields.pop("embedded", None) if isinstance(fields, dict) else None
-    if type(embedded) is not bool or not _FIELDS - _LATER <= set(fields) <= _FIELDS:
+    if type(embedded) is not bool or set(fields) != _FIELDS:
         raise ValueError("a line holds no snippet")
     if not (
-        all(isinstance(fields[name], str) for name in _TEXTS & set(fields))
-        and all(isinstance(fields.get(name), str | None) for name in _OPTIONAL_TEXTS)
+        all(isinstance(fields[name], str) for name in _TEXTS)
+        and all(isinstance(fields[name], str | None) for name in _OPTIONAL_TEXTS)
         and (fields["page"] is None or type(fields["page"]) is int)
     ):
         raise ValueError("a snippet has a field of another type")

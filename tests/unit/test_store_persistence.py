@@ -190,13 +190,6 @@ def test_lines_that_hold_no_snippet_are_refused_though_their_hash_agrees(tmp_pat
             loaded(tmp_path)
 
 
-def test_a_store_from_before_pages_were_read_can_be_loaded(tmp_path: Path) -> None:
-    saved(tmp_path, [Snippet("u", "", "t", engine="you")])
-    line = {"url": "u", "title": "", "text": "t", "published": None, "page": None, "engine": "you"}
-    replace_snippets(tmp_path, json.dumps(line).encode())
-    assert loaded(tmp_path) == [Snippet("u", "", "t", engine="you", origin="snippet")]
-
-
 def replace_snippets(folder: Path, data: bytes) -> None:
     """Put other lines into a saved store, under the hash that vouches for them."""
     digest = hashlib.sha256(data).hexdigest()
