@@ -166,7 +166,7 @@ def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reade
     engine = reader(fetch, seconds=0.3)
     start = time.monotonic()
     found = engine.search("silk", 5)
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 8
     assert found[0] == HITS[0]
     assert found[1].origin == "page"
     assert engine.problems == {"https://a.org/1": "was not read within 0.3 s"}
