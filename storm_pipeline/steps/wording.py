@@ -16,7 +16,11 @@ from storm_pipeline.types import Sentence
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
 _TRIES = 3
-_POINTS_BACK = re.compile(r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both)\b", re.I)
+_POINTS_BACK = re.compile(
+    r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|additionally|however|moreover|"
+    r"furthermore|therefore|thus|instead|consequently|in addition|as a result)\b",
+    re.I,
+)
 """An opening that leans on a sentence which need not stand before it any more."""
 
 
