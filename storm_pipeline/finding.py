@@ -118,7 +118,8 @@ class RunSearch:
         fetch: Fetch | None = None,
         embedder: Embedder | None = None,
     ) -> None:
-        trusted = _not_of_the_web() if settings.sources == "auto" else frozenset[str]()
+        collections = _not_of_the_web()
+        trusted = collections if settings.sources == "auto" else frozenset[str]()
         by_default: Policy = "any" if engine.is_own else "standard"
         catalogue = load_catalogue(settings.cache)
         judge = Judge(
@@ -137,11 +138,11 @@ class RunSearch:
         self._search: SearchEngine = first
         self._reader: PageReader | None = None
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.is_own):
-            local = frozenset[str]() if settings.read_pages == "always" else _not_of_the_web()
+            unread = frozenset[str]() if settings.read_pages == "always" else collections
             self._reader = PageReader(
                 first,
                 _remembered(fetch or WebPages(), settings),
-                reads=lambda snippet: snippet.engine not in local,
+                reads=lambda snippet: snippet.engine not in unread,
                 cut=_cut_for(embedder),
             )
             last = filtering(self._reader, spare=False)
@@ -183,9 +184,14 @@ class RunSearch:
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:
     """Cuts texts to passages that the embedder reads to their end; to 150 words where it does not tell."""
-    if not isinstance(embedder, CountsTokens):
-        return chunks
-    return partial(token_chunks, limit=embedder.longest - _ENDS, count=embedder.count_tokens)
+
+    def cut(text: str) -> list[str]:
+        # Looked at when the first page is cut: even to ask an embedder what it takes may load its model.
+        if isinstance(embedder, CountsTokens):
+            return token_chunks(text, embedder.longest - _ENDS, embedder.count_tokens)
+        return chunks(text)
+
+    return cut
 
 
 def _not_of_the_web() -> frozenset[str]:

@@ -7,6 +7,7 @@ import pytest
 from storm_pipeline.errors import PageError, SearchError, SettingsError
 from storm_pipeline.finding import Engine, RunSearch, open_engine
 from storm_pipeline.pages.extract import Page
+from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.choosing import choose
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import engines
@@ -136,3 +137,26 @@ def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:
     broken = Engine(FakeSearch({}, failing=lambda _: True), "searxng")
     with pytest.raises(SearchError, match="told to fail"):
         RunSearch(broken, given(tmp_path)).search("silk", 2)
+
+
+class AskedEmbedder(HashingEmbedder):
+    """Tells how much it takes, and whether that was asked."""
+
+    asked = False
+
+    @property
+    def longest(self) -> int:
+        self.asked = True
+        return 8
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path: Path) -> None:
+    embedder = AskedEmbedder()
+    search = RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT), embedder=embedder)
+    assert not embedder.asked
+    found = search.search("camels silk", 2)
+    assert embedder.asked
+    assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)
