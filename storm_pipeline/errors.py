@@ -11,6 +11,8 @@
     │   ├── CorpusError          a file of one's own documents cannot be read
     │   └── PageError            a page of the web was not had, or may not be
     ├── SourcesError         a list of sources cannot be read, fetched or trusted
+    ├── DatasetError         a data set cannot be read or built
+    ├── MetricError          a metric lacks what it needs: weights, data, a judge
     ├── StoreError           a saved reference store does not fit what loads it
     ├── RunError             a run folder cannot be written or read
     └── NothingFoundError    no source was found: there is nothing to write from
@@ -69,6 +71,14 @@ class PageError(SearchError):
 
 class SourcesError(StormError):
     """A list of reliable and unreliable sources cannot be read, fetched or trusted."""
+
+
+class DatasetError(StormError):
+    """A data set cannot be read or built: absent, damaged, or its service answers with an error."""
+
+
+class MetricError(StormError):
+    """A metric lacks what it needs: weights, data, or a judge that can be asked."""
 
 
 class StoreError(StormError):

@@ -10,17 +10,20 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
-    {"events", "settings", "assets"},
+    {"events", "settings", "assets", "prices"},
     {"documents"},
     {"search", "references", "render"},
     {"pages", "sources"},
-    {"adapter", "programs", "local", "ledger", "runs"},
+    {"adapter", "programs", "local", "ledger", "runs", "journal", "budget", "gates"},
     {"models"},
+    {"estimate"},
     {"finding"},
     {"context"},
     {"steps"},
     {"recipes"},
     {"storm"},
+    {"batch"},
+    {"evaluation"},
     {"progress", "progress_board"},
     {"cli", "__main__"},
 ]

@@ -1,0 +1,93 @@
+"""Frozen values of an experiment: the article that people wrote, its topic, and what is compared with it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from storm_pipeline.types import Article
+
+
+@dataclass(frozen=True)
+class HumanSection:
+    """A section that people wrote: its heading without marks, its own plain text, and its subsections in order."""
+
+    heading: str
+    text: str = ""
+    subsections: tuple["HumanSection", ...] = ()
+
+    def walk(self) -> Iterator["HumanSection"]:
+        """The section and all below it, depth first."""
+        yield self
+        for subsection in self.subsections:
+            yield from subsection.walk()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page that editors cited or that a search found; ``text`` is empty where it could not be fetched.
+
+    Attributes:
+        url: its address.
+        title: its title, or the editors' citation of it.
+        text: plain text.
+        origin: ``human`` where editors cited it, ``search`` where a search found it.
+    """
+
+    url: str
+    title: str
+    text: str = ""
+    origin: str = "human"
+
+
+@dataclass(frozen=True)
+class HumanArticle:
+    """The ground truth of a topic.
+
+    Attributes:
+        title: title of the article.
+        url: its address; empty where unknown.
+        lead: plain text before the first heading.
+        sections: the body without back matter (References, See also, Notes …).
+        references: the pages that editors cited.
+        infobox: field → value of the infobox; empty where there is none.
+    """
+
+    title: str
+    url: str = ""
+    lead: str = ""
+    sections: tuple[HumanSection, ...] = ()
+    references: tuple[Document, ...] = ()
+    infobox: tuple[tuple[str, str], ...] = ()
+
+    def headings(self) -> tuple[str, ...]:
+        """All headings of the body, depth first."""
+        return tuple(part.heading for section in self.sections for part in section.walk())
+
+    def text(self) -> str:
+        """Lead and body as plain text without headings; paragraphs are separated by blank lines."""
+        body = (part.text for section in self.sections for part in section.walk())
+        return "\n\n".join(text for text in (self.lead, *body) if text)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic of a data set.
+
+    Attributes:
+        id: stable within the data set; used in file names.
+        title: what the systems are asked to write about.
+        human: the article that people wrote.
+        documents: the closed corpus of the topic; empty where the data set has none.
+    """
+
+    id: str
+    title: str
+    human: HumanArticle
+    documents: tuple[Document, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated article beside the topic it was asked for."""
+
+    topic: Topic
+    article: Article = field(repr=False)
