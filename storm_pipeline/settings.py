@@ -99,7 +99,7 @@ class Settings(BaseModel):
 
     embedder: str = Field("all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder.")
     answer_facts: int = Field(10, ge=1, le=100, description="Sentences of sources shown to the expert a question.")
-    section_snippets: int = Field(10, ge=1, le=100, description="Snippets retrieved for a section.")
+    section_snippets: int = Field(16, ge=1, le=100, description="Snippets retrieved for a section.")
     section_facts: int = Field(16, ge=1, le=200, description="Sentences of sources shown to the writer a section.")
     section_words: int = Field(200, ge=30, le=5000, description="Target length of a section in words.")
     max_sections: int = Field(8, ge=1, le=50, description="First-level sections of an article at most.")

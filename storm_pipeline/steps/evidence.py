@@ -5,7 +5,7 @@ retrieve is shown to one of them alone, so most repetition never arises.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,18 +14,18 @@ import numpy.typing as npt
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.facts import Fact, facts_of, stem_set
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.types import Heading, Outline
+from storm_pipeline.types import Heading, Outline, Snippet
 
-LEAST_RELEVANCE = 0.5
+LEAST_RELEVANCE = 0.38
 """Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
 a word. A share, since the range of cosines differs from embedder to embedder."""
-FITTING = 0.92
+FITTING = 0.85
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
+ON_TOPIC = 0.6
+"""A passage without the topic's words is about the topic if its cosine to it is at least this share of the best one."""
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
-OFF_TOPIC = 0.6
-"""What the relevance of a fact is multiplied by when it and its title speak of less than half of the topic's words."""
-FEW_FACTS = 4
+FEW_FACTS = 5
 """A section with fewer gets a search of its own: the interviews passed it by."""
 
 
@@ -42,10 +42,11 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
 
     The paper has no such step: there a section that the interviews passed by is written from what is left over.
     """
-    lacking = [own.heading.title for own in evidence if len(own.facts) < FEW_FACTS]
+    lacking = [title for own in evidence if len(own.facts) < FEW_FACTS for title in own.heading.titles()]
     if not lacking:
         return list(evidence)
-    ctx.store.add(search_all(ctx, [f"{outline.topic} {title}" for title in lacking]))
+    queries = dict.fromkeys(f"{outline.topic} {_without(outline.topic, title)}" for title in lacking)
+    ctx.store.add(search_all(ctx, list(queries)))
     return gather_evidence(ctx, outline)
 
 
@@ -56,14 +57,13 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         ctx.store.search_fused([f"{topic}: {title}" for title in section.titles()], ctx.settings.section_snippets)
         for section in outline.sections
     ]
-    snippets = {snippet.id: snippet for own in found for snippet in own}
-    facts = list({fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s)}.values())
+    snippets = _on_topic(ctx, topic, {snippet.id: snippet for own in found for snippet in own})
+    facts = list({fact.text.casefold(): fact for s in snippets for fact in facts_of(s)}.values())
     if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
-    weight = np.array([1.0 if _speaks_of(fact, topic) else OFF_TOPIC for fact in facts], dtype=np.float32)
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
-    relevance = np.where(retrieved, _likeness(ctx, outline, facts) * weight, np.float32(-1))
+    relevance = np.where(retrieved, _likeness(ctx, outline, facts), np.float32(-1))
     shared = _share_out(relevance, ctx.settings.section_facts, [fact.citation.source_id for fact in facts])
     return [
         SectionEvidence(section, _in_reading_order(facts, chosen))
@@ -71,23 +71,43 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     ]
 
 
-def _speaks_of(fact: Fact, topic: str) -> bool:
-    """Whether title and text together have at least half of the topic's content words."""
+def _on_topic(ctx: RunContext, topic: str, found: Mapping[str, Snippet]) -> list[Snippet]:
+    """The passages that are about the topic; all, if it is so named that none is.
+
+    What a section's heading alone brings in (any technology for "Technology") is true and out of place.
+    """
+    snippets = list(found.values())
+    if not snippets:
+        return []
+    likeness = ctx.store.embed([f"{s.title}: {s.text}" for s in snippets]) @ ctx.store.embed([topic])[0]
     wanted = stem_set(topic)
-    return 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
+    return [
+        snippet
+        for snippet, cosine in zip(snippets, likeness, strict=True)
+        if 2 * len(wanted & stem_set(f"{snippet.title} {snippet.text}")) >= max(1, len(wanted))
+        or cosine >= ON_TOPIC * likeness.max()
+    ]
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:
-    """Sections × facts: cosine to the section's heading and its nearest one, with and without the topic, averaged."""
+    """Sections × facts: cosine to the section's heading and its nearest one, plus what sets it above the others.
+
+    The topic is left out: it makes every fact alike to every heading, and these facts are about it anyway. For the same
+    reason a heading that says the topic again is read without it.
+    """
     vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
     rows = []
     for section in outline.sections:
-        titles = list(section.titles())
-        named = ctx.store.embed([f"{outline.topic}: {title}" for title in titles]) @ vectors.T
-        bare = ctx.store.embed(titles) @ vectors.T
-        both = (named + bare) / 2
-        rows.append((both[0] + both.max(axis=0)) / 2)
-    return np.asarray(rows, dtype=np.float32)
+        bare = ctx.store.embed([_without(outline.topic, title) for title in section.titles()]) @ vectors.T
+        rows.append((bare[0] + bare.max(axis=0)) / 2)
+    likeness = np.asarray(rows, dtype=np.float32)
+    return likeness + (likeness - likeness.mean(axis=0)) / 2
+
+
+def _without(topic: str, title: str) -> str:
+    """The title without the topic's words; as it is, if there are no others."""
+    wanted = stem_set(topic)
+    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
 
 
 def _share_out(relevance: npt.NDArray[np.float32], limit: int, sources: Sequence[str]) -> list[list[int]]:

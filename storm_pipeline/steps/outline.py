@@ -55,7 +55,13 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
     try:
         sections = ctx.ask("outliner", program, topic=topic, **inputs).sections
-        pairs = ((level, title) for s in sections for level, title in [(1, s.title), *((2, t) for t in s.subsections)])
+        named = {s.title.casefold().strip() for s in sections}
+        pairs = (
+            pair
+            for s in sections
+            # Small models put one section below another as well.
+            for pair in [(1, s.title), *((2, t) for t in s.subsections if t.casefold().strip() not in named)]
+        )
         outline = outline_from_headings(pairs, topic, **bounds)
     except ReplyError as error:
         outline = parse_outline(error.reply, topic, **bounds)

@@ -22,6 +22,8 @@ _EMPHASIS = re.compile(r"(\*\*|__|\*)(\S(?:.*?\S)?)\1")
 _FOREIGN = 0.05
 """Share of letters in a script that neither topic nor facts use, above which a sentence is dropped."""
 _FEWEST_FACTS = 2
+_FEWEST_SENTENCES = 2
+"""A heading over a single sentence promises more than it holds."""
 
 
 def write_sections(ctx: RunContext, outline: Outline) -> tuple[Section, ...]:
@@ -43,9 +45,10 @@ def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Sect
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
         section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
-        if any(section.sentences()):
+        supported = sum(1 for _ in section.sentences())
+        if supported >= _FEWEST_SENTENCES:
             return section
-        ctx.events.degraded(f"section {title!r} left out: nothing that the model wrote is supported by the sources")
+        ctx.events.degraded(f"section {title!r} left out: {supported} sentences of it are supported by the sources")
     except ModelError as error:
         ctx.events.failed(f"section {title!r}: {error}")
     finally:
