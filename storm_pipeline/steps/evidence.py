@@ -5,7 +5,7 @@ retrieve is shown to one of them alone, so most repetition never arises.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +14,15 @@ import numpy.typing as npt
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.facts import Fact, facts_of, stem_set
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.types import Heading, Outline, Snippet
+from storm_pipeline.types import Heading, Outline
 
 LEAST_RELEVANCE = 0.38
 """Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
 a word. A share, since the range of cosines differs from embedder to embedder."""
 FITTING = 0.85
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
-ON_TOPIC = 0.6
-"""A passage without the topic's words is about the topic if its cosine to it is at least this share of the best one."""
+ON_TOPIC = 0.45
+"""A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5
@@ -57,8 +57,9 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         ctx.store.search_fused([f"{topic}: {title}" for title in section.titles()], ctx.settings.section_snippets)
         for section in outline.sections
     ]
-    snippets = _on_topic(ctx, topic, {snippet.id: snippet for own in found for snippet in own})
-    facts = list({fact.text.casefold(): fact for s in snippets for fact in facts_of(s)}.values())
+    snippets = {snippet.id: snippet for own in found for snippet in own}
+    told = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s)}
+    facts = _on_topic(ctx, topic, list(told.values()))
     if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
     own_ids = [{snippet.id for snippet in own} for own in found]
@@ -71,29 +72,31 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     ]
 
 
-def _on_topic(ctx: RunContext, topic: str, found: Mapping[str, Snippet]) -> list[Snippet]:
-    """The passages that are about the topic; all, if it is so named that none is.
+def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that are about the topic: they name it, or their page does, or they are like it.
 
-    What a section's heading alone brings in (any technology for "Technology") is true and out of place.
+    What a heading alone brings in (any machine for "Technology"), or a page that mentions the topic in passing, is
+    true and out of place.
     """
-    snippets = list(found.values())
-    if not snippets:
+    if not facts:
         return []
-    likeness = ctx.store.embed([f"{s.title}: {s.text}" for s in snippets]) @ ctx.store.embed([topic])[0]
+    likeness = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts]) @ ctx.store.embed([topic])[0]
+    least = ON_TOPIC * likeness.max()
+    return [fact for fact, own in zip(facts, likeness, strict=True) if own >= least or _names(fact, topic)]
+
+
+def _names(fact: Fact, topic: str) -> bool:
+    """Whether title and text together have at least half of the topic's content words."""
     wanted = stem_set(topic)
-    return [
-        snippet
-        for snippet, cosine in zip(snippets, likeness, strict=True)
-        if 2 * len(wanted & stem_set(f"{snippet.title} {snippet.text}")) >= max(1, len(wanted))
-        or cosine >= ON_TOPIC * likeness.max()
-    ]
+    return bool(wanted) and 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:
-    """Sections × facts: cosine to the section's heading and its nearest one, plus what sets it above the others.
+    """Sections × facts: how much each is about the section, and about the topic.
 
-    The topic is left out: it makes every fact alike to every heading, and these facts are about it anyway. For the same
-    reason a heading that says the topic again is read without it.
+    The cosine to the section's heading and its nearest one, plus half of what sets it above the other sections', plus
+    half of the cosine to the topic. The headings are read without the topic, which would make every fact alike to
+    every one of them.
     """
     vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
     rows = []
@@ -101,7 +104,9 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.N
         bare = ctx.store.embed([_without(outline.topic, title) for title in section.titles()]) @ vectors.T
         rows.append((bare[0] + bare.max(axis=0)) / 2)
     likeness = np.asarray(rows, dtype=np.float32)
-    return likeness + (likeness - likeness.mean(axis=0)) / 2
+    about: npt.NDArray[np.float32] = vectors @ ctx.store.embed([outline.topic])[0]
+    result: npt.NDArray[np.float32] = likeness + (likeness - likeness.mean(axis=0) + about) / 2
+    return result
 
 
 def _without(topic: str, title: str) -> str:

@@ -18,10 +18,12 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
     """An outline from what the model knows of the topic; empty, and recorded, when it fails."""
     with ctx.events.in_stage("draft outline"):
         try:
-            return _ask(ctx, ctx.programs.draft, topic)
+            draft = _ask(ctx, ctx.programs.draft, topic)
         except ModelError as error:
-            ctx.events.failed(f"no draft outline: {error}")
+            ctx.events.failed("no draft outline", error)
             return Outline(topic)
+        ctx.run.save_text("outline-draft.md", outline_to_markdown(draft))
+        return draft
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
