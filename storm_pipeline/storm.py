@@ -81,8 +81,12 @@ class Storm:
         self._opening = threading.Lock()
         self._halts: set[threading.Event] = set()
 
-    def write(self, topic: str) -> Article:
+    def write(self, topic: str, recipe: str = "storm") -> Article:
         """Research a topic and write an article about it.
+
+        Args:
+            topic: what it should be about, at most 300 characters.
+            recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
 
         The run's folder (below ``settings.out``) holds the article in every form, the research and the usage. However
         the run ends, :meth:`resume` goes on from there without asking anything twice.
@@ -93,7 +97,9 @@ class Storm:
             StoppedError, TooManyFailuresError: the run ended before its time.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        return self._new_run(topic, "article", _write)
+        if recipe not in recipes.RECIPES:
+            raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
+        return self._new_run(topic, recipe, _write)
 
     def outline(self, topic: str) -> Outline:
         """Research a topic and outline an article about it (the paper's pre-writing stage); errors as :meth:`write`."""
@@ -122,7 +128,7 @@ class Storm:
             engine = store.state.get("engine")
             if settings.search == "auto" and engine:
                 settings = settings.model_copy(update={"search": engine})
-            work: Callable[[RunContext], Article | Outline] = _write if store.recipe == "article" else _outline
+            work: Callable[[RunContext], Article | Outline] = _outline if store.recipe == "outline" else _write
             return self._with(settings)._session(store, work, threading.Event())
 
     def write_from(self, piece: str, run: Path | str) -> Article:
@@ -150,7 +156,7 @@ class Storm:
     async def awrite(self, topic: str) -> Article:
         """As :meth:`write`, for programs with an event loop. Cancelling it stops the run in order, to be resumed."""
         halt = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, "article", _write, halt))
+        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, "storm", _write, halt))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -161,7 +167,7 @@ class Storm:
     def stream(self, topic: str) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
         halt = threading.Event()
-        return Stream(lambda sink: self._new_run(topic, "article", _write, halt, sink), halt)
+        return Stream(lambda sink: self._new_run(topic, "storm", _write, halt, sink), halt)
 
     def stop(self) -> None:
         """Stop every run of this object in order: what is in flight is finished and saved, then StoppedError is raised.
@@ -250,7 +256,7 @@ def resume(run: Path | str, **settings: Any) -> Article | Outline:
 
 def _write(ctx: RunContext) -> Article:
     start = time.monotonic()
-    article = recipes.storm(ctx, ctx.run.topic)
+    article = recipes.RECIPES[ctx.run.recipe](ctx, ctx.run.topic)
     if unread := ctx.search.unread:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets stand in, such as {url}: {reason}")
