@@ -1,11 +1,12 @@
 """Small DSPy programs, one a prompt: text in, typed value out, no I/O. These are what a compiler optimises."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 
 import dspy
 
 from signatures import examples, outline, research, review, writing
+from storm_pipeline.journal import fingerprint
 
 
 class Program(dspy.Module):
@@ -38,6 +39,13 @@ class Program(dspy.Module):
         """Name of the signature."""
         return str(self.predict.signature.__name__)
 
+    @property
+    def fingerprint(self) -> str:
+        """What the prompt is made of: instructions, fields with their types and descriptions, worked examples."""
+        signature = self.predict.signature
+        fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
+        return fingerprint(signature.instructions, fields, [dict(demo) for demo in self.predict.demos])
+
     def forward(self, **inputs: object) -> dspy.Prediction:
         """Ask; the prediction has the signature's output fields."""
         return self.predict(**inputs)
@@ -64,3 +72,7 @@ class Programs:
     lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
     repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, ample=200))
     reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, ample=160))
+
+    def fingerprints(self) -> dict[str, str]:
+        """Name of each program → its fingerprint; a prompt that is changed has another."""
+        return {own.name: getattr(self, own.name).fingerprint for own in fields(self)}

@@ -26,6 +26,8 @@ def storm(ctx: RunContext, topic: str) -> Article:
     with Tasks() as tasks:
         lead = tasks.start(write_lead, ctx, topic, sections)
         polished = remove_repetition(ctx, sections)
+        ctx.run.save_json("polished.json", polished)
+    ctx.run.save_json("lead.json", lead.result())
     return Article(topic, lead.result(), polished, ctx.store.sources(), outline, conversations)
 
 
@@ -33,20 +35,23 @@ def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Conversat
     """STORM's pre-writing stage (Algorithm 1): the refined outline and the conversations; the sources are in the store.
 
     The draft outline and the basic-fact writer's conversation need neither related topics nor perspectives, so
-    they run beside them.
+    they run beside them. Perspectives or an outline that the user gives are not made.
     """
     with Tasks() as tasks:
-        draft = tasks.start(draft_outline, ctx, topic)
+        draft = tasks.start(lambda: ctx.given.outline or draft_outline(ctx, topic))
         with ctx.events.in_stage("conversations", total=(ctx.settings.perspectives + 1) * ctx.settings.turns):
             first = tasks.start(converse, ctx, topic, BASIC_FACT_WRITER)
-            perspectives = find_perspectives(ctx, topic, related_contents(ctx, topic))
+            perspectives = ctx.given.perspectives
+            if perspectives is None:
+                perspectives = find_perspectives(ctx, topic, related_contents(ctx, topic))
+            ctx.run.save_json("perspectives.json", perspectives)
             others = [tasks.start(converse, ctx, topic, perspective) for perspective in perspectives]
             conversations = tuple(task.result() for task in (first, *others))
         ctx.run.save_json("conversations.json", conversations)
         _require_sources(ctx, topic, conversations)
         # Most headings stay: what the draft's sections need is indexed and embedded while the model refines.
         tasks.start(gather_evidence, ctx, draft.result())
-        outline = refine_outline(ctx, topic, draft.result(), conversations)
+        outline = ctx.given.outline or refine_outline(ctx, topic, draft.result(), conversations)
     ctx.run.save_text("outline.md", outline_to_markdown(outline))
     return outline, conversations
 

@@ -4,9 +4,11 @@ import re
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
+from storm_pipeline.journal import fingerprint
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support
+from storm_pipeline.runs import slug
 from storm_pipeline.sentences import is_complete, split_sentences
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
@@ -28,15 +30,17 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
         ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
+    piece = f"conversations/{slug(perspective.name)}-{fingerprint(perspective.name, perspective.focus)[:6]}.json"
     for _ in range(ctx.settings.turns):
         try:
             turn = _take_turn(ctx, topic, perspective, turns)
         except ModelError as error:
-            ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}: {error}")
+            ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
             break
         if turn is None:
             break
         turns.append(turn)
+        ctx.run.save_json(piece, Conversation(perspective, tuple(turns)))
         ctx.events.advance(f"{perspective.name}: {turn.question}")
     return Conversation(perspective, tuple(turns))
 

@@ -18,10 +18,12 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
     """An outline from what the model knows of the topic; empty, and recorded, when it fails."""
     with ctx.events.in_stage("draft outline"):
         try:
-            return _ask(ctx, ctx.programs.draft, topic)
+            draft = _ask(ctx, ctx.programs.draft, topic)
         except ModelError as error:
-            ctx.events.failed(f"no draft outline: {error}")
+            ctx.events.failed("no draft outline", error)
             return Outline(topic)
+        ctx.run.save_text("outline-draft.md", outline_to_markdown(draft))
+        return draft
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
@@ -55,7 +57,13 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
     try:
         sections = ctx.ask("outliner", program, topic=topic, **inputs).sections
-        pairs = ((level, title) for s in sections for level, title in [(1, s.title), *((2, t) for t in s.subsections)])
+        named = {s.title.casefold().strip() for s in sections}
+        pairs = (
+            pair
+            for s in sections
+            # Small models put one section below another as well.
+            for pair in [(1, s.title), *((2, t) for t in s.subsections if t.casefold().strip() not in named)]
+        )
         outline = outline_from_headings(pairs, topic, **bounds)
     except ReplyError as error:
         outline = parse_outline(error.reply, topic, **bounds)
