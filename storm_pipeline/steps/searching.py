@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SearchError
-from storm_pipeline.events import Searched
+from storm_pipeline.events import Retried, Searched
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.search.losses import gathering
+from storm_pipeline.search.transport.retrying import telling_retries
 from storm_pipeline.types import Snippet
 
 
@@ -47,8 +48,11 @@ def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
 
 
 def _search(ctx: RunContext, query: str) -> _Hits:
+    def retried(reason: str, wait: float) -> None:
+        ctx.events.emit(Retried(ctx.events.stage, ctx.search.name, reason, round(wait, 2)))
+
     start = time.monotonic()
-    with gathering() as lost:
+    with gathering() as lost, telling_retries(retried):
         try:
             snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
         except SearchError as error:
