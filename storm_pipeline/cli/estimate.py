@@ -29,7 +29,7 @@ _Price = Annotated[
 ]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of the table.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-_COLUMNS = ("stage", "role", "asked for", "calls", "tokens in", "of these cached", "tokens out", "dollars", "how many")
+_COLUMNS = ("stage", "asked", "calls", "tokens in", "tokens out", "dollars")
 
 
 def estimate(
@@ -61,32 +61,42 @@ def _as_json(made: "Estimate") -> dict[str, object]:
 
 
 def _show(made: "Estimate") -> None:
-    several = len(made.prices) > 1
     rows = [
         (
             row.stage,
-            f"{row.role} ({row.model})" if several else row.role,
-            row.program,
-            _numbers(row.calls),
-            _numbers(row.tokens_in),
-            _numbers(row.tokens_cached),
-            _numbers(row.tokens_out),
+            f"{row.role}: {row.program}",
+            *(_numbers(own) for own in (row.calls, row.tokens_in, row.tokens_out)),
             _dollars(row.dollars),
-            row.why,
         )
         for row in made.rows
     ]
-    totals = [_numbers(total) for total in (made.calls, made.tokens_in, made.tokens_cached, made.tokens_out)]
-    show_table(_COLUMNS, [*rows, ("in all", "", "", *totals, _dollars(made.dollars), "")])
+    totals = [_numbers(own) for own in (made.calls, made.tokens_in, made.tokens_out)]
+    show_table(_COLUMNS, [*rows, ("in all", "", *totals, _dollars(made.dollars))])
     say("\n".join(["", *(printable(line) for line in _told(made))]))
 
 
 def _told(made: "Estimate") -> list[str]:
+    """The sum, why there are so many calls, prices, and what the numbers leave out."""
     dollars = _dollars(made.dollars)
     if made.unpriced and made.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(made.unpriced)}, {_dollars(made.known_dollars)} for the rest"
-    total = f"{made.topic}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {dollars}"
-    return [total, *(f"{name}: {_price(price)}" for name, price in made.prices), *made.notes]
+    cached = f"{_numbers(made.tokens_cached)} of the tokens in from a prefix cache"
+    total = f"{made.topic}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {cached}, {dollars}"
+    return [total, *_whys(made), *(_priced(made, name, price) for name, price in made.prices), *made.notes]
+
+
+def _whys(made: "Estimate") -> list[str]:
+    """Why there are so many calls, where it is not simply one: a line for what has one reason."""
+    programs: dict[tuple[str, str], list[str]] = {}
+    for row in made.rows:
+        if row.why != "once":
+            programs.setdefault((row.stage, row.why), []).append(row.program)
+    return [f"{stage}, {', '.join(names)}: {why}" for (stage, why), names in programs.items()]
+
+
+def _priced(made: "Estimate", name: str, price: "Price | None") -> str:
+    roles = dict.fromkeys(row.role for row in made.rows if row.model == name)
+    return f"{name} ({', '.join(roles)}): {_price(price)}"
 
 
 def _price(price: "Price | None") -> str:

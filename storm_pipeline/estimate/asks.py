@@ -60,14 +60,14 @@ def _perspectives(run: Run) -> Iterator[Ask]:
 def _conversations(run: Run) -> Iterator[Ask]:
     held, settings = run.conversations, run.settings
     why = f"{_count(held, 'conversation')} × {_count(settings.turns, 'turn')}"
+    why += "; fewer where a writer ends it" if settings.turns > 1 else ""
 
     def asked(mark: str, turns: int) -> dict[str, object]:
         perspective, history = filler(run.course.perspective, mark), _history(run, turns, mark)
         return {"topic": run.topic, "perspective": perspective, "conversation": history}
 
     prompts = measure(run.programs.question, asked("a", 0), *(asked("b", turn) for turn in range(run.turns)))
-    fewer = "; fewer where a writer ends it" if settings.turns > 1 else ""
-    yield Ask("conversations", "asker", "question", held * run.questions, prompts, why + fewer)
+    yield Ask("conversations", "asker", "question", held * run.questions, prompts, why)
     turn = [{"topic": run.topic, "question": filler(run.course.question, mark)} for mark in "ab"]
     yield Ask("conversations", "expert", "queries", held * run.turns, measure(run.programs.queries, *turn), why)
     shown = [own | {"facts": _facts(run, run.answer_facts, mark)} for own, mark in zip(turn, "ab", strict=True)]

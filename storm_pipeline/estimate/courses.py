@@ -67,7 +67,7 @@ class Course:
 
 
 SHORT = Course(
-    tokens=0.9,
+    tokens=0.85,
     whole=False,
     thanks=0,
     perspective=5,

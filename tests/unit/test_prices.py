@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storm_pipeline import prices
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.prices import FREE, Price, cost, own_prices, parse_price, price_of, thinks
 
@@ -94,10 +95,9 @@ def test_no_listed_model_of_a_provider_is_free() -> None:
     homes = {"ollama", "lemonade"}
     hosted = [name for name, entry in table().items() if entry.get("litellm_provider") not in homes]
     assert len(hosted) > 1000
-    prices = [price for price in map(price_of, hosted) if price is not None]
-    assert len(prices) > 1000
-    assert all(0 < price.cached <= price.fresh and price.output > 0 for price in prices)
-    assert all(math.isfinite(price.output) for price in prices)
+    known = [price for price in map(price_of, hosted) if price is not None]
+    assert len(known) > 1000
+    assert all(0 < price.cached <= price.fresh and 0 < price.output < math.inf for price in known)
 
 
 @pytest.mark.parametrize("key", ["openai/gpt-4o@http://localhost:4000/v1", "openai/gpt-4o", "gpt-4o"])
@@ -117,6 +117,16 @@ def test_the_table_is_read_without_importing_litellm() -> None:
         "import sys; assert 'litellm' not in sys.modules and 'dspy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+
+
+def test_without_litellm_hosted_prices_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices, "find_spec", lambda name: None)
+    prices._table.cache_clear()
+    try:
+        assert price_of("openai/gpt-4o") is None
+        assert price_of("embedded") == FREE
+    finally:
+        prices._table.cache_clear()
 
 
 def test_who_thinks_unasked() -> None:
