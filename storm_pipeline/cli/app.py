@@ -8,6 +8,7 @@ import typer
 from storm_pipeline import __version__
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
+from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
 app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN.")(resume)
+app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC will take.")(estimate)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")

@@ -22,12 +22,14 @@ def say(text: str) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table: as wide as the terminal, or wide enough for other programs."""
+    """Write a table: as wide as the terminal, or wide enough for other programs; nothing of it is cut off."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
+    for column in table.columns:
+        column.overflow = "fold"
     for row in rows:
         table.add_row(*row)
     console = Console(markup=False, highlight=False, emoji=False)

@@ -18,6 +18,7 @@ ORDER = [
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},
     {"models"},
+    {"estimate"},
     {"finding"},
     {"recording"},
     {"context"},
