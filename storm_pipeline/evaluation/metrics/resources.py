@@ -1,0 +1,52 @@
+"""What the metrics of an evaluation share: loaded when the first of them needs it, once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from storm_pipeline.evaluation.metrics.entities import EntityTagger
+    from storm_pipeline.references.embedder import Embedder
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What metrics are made from.
+
+    Attributes:
+        cache: the cache folder; what is fetched goes below it.
+        embedder: ``all-MiniLM-L6-v2`` for the pinned one, else folder or hub name of a sentence-transformers model;
+            the paper's heading soft recall is by ``paraphrase-MiniLM-L6-v2``.
+        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the paper's is ``flair:ner``.
+        wordnet: folder of WordNet's files; None looks in NLTK's and Debian's places.
+    """
+
+    cache: Path = Path("cache")
+    embedder: str = "all-MiniLM-L6-v2"
+    tagger: str = "spacy:en_core_web_sm"
+    wordnet: Path | None = None
+
+    @cached_property
+    def vectors(self) -> "Embedder":
+        """The embedder, with a memory.
+
+        Raises:
+            AssetError: the pinned one is absent and cannot be fetched.
+        """
+        from storm_pipeline.references.embedder import CachingEmbedder, open_embedder
+
+        return CachingEmbedder(open_embedder(self.embedder, self.cache))
+
+    @cached_property
+    def entity_tagger(self) -> "EntityTagger":
+        """The tagger, with a memory.
+
+        Raises:
+            MissingExtraError: its library is not installed.
+            MetricError: its model cannot be loaded.
+        """
+        from storm_pipeline.evaluation.metrics.entities import RememberingTagger
+        from storm_pipeline.evaluation.metrics.taggers import open_tagger
+
+        return RememberingTagger(open_tagger(self.tagger, cache=self.cache / "models" / "flair"))

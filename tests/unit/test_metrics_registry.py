@@ -1,0 +1,86 @@
+"""What holds for every metric: names, ranges, order, one answer for one question."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from cases import case, generated, human
+from wordnet_files import write_wordnet
+
+from storm_pipeline.errors import MissingExtraError, SettingsError
+from storm_pipeline.evaluation.metrics.base import Metric
+from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.registry import METRICS, open_metric
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.references.embedder import HashingEmbedder
+
+spacy = needed("spacy")
+UNJUDGED = (
+    "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor shape density cost".split()
+)
+PEOPLE = human({"Rome": "Rome grew by trade. It had 1,000 ships.", "Silk": "Silk came."}, lead="Rome was a city.")
+CASES = [
+    case(PEOPLE, generated({"Rome": ["Rome grew.[1]", "Silk came from China.[2]"], "Trade": "It grew."}, sources=3)),
+    case(PEOPLE, generated()),
+    case(human(), generated({"Rome": "Rome grew."})),
+    case(human(), generated()),
+    case(PEOPLE, generated({"粟特": "粟特 \ud800 <b>", "": "…"}, lead="\n\n")),
+]
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
+    folder = tmp_path_factory.mktemp("resources")
+    nlp = spacy.blank("en", meta={"name": "tiny"})
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "Rome"}])
+    nlp.to_disk(folder / "spacy")
+    made = Resources(cache=folder, tagger=f"spacy:{folder / 'spacy'}", wordnet=write_wordnet(folder / "wordnet"))
+    made.__dict__["vectors"] = HashingEmbedder()  # in place of the pinned one
+    return made
+
+
+@pytest.mark.parametrize("name", UNJUDGED)
+def test_what_holds_for_every_metric(name: str, resources: Resources) -> None:
+    metric = open_metric(name, resources)
+    assert metric.name == name
+    scores = metric.score(CASES)
+    assert len(scores) == len(CASES)
+    for score in scores:
+        assert list(score) == [measure.name for measure in metric.measures]
+        for measure in metric.measures:
+            value = score[measure.name]
+            assert value is None or measure.low - 1e-6 <= value <= measure.high + 1e-6
+    assert [metric.score([one])[0] for one in CASES] == scores
+    assert open_metric(name, resources).score(CASES[::-1]) == scores[::-1]
+    assert metric.score([]) == []
+    assert metric.reference
+    assert all(measure.better in {"higher", "lower", "neither"} for measure in metric.measures)
+
+
+def test_no_two_metrics_share_a_column(resources: Resources) -> None:
+    metrics: list[Metric] = [open_metric(name, resources) for name in UNJUDGED]
+    names = [measure.name for metric in metrics for measure in metric.measures]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_row_of_the_table_leads_to_a_factory(name: str) -> None:
+    module, _, function = METRICS[name].partition(":")
+    assert callable(getattr(import_module(f"storm_pipeline.evaluation.metrics.{module}"), function))
+
+
+def test_unknown_metric() -> None:
+    with pytest.raises(SettingsError, match="no metric is called 'rogue'; choose one of: heading_soft_recall, "):
+        open_metric("rogue", Resources())
+
+
+def test_a_library_that_is_not_installed() -> None:
+    with pytest.raises(MissingExtraError, match=r"needs no_such_library .*pip install 'storm-pipeline\[flair\]'"):
+        needed("no_such_library.part", "flair")
+
+
+def test_resources_are_loaded_once(resources: Resources, tmp_path: Path) -> None:
+    assert resources.entity_tagger is resources.entity_tagger
+    other = Resources(cache=tmp_path, tagger="nltk:ner")
+    with pytest.raises(SettingsError, match="no entity tagger"):
+        open_metric("heading_entity_recall", other)
