@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from cases import case, generated, human
+from conftest import ROOT
+from spacy_pipeline import write_pipeline
 from wordnet_files import write_wordnet
 
 from storm_pipeline.errors import MissingExtraError, SettingsError
@@ -14,7 +16,6 @@ from storm_pipeline.evaluation.metrics.registry import METRICS, open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.references.embedder import HashingEmbedder
 
-spacy = needed("spacy")
 UNJUDGED = (
     "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor shape density cost".split()
 )
@@ -31,11 +32,9 @@ CASES = [
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
     folder = tmp_path_factory.mktemp("resources")
-    nlp = spacy.blank("en", meta={"name": "tiny"})
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "Rome"}])
-    nlp.to_disk(folder / "spacy")
-    made = Resources(cache=folder, tagger=f"spacy:{folder / 'spacy'}", wordnet=write_wordnet(folder / "wordnet"))
-    made.__dict__["vectors"] = HashingEmbedder()  # in place of the pinned one
+    tagger = write_pipeline(folder / "spacy", {"Rome": "GPE"})
+    made = Resources(cache=folder, tagger=f"spacy:{tagger}", wordnet=write_wordnet(folder / "wordnet"))
+    made.__dict__["vectors"] = made.__dict__["heading_vectors"] = HashingEmbedder()  # in place of the pinned one
     return made
 
 
@@ -84,3 +83,10 @@ def test_resources_are_loaded_once(resources: Resources, tmp_path: Path) -> None
     other = Resources(cache=tmp_path, tagger="nltk:ner")
     with pytest.raises(SettingsError, match="no entity tagger"):
         open_metric("heading_entity_recall", other)
+
+
+@pytest.mark.assets
+def test_headings_are_embedded_in_full_precision_and_the_rest_fast() -> None:
+    resources = Resources(cache=ROOT / "cache")
+    assert resources.heading_vectors.name == "all-MiniLM-L6-v2"
+    assert resources.vectors.name == "all-MiniLM-L6-v2+int8"

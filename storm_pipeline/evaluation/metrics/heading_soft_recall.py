@@ -87,8 +87,8 @@ class HeadingSoftRecall:
 
 
 def make(resources: Resources) -> HeadingSoftRecall:
-    """The metric with the embedder of an evaluation."""
-    return HeadingSoftRecall(resources.vectors)
+    """The metric with the embedder of an evaluation's headings."""
+    return HeadingSoftRecall(resources.heading_vectors)
 
 
 def _distinct(headings: Sequence[str]) -> list[str]:

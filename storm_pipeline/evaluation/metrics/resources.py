@@ -5,6 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from storm_pipeline.assets import EMBEDDER, fetch
+
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.metrics.entities import EntityTagger
     from storm_pipeline.references.embedder import Embedder
@@ -14,18 +16,34 @@ if TYPE_CHECKING:
 class Resources:
     """What metrics are made from.
 
+    An embedder is ``all-MiniLM-L6-v2``, the pinned one, or folder or hub name of a sentence-transformers model.
+
     Attributes:
         cache: the cache folder; what is fetched goes below it.
-        embedder: ``all-MiniLM-L6-v2`` for the pinned one, else folder or hub name of a sentence-transformers model;
-            the paper's heading soft recall is by ``paraphrase-MiniLM-L6-v2``.
+        heading_embedder: for heading soft recall, which the paper has by ``paraphrase-MiniLM-L6-v2``.
+        embedder: for all else.
         tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the paper's is ``flair:ner``.
         wordnet: folder of WordNet's files; None looks in NLTK's and Debian's places.
     """
 
     cache: Path = Path("cache")
-    embedder: str = "all-MiniLM-L6-v2"
+    heading_embedder: str = EMBEDDER
+    embedder: str = EMBEDDER
     tagger: str = "spacy:en_core_web_sm"
     wordnet: Path | None = None
+
+    @cached_property
+    def heading_vectors(self) -> "Embedder":
+        """The embedder of headings in float32: eight bits move a soft recall by up to a point.
+
+        Raises:
+            AssetError: the pinned one is absent and cannot be fetched.
+        """
+        from storm_pipeline.references.embedder import CachingEmbedder, SentenceTransformerEmbedder
+
+        name = self.heading_embedder
+        model = fetch(name, self.cache) if name == EMBEDDER else name
+        return CachingEmbedder(SentenceTransformerEmbedder(model, cache=self.cache / "models" / "hub"))
 
     @cached_property
     def vectors(self) -> "Embedder":

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from pickle import UnpicklingError
@@ -77,7 +78,9 @@ class SpacyTagger:
         spacy = needed("spacy")
         self._lock = threading.Lock()
         try:
-            self._pipeline: Any = spacy.load(model, exclude=_UNUSED)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of the sources of every package that offers spaCy a component
+                self._pipeline: Any = spacy.load(model, exclude=_UNUSED)
         except (OSError, ValueError, LookupError) as error:
             raise MetricError(
                 f"spaCy cannot load the pipeline {str(model)!r} ({_first_line(error)}): "
