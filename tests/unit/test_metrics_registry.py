@@ -1,5 +1,6 @@
 """What holds for every metric: names, ranges, order, one answer for one question."""
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from conftest import ROOT
 from spacy_pipeline import write_pipeline
 from wordnet_files import write_wordnet
 
-from storm_pipeline.errors import MissingExtraError, SettingsError
+from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.optional import needed
 from storm_pipeline.evaluation.metrics.registry import METRICS, open_metric
@@ -90,3 +91,10 @@ def test_headings_are_embedded_in_full_precision_and_the_rest_fast() -> None:
     resources = Resources(cache=ROOT / "cache")
     assert resources.heading_vectors.name == "all-MiniLM-L6-v2"
     assert resources.vectors.name == "all-MiniLM-L6-v2+int8"
+
+
+@pytest.mark.assets
+def test_a_pinned_tagger_is_loaded_from_where_it_is_fetched_to() -> None:
+    place = ROOT / "cache" / "models" / "all-MiniLM-L6-v2"  # a pinned folder, though no pipeline
+    with pytest.raises(MetricError, match=f"cannot load the pipeline '{re.escape(str(place))}'"):
+        assert Resources(cache=ROOT / "cache", tagger="spacy:all-MiniLM-L6-v2").entity_tagger

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storm_pipeline.assets import EMBEDDER, fetch
+from storm_pipeline.assets import EMBEDDER, catalogue, fetch
 
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.metrics.entities import EntityTagger
@@ -22,7 +22,8 @@ class Resources:
         cache: the cache folder; what is fetched goes below it.
         heading_embedder: for heading soft recall, which the paper has by ``paraphrase-MiniLM-L6-v2``.
         embedder: for all else.
-        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the paper's is ``flair:ner``.
+        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``, where the name may be that of a
+            pinned download; the paper's is ``flair:ner``.
         wordnet: folder of WordNet's files; None looks in NLTK's and Debian's places.
     """
 
@@ -61,10 +62,14 @@ class Resources:
         """The tagger, with a memory.
 
         Raises:
+            AssetError: it is a pinned one, absent, and cannot be fetched.
             MissingExtraError: its library is not installed.
             MetricError: its model cannot be loaded.
         """
         from storm_pipeline.evaluation.metrics.entities import RememberingTagger
         from storm_pipeline.evaluation.metrics.taggers import open_tagger
 
-        return RememberingTagger(open_tagger(self.tagger, cache=self.cache / "models" / "flair"))
+        kind, _, model = self.tagger.partition(":")
+        pinned = model in {asset.name for asset in catalogue()}
+        spec = f"{kind}:{fetch(model, self.cache)}" if pinned else self.tagger
+        return RememberingTagger(open_tagger(spec, cache=self.cache / "models" / "flair"))
