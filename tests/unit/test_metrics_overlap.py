@@ -1,6 +1,7 @@
 """ROUGE, BLEU and METEOR against implementations written out here, and cases computed by hand."""
 
 import math
+import shutil
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -131,7 +132,11 @@ def test_wordnet_is_found_where_debian_and_nltk_keep_it(tmp_path: Path, monkeypa
     monkeypatch.setattr(wordnet, "DEBIAN", write_wordnet(tmp_path / "usr"))
     assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "nowhere")
-    write_wordnet(tmp_path / "nltk_data" / "corpora" / "wordnet")
+    corpora = tmp_path / "nltk_data" / "corpora"
+    write_wordnet(corpora / "wordnet")
+    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    shutil.make_archive(str(corpora / "wordnet"), "zip", corpora, "wordnet")  # as NLTK's downloader leaves it
+    shutil.rmtree(corpora / "wordnet")
     assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
 
 

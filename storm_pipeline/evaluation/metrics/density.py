@@ -60,7 +60,8 @@ def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> li
         alikes = vectors[new] @ vector >= alike
         if not any(figures[i] <= figures[j] for j, is_alike in zip(new, alikes, strict=True) if is_alike):
             new.append(i)
-    return [i in set(new) for i in range(len(facts))]
+    kept = set(new)
+    return [i in kept for i in range(len(facts))]
 
 
 class KnowledgeDensity:

@@ -59,8 +59,8 @@ class RememberingTagger:
             missing = [text for text in dict.fromkeys(texts) if text not in self._known]
             self._known.update(zip(missing, self._tagger.entities(missing), strict=True))
             found = [self._known[text] for text in texts]
-            for text in list(self._known)[: max(0, len(self._known) - self._size)]:
-                del self._known[text]
+            while len(self._known) > self._size:
+                del self._known[next(iter(self._known))]
         return found
 
 
