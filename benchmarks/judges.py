@@ -18,17 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
-from storm_pipeline.evaluation.calibration import Task, auc, calibrate, halves, sampled, tasks
+from storm_pipeline.evaluation.calibration import auc, calibrate
 from storm_pipeline.evaluation.datasets.expertqa import LabelledClaim, read_expertqa
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_runs
 from storm_pipeline.evaluation.judges.base import Remembering, SupportJudge
-from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
-from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
-from storm_pipeline.evaluation.judges.model import open_judge
-from storm_pipeline.evaluation.judges.screen import FEATURES, ScreenJudge, Weights, features
+from storm_pipeline.evaluation.judges.opening import open_support_judge
+from storm_pipeline.evaluation.judges.screen import FEATURES, Weights, features
+from storm_pipeline.evaluation.judging_tasks import Task, halves, sampled, tasks
+from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
 from storm_pipeline.evaluation.metrics.citation_wikigenbench import CitationWikiGenBench
-from storm_pipeline.references.embedder import CachingEmbedder, Embedder, open_embedder
+from storm_pipeline.references.embedder import Embedder, open_embedder
 from storm_pipeline.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,11 +47,15 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", help="of: experts, another question, another source, changed number")
     parser.add_argument("--threshold", type=float, help="least score of a supported claim; default: the judge's own")
     parser.add_argument("--probabilities", action="store_true", help="score by the probabilities of a model's tokens")
+    parser.add_argument("--value", action="store_true", help="print the calibration as a Python value")
     options = parser.parse_args()
     if options.what == "learn":
         learn(read_expertqa(options.data / "expertqa"), open_embedder(options.embedder, options.cache))
         return
-    judge = open_support_judge(options)
+    settings = Settings.build({"cache": options.cache, "embedder": options.embedder})
+    judge = open_support_judge(
+        options.judge, settings, threshold=options.threshold, probabilities=options.probabilities
+    )
     if options.what == "storm-runs":
         storm_runs(options.data / "storm_runs", judge)
         return
@@ -61,20 +65,8 @@ def main() -> None:
     start = time.monotonic()
     found = calibrate(judge, given)
     pairs = len({item.pair for task in given for item in task.items})
-    print(found.to_markdown())
+    print(repr(found) if options.value else found.to_markdown())
     print(f"\n{len(chosen)} claims, {pairs} pairs, {(time.monotonic() - start) / pairs:.3f} s a pair")
-
-
-def open_support_judge(options: argparse.Namespace) -> SupportJudge:
-    """The judge of a name."""
-    kind, _, name = options.judge.partition(":")
-    chosen = {} if options.threshold is None else {"threshold": options.threshold}
-    if kind == "nli":
-        return EntailmentJudge(name, cache=options.cache / "models" / "hub", **chosen)
-    if kind == "lm":
-        model = open_judge(name, Settings.build({"cache": options.cache}), probabilities=options.probabilities)
-        return LanguageModelJudge(model, **chosen)
-    return ScreenJudge(CachingEmbedder(open_embedder(options.embedder, options.cache)), **chosen)
 
 
 def learn(claims: Sequence[LabelledClaim], embedder: Embedder) -> None:
@@ -134,7 +126,7 @@ def _fitted(given: Sequence[Task], known: dict[object, np.ndarray], names: list[
 def storm_runs(folder: Path, judge: SupportJudge) -> None:
     """Both families of citation metrics over the articles before and after polishing."""
     remembering = Remembering(judge)
-    metrics = [CitationAlce(remembering), CitationWikiGenBench(remembering)]
+    metrics: list[Metric] = [CitationAlce(remembering), CitationWikiGenBench(remembering)]
     names = [measure.name for metric in metrics for measure in metric.measures]
     print(f"| run | article | sentences | cited | {' | '.join(names)} |\n{'|---' * (len(names) + 4)}|")
     for polished in (False, True):

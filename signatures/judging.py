@@ -47,7 +47,7 @@ class GradeOneToFive(dspy.Signature):
     text: str = dspy.InputField()
     criterion: str = dspy.InputField()
     scale: str = dspy.InputField()
-    feedback: Annotated[str, Field(max_length=2000)] = dspy.OutputField(desc="two or three sentences")
+    feedback: Annotated[str, Field(max_length=1200)] = dspy.OutputField(desc="two or three sentences")
     score: Literal[1, 2, 3, 4, 5] = dspy.OutputField(desc="1, 2, 3, 4 or 5")
 
 
@@ -61,7 +61,7 @@ class GradeZeroToFive(dspy.Signature):
     text: str = dspy.InputField()
     criterion: str = dspy.InputField()
     scale: str = dspy.InputField()
-    feedback: Annotated[str, Field(max_length=2000)] = dspy.OutputField(desc="two or three sentences")
+    feedback: Annotated[str, Field(max_length=1200)] = dspy.OutputField(desc="two or three sentences")
     score: Literal[0, 1, 2, 3, 4, 5] = dspy.OutputField(desc="0, 1, 2, 3, 4 or 5")
 
 

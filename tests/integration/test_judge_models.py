@@ -16,6 +16,7 @@ from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
 from storm_pipeline.evaluation.judges.grading import Grade, LanguageModelGrader, Rubric, Work
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint, open_judge
+from storm_pipeline.evaluation.judges.opening import open_support_judge
 from storm_pipeline.programs import Program
 from storm_pipeline.settings import Settings
 
@@ -265,3 +266,14 @@ def test_labels_that_do_not_tell_and_models_that_are_none(folder: Path, tmp_path
     (tmp_path / "empty").mkdir()
     with pytest.raises(MetricError, match="cannot be loaded"):
         EntailmentJudge(tmp_path / "empty").scores(PAIRS)
+
+
+def test_judges_by_name(folder: Path) -> None:
+    opened = [
+        open_support_judge(name, FAST) for name in ("screen", f"nli:{folder}", "lm:openai/fake@http://127.0.0.1:9/v1")
+    ]
+    assert [judge.name.partition(":")[0] for judge in opened] == ["screen", "nli", "lm"]
+    assert open_support_judge(f"nli:{folder}", FAST, threshold=0.9).threshold == 0.9
+    for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
+        with pytest.raises(SettingsError, match="there is no judge"):
+            open_support_judge(wrong, FAST)

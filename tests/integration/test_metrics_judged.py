@@ -2,15 +2,18 @@
 
 import json
 import re
+from dataclasses import dataclass
+from importlib import import_module
 
 import pytest
 from articles import case, section, sentence, source
-from llm import FakeModel
+from llm import Answer, FakeModel
 
 from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
-from storm_pipeline.evaluation.judges.grading import Work
-from storm_pipeline.evaluation.judges.model import open_judge
+from storm_pipeline.evaluation.judges.grading import LanguageModelGrader, Work
+from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge
 from storm_pipeline.evaluation.metrics.ib_score import IbScore, questions
+from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.evaluation.metrics.rubric import RubricGrades
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import WikiGenQuality
@@ -149,3 +152,47 @@ def test_classes_of_unsupported_sentences() -> None:
     assert second == {name: 0.0 if name == "unsupported" else None for name in first}
     assert third == dict.fromkeys(first)
     assert set(first) == {measure.name for measure in metric.measures}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What an evaluation offers."""
+
+    support_judge: ScriptedSupportJudge
+    judge_model: JudgeModel
+    grader: LanguageModelGrader
+
+
+JUDGED = "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score".split()
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_what_holds_for_every_judged_metric(name: str) -> None:
+    grade = json.dumps({"feedback": "Fine.", "score": 3})
+    answers: dict[str, Answer] = {
+        "GradeOneToFive": grade,
+        "GradeZeroToFive": grade,
+        "GradeWriting": json.dumps({"fluency": 5, "informativeness": 0}),
+        "AnswerFromArticle": "1931",
+        "CompareAnswers": compared,
+        "ClassifyUnsupported": json.dumps({"error": "inference"}),
+    }
+    module, _, function = METRICS[name].partition(":")
+    make = getattr(import_module(f"storm_pipeline.evaluation.metrics.{module}"), function)
+    cases = [ARTICLE, EMPTY, case()]
+    with FakeModel(answers) as server:
+        model = open_judge(server.lm, FAST)
+        judge = ScriptedSupportJudge(lambda passage, claim: claim in passage)
+        metric = make(Shared(judge, model, LanguageModelGrader(model)))
+        scores = metric.score(cases)
+        assert metric.score([]) == []
+        assert [metric.score([one])[0] for one in cases] == scores
+    assert metric.name == name
+    assert metric.reference
+    assert all(isinstance(value, str | int | float) for value in metric.parameters.values())
+    for score in scores:
+        assert list(score) == [measure.name for measure in metric.measures]
+        assert all(
+            value is None or measure.low <= value <= measure.high
+            for measure, value in zip(metric.measures, score.values(), strict=True)
+        )

@@ -7,20 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.calibration import (
-    Item,
-    Task,
-    auc,
-    balanced_accuracy,
-    calibrate,
-    f1,
-    halves,
-    sampled,
-    tasks,
-)
+from storm_pipeline.evaluation.calibration import auc, balanced_accuracy, calibrate, f1
 from storm_pipeline.evaluation.datasets.expertqa import LabelledClaim, Passage
 from storm_pipeline.evaluation.judges.base import Pair
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
+from storm_pipeline.evaluation.judges.screen import ScreenJudge
+from storm_pipeline.evaluation.judging_tasks import Item, Task, halves, sampled, tasks
+from storm_pipeline.evaluation.known_calibrations import known_calibration
+from storm_pipeline.references.embedder import HashingEmbedder
 
 
 def claim(question: int, number: int, label: str = "Complete") -> LabelledClaim:
@@ -127,3 +121,15 @@ def test_the_table() -> None:
     assert lines[-1].startswith("| experts | 24 | 67% | 0.50 (0.50–0.50) | 0.50 (0.50–0.50) | 0.80 (")
     assert lines[-1].endswith("| 0.80 |")
     assert len({line.count("|") for line in lines[2:]}) == 1
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "all-MiniLM-L6-v2+int8"])
+def test_the_shipped_calibration_is_of_the_shipped_judge_alone(name: str) -> None:
+    embedder = HashingEmbedder()
+    assert known_calibration(ScreenJudge(embedder)) is None
+    embedder.name = name
+    found = known_calibration(ScreenJudge(embedder))
+    assert found is not None
+    assert [row.task for row in found.rows] == [task.name for task in tasks(CLAIMS)]
+    assert all(row.auc.low <= row.auc.value <= row.auc.high for row in found.rows)
+    assert known_calibration(ScreenJudge(embedder, threshold=0.6)) is None

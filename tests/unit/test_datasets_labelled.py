@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.calibration import tasks
 from storm_pipeline.evaluation.datasets.expertqa import read_expertqa
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run, read_storm_runs
+from storm_pipeline.evaluation.judging_tasks import tasks
 from storm_pipeline.evaluation.passages import cited_sentences
 
 TEXT = "the dam was built to supply the capital with electricity in 1931"

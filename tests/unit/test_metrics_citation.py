@@ -14,7 +14,7 @@ from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
 from storm_pipeline.evaluation.metrics.citation_wikigenbench import CitationWikiGenBench
 from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.types import Paragraph, Sentence
+from storm_pipeline.types import Paragraph, Sentence, Source
 
 A, B, C = source("a", "alpha"), source("b", "beta"), source("c", "gamma")
 
@@ -124,7 +124,7 @@ def straightforward(judged: Case) -> tuple[float, float]:
     """ALCE as its definition reads, sentence by sentence, without thrift."""
     recall, counting, cited = [], 0, 0
     for s in judged.article.sentences():
-        passages = [f"{name.title}\n{name.snippets[0].text}" for name in _POOL_OF(s)]
+        passages = [f"{name.title}\n{name.snippets[0].text}" for name in cited_pages(s)]
         cited += len(passages)
         entailed = bool(passages) and whim("\n".join(passages), s.text)
         recall.append(entailed)
@@ -135,7 +135,7 @@ def straightforward(judged: Case) -> tuple[float, float]:
     return sum(recall) / len(recall), counting / cited if cited else -1
 
 
-def _POOL_OF(s: Sentence) -> list:  # noqa: N802
+def cited_pages(s: Sentence) -> list[Source]:
     return [next(own for own in _POOL if own.id == citation.source_id) for citation in s.citations]
 
 

@@ -97,7 +97,7 @@ def open_judge(
         samples=own.samples,
         seed=own.seed,
     )
-    told: dict[str, str | int | float] = {"temperature": 0.0, "form": form}
+    told: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
     if own.seed is not None:
         told["seed"] = own.seed
     return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=told)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.evaluation.judges.base import Pair, Remembering, SupportJudge
+from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.passages import CitedSentence, cited_sentences
 from storm_pipeline.evaluation.types import Case
@@ -61,6 +62,11 @@ class CitationAlce:
         ]
         verdicts = iter(judge_alce(self._judge, [sentence for own in articles for sentence in own]))
         return [_score([next(verdicts) for _ in own]) for own in articles]
+
+
+def make(resources: Judging) -> CitationAlce:
+    """The metric with the support judge of an evaluation."""
+    return CitationAlce(resources.support_judge)
 
 
 def judge_alce(judge: SupportJudge, sentences: Sequence[CitedSentence]) -> list[AlceVerdict]:

@@ -7,6 +7,7 @@ judged together, and each by leaving it out.
 from collections.abc import Mapping, Sequence
 
 from storm_pipeline.evaluation.judges.base import Pair, Remembering, SupportJudge
+from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import Case
@@ -47,6 +48,11 @@ class CitationWikiGenBench:
         pairs = [Pair(passage, s.text) for own in articles for s in own for passage in s.passages]
         verdicts = iter(self._judge.supported(pairs))
         return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
+
+
+def make(resources: Judging) -> CitationWikiGenBench:
+    """The metric with the support judge of an evaluation."""
+    return CitationWikiGenBench(resources.support_judge)
 
 
 def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:

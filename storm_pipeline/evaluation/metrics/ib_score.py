@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
+from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case, Topic
@@ -72,6 +73,11 @@ class IbScore:
     def _text(self, case: Case) -> str:
         parts = trimmed(parts_of(case.article), self._longest)
         return as_text(parts) if any(part.length for part in parts) else ""
+
+
+def make(resources: Judging) -> IbScore:
+    """The metric with the model of an evaluation."""
+    return IbScore(resources.judge_model)
 
 
 def questions(topic: Topic) -> list[tuple[str, str]]:

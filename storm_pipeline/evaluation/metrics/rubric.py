@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
+from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
@@ -106,3 +107,8 @@ class RubricGrades:
             {r.name: float(next(grades).score) if any(part.length for part in parts) else None for r in RUBRICS}
             for parts in texts
         ]
+
+
+def make(resources: Judging) -> RubricGrades:
+    """The metric with the grader of an evaluation."""
+    return RubricGrades(resources.grader)

@@ -7,6 +7,7 @@ from typing import get_args
 from signatures.judging import ClassifyUnsupported, ErrorClass
 from storm_pipeline.evaluation.judges.base import Remembering, SupportJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
+from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.citation_alce import judge_alce
 from storm_pipeline.evaluation.passages import CitedSentence, cited_sentences
@@ -78,6 +79,11 @@ class SupportErrors:
         replies = self._model.ask(self._program, [_question(*sentences[i]) for i in asked])
         found |= {i: reply.error for i, reply in zip(asked, replies, strict=True)}
         return [found[i] for i in range(len(sentences))]
+
+
+def make(resources: Judging) -> SupportErrors:
+    """The metric with the support judge and the model of an evaluation."""
+    return SupportErrors(resources.support_judge, resources.judge_model)
 
 
 def _plain_kind(sentence: CitedSentence) -> str:

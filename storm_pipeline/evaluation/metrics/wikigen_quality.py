@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from signatures.judging import GradeWriting
 from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
+from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
@@ -121,6 +122,11 @@ class WikiGenQuality:
         """The article as text, trimmed; empty where no word stands under its headings."""
         parts = trimmed(parts_of(article), self._longest)
         return as_text(parts) if any(part.length for part in parts) else ""
+
+
+def make(resources: Judging) -> WikiGenQuality:
+    """The metric with the model and the grader of an evaluation."""
+    return WikiGenQuality(resources.judge_model, resources.grader)
 
 
 def _score(article: Article, writing: object, graded: Sequence[tuple[Work, int]]) -> Score:
