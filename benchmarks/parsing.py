@@ -8,7 +8,6 @@ package's own prompts, retries and schema.
 
 import argparse
 import itertools
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -16,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ReplyError
 from storm_pipeline.events import CallbackSink, Events, Retried
-from storm_pipeline.journal import Journal
 from storm_pipeline.models import LanguageModels, open_models
 from storm_pipeline.programs import Program, Programs
 from storm_pipeline.settings import Role, Settings
@@ -53,10 +50,7 @@ def main() -> None:
     events = Events(CallbackSink(lambda event: failures.update([event.stage] if isinstance(event, Retried) else [])))
     given = {"lm": options.lm, "structured": options.structured, "cache": options.cache}
     settings = Settings.build(given | {"workers": 4, "samples": 2})
-    control = RunControl(settings, Spent(), threading.Event())
-    models = LanguageModels(
-        open_models(settings), events=events, control=control, journal=Journal(None), settings=settings
-    )
+    models = LanguageModels.outside_a_run(open_models(settings), settings, events)
 
     def parses(call: tuple[Role, Program, dict[str, Any]]) -> bool:
         role, program, inputs = call

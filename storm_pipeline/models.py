@@ -22,11 +22,11 @@ from dspy.utils.exceptions import (
 from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.concurrency import process_slot
-from storm_pipeline.control import RunControl
+from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.journal import Journal, fingerprint
-from storm_pipeline.prices import Price, cost, own_prices, price_of
+from storm_pipeline.prices import Price, cost, full_name, own_prices, price_of
 from storm_pipeline.programs import Program
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
@@ -86,6 +86,14 @@ class LanguageModels:
         self._journal = journal
         self._settings = settings
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
+
+    @classmethod
+    def outside_a_run(
+        cls, table: dict[Role, Model], settings: Settings, events: Events | None = None
+    ) -> "LanguageModels":
+        """Models without a run: nothing is recorded, and only the caps of the settings end them."""
+        control = RunControl(settings, Spent(), threading.Event())
+        return cls(table, events=events or Events(), control=control, journal=Journal(None), settings=settings)
 
     def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model.
@@ -238,7 +246,10 @@ def open_models(settings: Settings, progress: Progress | None = None) -> dict[Ro
     """
     prices = own_prices(settings.prices)
     names = dict.fromkeys(settings.lm_of(role) for role in ROLES)
-    opened = {name: replace(_open(name, settings, progress), price=price_of(name, prices)) for name in names}
+    opened = {
+        name: replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
+        for name in names
+    }
     unpriced = [name for name, model in opened.items() if model.price is None]
     if settings.max_cost is not None and unpriced:
         raise SettingsError(
@@ -251,7 +262,8 @@ def open_models(settings: Settings, progress: Progress | None = None) -> dict[Ro
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     if is_embedded(name):
         return _open_embedded(name, settings, progress)
-    model, _, base = name.partition("@")
+    model, *rest = re.split("@(?=https?://)", name, maxsplit=1)  # some models have an @ in their names
+    base = rest[0] if rest else ""
     base = base or (settings.api_base or "" if name == settings.lm else "")
     if "/" not in model:
         raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")

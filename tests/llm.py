@@ -12,11 +12,11 @@ from typing import Any
 import dspy
 from servers import Reply, Request, ScriptedServer
 
-from signatures import outline, research, review, writing
+from signatures import judging, outline, research, review, writing
 
 SIGNATURES: dict[str, type[dspy.Signature]] = {
     cls.__name__: cls
-    for module in (research, outline, writing, review)
+    for module in (research, outline, writing, review, judging)
     for _, cls in inspect.getmembers(module, inspect.isclass)
     if issubclass(cls, dspy.Signature)
 }

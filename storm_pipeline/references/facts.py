@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
+from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.sentences import is_complete, split_sentences
 from storm_pipeline.text import word_count, words
 from storm_pipeline.types import Citation, Snippet
@@ -72,7 +73,7 @@ def numbered(facts: Sequence[Fact]) -> str:
 @lru_cache(maxsize=4096)
 def stem_set(text: str) -> frozenset[str]:
     """Content words cut to a crude stem, for comparing what two texts speak of."""
-    told = (word for word in words(text.casefold()) if word not in _STOP and (len(word) > 1 or word.isdigit()))
+    told = (word for word in words(text.casefold()) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()))
     return frozenset(map(_stem, told))
 
 
@@ -92,10 +93,3 @@ def _distinct(facts: Iterable[Fact]) -> list[Fact]:
 def _best(items: Sequence[T], scores: Sequence[float], limit: int) -> list[T]:
     best = sorted(range(len(items)), key=lambda i: (-scores[i], i))[:limit]
     return [items[i] for i in sorted(best)]
-
-
-_STOP = frozenset(
-    """
-    a
-    """.split()
-)

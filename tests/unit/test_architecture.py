@@ -17,7 +17,7 @@ ORDER = [
     {"pages", "sources"},
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},
-    {"models"},
+    {"models", "timeline"},
     {"estimate"},
     {"finding"},
     {"recording"},

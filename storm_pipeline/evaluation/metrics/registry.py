@@ -16,6 +16,12 @@ METRICS = {
     "meteor": "meteor:make",
     "shape": "shape:make",
     "density": "density:make",
+    "citation_alce": "citation_alce:make",
+    "citation_wikigenbench": "citation_wikigenbench:make",
+    "support_errors": "support_errors:make",
+    "rubric": "rubric:make",
+    "wikigen_quality": "wikigen_quality:make",
+    "ib_score": "ib_score:make",
     "cost": "cost:make",
 }
 """Name → module of this folder and its function from :class:`Resources` to a metric, in the order of the tables."""
