@@ -8,6 +8,7 @@ package's own prompts, retries and schema.
 
 import argparse
 import itertools
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ReplyError
 from storm_pipeline.events import CallbackSink, Events, Retried
+from storm_pipeline.journal import Journal
 from storm_pipeline.models import LanguageModels, open_models
 from storm_pipeline.programs import Program, Programs
 from storm_pipeline.settings import Role, Settings
@@ -48,8 +51,12 @@ def main() -> None:
     options = parser.parse_args()
     failures: Counter[str] = Counter()
     events = Events(CallbackSink(lambda event: failures.update([event.stage] if isinstance(event, Retried) else [])))
-    settings = Settings.build({"lm": options.lm, "structured": options.structured, "cache": options.cache})
-    models = LanguageModels(open_models(settings), events=events, workers=4, samples=2)
+    given = {"lm": options.lm, "structured": options.structured, "cache": options.cache}
+    settings = Settings.build(given | {"workers": 4, "samples": 2})
+    control = RunControl(settings, Spent(), threading.Event())
+    models = LanguageModels(
+        open_models(settings), events=events, control=control, journal=Journal(None), settings=settings
+    )
 
     def parses(call: tuple[Role, Program, dict[str, Any]]) -> bool:
         role, program, inputs = call
@@ -76,6 +83,7 @@ def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
         ("asker", programs.perspectives),
         ("expert", programs.queries),
         ("reviewer", programs.repeated),
+        ("outliner", programs.draft),
     ]
     rounds = ((topic, *asked) for topic in itertools.cycle(TOPICS) for asked in typed)
     for turn, (topic, role, program) in enumerate(rounds):

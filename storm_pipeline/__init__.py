@@ -13,10 +13,21 @@ if TYPE_CHECKING:
     from storm_pipeline.errors import StormError
     from storm_pipeline.search.base import SearchEngine
     from storm_pipeline.settings import Settings
-    from storm_pipeline.storm import Storm, write
+    from storm_pipeline.storm import Storm, resume, write
     from storm_pipeline.types import Article, Outline, Snippet
 
-__all__ = ["Article", "Outline", "SearchEngine", "Settings", "Snippet", "Storm", "StormError", "__version__", "write"]
+__all__ = [
+    "Article",
+    "Outline",
+    "SearchEngine",
+    "Settings",
+    "Snippet",
+    "Storm",
+    "StormError",
+    "__version__",
+    "resume",
+    "write",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -27,6 +38,7 @@ _HOMES = {
     "Snippet": "types",
     "Storm": "storm",
     "StormError": "errors",
+    "resume": "storm",
     "write": "storm",
 }
 

@@ -1,8 +1,11 @@
 """Side-by-side work that keeps order, context and bounds."""
 
 import contextvars
-from collections.abc import Callable, Iterable
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
@@ -11,6 +14,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _MOST_TASKS = 64
+_in_flight: Counter[str] = Counter()
+_changed = threading.Condition()
 
 
 class Tasks:
@@ -50,3 +55,17 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
         return []
     with Tasks(min(workers, len(items))) as tasks:
         return [future.result() for future in [tasks.start(work, item) for item in items]]
+
+
+@contextmanager
+def process_slot(name: str, limit: int) -> Iterator[None]:
+    """One of ``limit`` places under a name that all threads of the process share; waits until one is free."""
+    with _changed:
+        _changed.wait_for(lambda: _in_flight[name] < limit)
+        _in_flight[name] += 1
+    try:
+        yield
+    finally:
+        with _changed:
+            _in_flight[name] -= 1
+            _changed.notify_all()

@@ -6,7 +6,8 @@
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
     ├── ModelAuthError       the endpoint refused the key: no piece of a run can survive it
     ├── ModelError           a language model cannot be asked
-    │   └── ReplyError           the model answered, but not in the form that was asked for
+    │   ├── ReplyError           the model answered, but not in the form that was asked for
+    │   └── BudgetSpentError     a cap on dollars, tokens or minutes leaves no room for the call
     ├── SearchError          a search engine or a corpus cannot be used
     │   ├── CorpusError          a file of one's own documents cannot be read
     │   └── PageError            a page of the web was not had, or may not be
@@ -15,6 +16,8 @@
     ├── MetricError          a metric lacks what it needs: weights, data, a judge
     ├── StoreError           a saved reference store does not fit what loads it
     ├── RunError             a run folder cannot be written or read
+    ├── StoppedError         the run was stopped by its user; it can be resumed
+    ├── TooManyFailuresError more of a run failed than is allowed; it can be resumed
     └── NothingFoundError    no source was found: there is nothing to write from
 
 A message says what went wrong, where, and what to do next, in one sentence or two.
@@ -57,6 +60,10 @@ class ReplyError(ModelError):
         self.reply = reply
 
 
+class BudgetSpentError(ModelError):
+    """A cap on dollars, tokens or minutes leaves no room for the call: the run ends with what it has."""
+
+
 class SearchError(StormError):
     """A search engine cannot be used, or answered with an error."""
 
@@ -87,6 +94,14 @@ class StoreError(StormError):
 
 class RunError(StormError):
     """A run folder cannot be written or read."""
+
+
+class StoppedError(StormError):
+    """The run was stopped by its user. What was finished is saved, and it can be resumed."""
+
+
+class TooManyFailuresError(StormError):
+    """More pieces of a run failed than the settings allow. What was finished is saved, and it can be resumed."""
 
 
 class NothingFoundError(StormError):

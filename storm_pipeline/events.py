@@ -8,7 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Protocol
+
+from storm_pipeline.errors import BudgetSpentError
 
 _stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", default="run")
 
@@ -22,10 +25,11 @@ class Event:
 
 @dataclass(frozen=True)
 class RunStarted(Event):
-    """A run begins: its topic and folder (empty when nothing is written)."""
+    """A run begins, or goes on: its topic, its folder (empty when nothing is written), and which session of it."""
 
     topic: str
     folder: str
+    session: int = 1
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,13 @@ class Retried(Event):
 
 
 @dataclass(frozen=True)
+class Reused(Event):
+    """What an earlier session of the run had bought served again: a ``reply``, ``search`` or ``contents``."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
 class Searched(Event):
     """A query was answered with ``results`` snippets; ``sources`` is the number of distinct pages known so far."""
 
@@ -123,17 +134,31 @@ class Degraded(Event):
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """A piece is missing, and why; the rest goes on. Recorded in the article's report."""
+    """A piece is missing, and why; the rest goes on. Recorded in the article's report.
+
+    Attributes:
+        detail: what, in one sentence.
+        counts: whether it is a failure; a piece that a cap leaves out is none.
+    """
 
     detail: str
+    counts: bool = True
 
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """The run ended well after ``seconds``."""
+    """The run ended well; this session of it took ``seconds``."""
 
     seconds: float
     folder: str
+
+
+@dataclass(frozen=True)
+class RunStopped(Event):
+    """The run ended before its time, after ``seconds`` of this session; it can be resumed."""
+
+    seconds: float
+    reason: str
 
 
 class EventSink(Protocol):
@@ -154,17 +179,36 @@ class CallbackSink:
 
 
 class JsonLinesSink:
-    """Writes each event as one JSON line: ``{"event": name, "t": seconds since the sink was made, …}``."""
+    """Writes each event as one JSON line: ``{"event": name, "at": seconds since 1970, …}``."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
-        self._start = time.monotonic()
 
     def emit(self, event: Event) -> None:
         """Write and flush one line."""
-        record = {"event": type(event).__name__, "t": round(time.monotonic() - self._start, 3)}
+        record = {"event": type(event).__name__, "at": round(time.time(), 3)}
         self._stream.write(json.dumps(record | dataclasses.asdict(event), ensure_ascii=False) + "\n")
         self._stream.flush()
+
+
+def read_events(path: Path) -> Iterator[tuple[float, Event]]:
+    """The events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
+
+    Lines that are torn, or of kinds that this version does not know, are left out.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    for line in path.read_bytes().splitlines():
+        try:
+            record = json.loads(line)
+            at, kind = float(record.pop("at")), _KINDS[record.pop("event")]
+            yield at, kind(**record)
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            continue
+
+
+_KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in Event.__subclasses__()}
 
 
 class Events:
@@ -215,6 +259,6 @@ class Events:
         """Record that a piece of the current stage is poorer than it could be."""
         self.emit(Degraded(self.stage, detail))
 
-    def failed(self, detail: str) -> None:
-        """Record that a piece of the current stage is missing."""
-        self.emit(Failed(self.stage, detail))
+    def failed(self, piece: str, error: Exception) -> None:
+        """Record that a piece of the current stage is missing, and why."""
+        self.emit(Failed(self.stage, f"{piece}: {error}", counts=not isinstance(error, BudgetSpentError)))

@@ -1,9 +1,11 @@
 """What a run used and what happened to it, summed up from its events."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from storm_pipeline.events import CallFinished, Counted, Degraded, Event, Failed
+from storm_pipeline.control import Spent
+from storm_pipeline.events import CallFinished, Counted, Degraded, Event, Failed, RunStarted
 from storm_pipeline.types import Problem, Report, Usage, UsageRow
 
 
@@ -14,6 +16,28 @@ class Ledger:
     _rows: dict[tuple[str, str, str], UsageRow] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
     _problems: list[Problem] = field(default_factory=list)
+    _seconds: float = 0.0
+
+    def restore(self, events: Iterable[tuple[float, Event]]) -> Spent:
+        """Take over what earlier sessions of the run used, from their events; counts and problems come anew.
+
+        Returns:
+            Dollars, tokens and seconds of those sessions.
+        """
+        spent = Spent()
+        began = last = None
+        for at, event in events:
+            if isinstance(event, RunStarted):
+                spent.seconds += (last or 0.0) - (began or 0.0)
+                began = at
+            last = at
+            if isinstance(event, CallFinished):
+                self._add_call(event)
+                spent.dollars += event.cost or 0.0
+                spent.tokens += event.tokens_in + event.tokens_out
+        spent.seconds += (last or 0.0) - (began or 0.0)
+        self._seconds = spent.seconds
+        return spent
 
     def emit(self, event: Event) -> None:
         """Take one event into account."""
@@ -43,8 +67,8 @@ class Ledger:
         )
 
     def usage(self, seconds: float) -> Usage:
-        """Usage so far; ``seconds`` is the wall time of the run."""
-        return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(seconds, 1))
+        """Usage so far; ``seconds`` is the wall time of this session."""
+        return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(self._seconds + seconds, 1))
 
     def report(self) -> Report:
         """Counts and problems so far."""

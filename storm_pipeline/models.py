@@ -5,7 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,12 @@ from dspy.utils.exceptions import (
 
 from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
+from storm_pipeline.concurrency import process_slot
+from storm_pipeline.control import RunControl
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
-from storm_pipeline.events import CallFinished, Events, Retried
+from storm_pipeline.events import CallFinished, Events, Retried, Reused
+from storm_pipeline.journal import Journal, fingerprint
+from storm_pipeline.prices import Price, cost, own_prices, price_of
 from storm_pipeline.programs import Program
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
@@ -32,6 +36,9 @@ _EMBEDDED_SAMPLING = (0.7, 0.8)
 _EMBEDDED_TIMEOUT = 3600.0
 """Seconds without a byte: calls wait for a free slot, and on a slow machine for long; no server can be lost."""
 _LONGEST_WAIT = 60.0
+_SAMPLING = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed")
+"""What of a request, beside its messages, decides about the reply."""
+_CHARACTERS_A_TOKEN = 4
 _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
 
 
@@ -39,14 +46,16 @@ _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_
 class Model:
     """A language model, the adapter that speaks to it, and its name and place for people.
 
-    ``bounded`` replies end where a program's ``ample`` says; others where the model or the settings do. A ``steady``
-    model gives its likeliest reply to a program that asks for it, unless that did not parse.
+    ``price`` is None where it is unknown. ``bounded`` replies end where a program's ``ample`` says; others where the
+    model or the settings do. A ``steady`` model gives its likeliest reply to a program that asks for it, unless that
+    did not parse.
     """
 
     lm: dspy.LM
     adapter: PromptAdapter
     name: str
     where: str
+    price: Price | None = None
     bounded: bool = False
     steady: bool = False
 
@@ -57,10 +66,9 @@ class LanguageModels:
     Args:
         table: a model for each role.
         events: told of every call and retry.
-        workers: calls in flight at once, over all roles.
-        attempts: tries of a call that fails for a passing reason (429, 5xx, time-out, lost connection).
-        samples: fresh samples asked for when a reply does not parse.
-        sleep: waits between tries; replaced in tests.
+        control: asked before every call.
+        journal: holds the replies of earlier sessions of the run, and is told every new one.
+        settings: bounds on calls in flight, tries and samples; seed and prices.
     """
 
     def __init__(
@@ -68,19 +76,16 @@ class LanguageModels:
         table: dict[Role, Model],
         *,
         events: Events,
-        workers: int = 8,
-        attempts: int = 5,
-        samples: int = 3,
-        seed: int | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        control: RunControl,
+        journal: Journal,
+        settings: Settings,
     ) -> None:
         self._table = table
         self._events = events
-        self._slots = threading.BoundedSemaphore(workers)
-        self._attempts = attempts
-        self._samples = samples
-        self._seed = seed
-        self._sleep = sleep
+        self._control = control
+        self._journal = journal
+        self._settings = settings
+        self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
 
     def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model.
@@ -90,32 +95,62 @@ class LanguageModels:
         Raises:
             ModelAuthError: the endpoint refuses the key.
             ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
+            BudgetSpentError: a cap leaves no room for the call.
             ReplyError: no sample had the form that was asked for.
+            StoppedError, TooManyFailuresError: the run is to end.
         """
         model = self._table[role]
         reason = reply = ""
-        for sample in range(self._samples):
+        for sample in range(self._settings.samples):
+            lm = self._sampler(model, program, sample)
             try:
-                return self._with_retries(role, model, program, inputs, sample)
+                return self._bought(role, model, lm, program, inputs)
             except AdapterParseError as error:
                 reason = f"the reply of {program.name} does not parse: {error.message}"
                 reply = str(error.lm_response or "")
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
-        raise ReplyError(f"{model.name} gave {self._samples} replies in the wrong form: {reason}", reply)
+        raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
+
+    def _sampler(self, model: Model, program: Program, sample: int) -> dspy.LM:
+        """The model as it is asked for one sample: own history, shared connections."""
+        lm = model.lm.copy()
+        if model.bounded:
+            lm.kwargs["max_tokens"] = min(program.ample, lm.kwargs.get("max_tokens") or program.ample)
+        if model.steady and program.steady and not sample:
+            lm.kwargs["temperature"] = 0.0
+        if self._settings.seed is not None:
+            lm.kwargs["seed"] = self._settings.seed + sample
+        return lm
+
+    def _bought(
+        self, role: Role, model: Model, lm: dspy.LM, program: Program, inputs: dict[str, Any]
+    ) -> dspy.Prediction:
+        """The prediction, from a reply that an earlier session bought, or from a new one, which is written down."""
+        signature, demos = program.predict.signature, program.predict.demos
+        messages = model.adapter.format(signature, demos, inputs)
+        sampling = {name: lm.kwargs.get(name) for name in _SAMPLING}
+        key = fingerprint(model.name, model.adapter.structured, sampling, messages)
+        known = self._journal.take("reply", key)
+        if known is not None:
+            self._events.emit(Reused(self._events.stage, "reply"))
+            return dspy.Prediction(**model.adapter.parse(signature, known["text"]))
+        size = sum(len(str(message["content"])) for message in messages) // _CHARACTERS_A_TOKEN
+        with self._control.spending(role, model.price, size, program.ample):
+            return self._with_retries(role, model, lm, key, lambda: program(**inputs))
 
     def _with_retries(
-        self, role: Role, model: Model, program: Program, inputs: dict[str, Any], sample: int
+        self, role: Role, model: Model, lm: dspy.LM, key: str, call: Callable[[], dspy.Prediction]
     ) -> dspy.Prediction:
         retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._attempts),
+            stop=tenacity.stop_after_attempt(self._settings.attempts),
             wait=_wait,
             retry=tenacity.retry_if_exception(is_retryable_lm_error),
             before_sleep=lambda state: self._tell_retry(model, state),
-            sleep=self._sleep,
+            sleep=self._control.wait,
             reraise=True,
         )
         try:
-            return retrying(self._call, role, model, program, inputs, sample)
+            return retrying(self._call, role, model, lm, key, call)
         except (LMAuthError, LMNotConfiguredError) as error:
             raise ModelAuthError(
                 f"{model.where} refuses the key for {model.name}: set the provider's key variable "
@@ -124,43 +159,49 @@ class LanguageModels:
         except LMError as error:
             raise ModelError(f"{model.name} at {model.where} failed: {_first_line(error)}{_remedy(error)}") from error
 
-    def _call(self, role: Role, model: Model, program: Program, inputs: dict[str, Any], sample: int) -> dspy.Prediction:
-        lm = model.lm.copy()  # own history, shared connections
-        if model.bounded:
-            lm.kwargs["max_tokens"] = min(program.ample, lm.kwargs.get("max_tokens") or program.ample)
-        if model.steady and program.steady and not sample:
-            lm.kwargs["temperature"] = 0.0
-        if self._seed is not None:
-            lm.kwargs["seed"] = self._seed + sample
-        with self._slots:
+    def _call(
+        self, role: Role, model: Model, lm: dspy.LM, key: str, call: Callable[[], dspy.Prediction]
+    ) -> dspy.Prediction:
+        with self._slots, process_slot(model.where, self._settings.process_workers):
+            self._control.check()
             start = time.monotonic()
+            asked = len(lm.history)
             try:
                 with dspy.context(lm=lm, adapter=model.adapter):
-                    return program(**inputs)
+                    return call()
             finally:
-                if lm.history:
-                    self._tell_call(role, model, lm.history[-1], time.monotonic() - start)
+                if len(lm.history) > asked:
+                    self._tell_call(role, model, key, lm.history[-1], time.monotonic() - start)
 
-    def _tell_call(self, role: Role, model: Model, entry: dict[str, Any], seconds: float) -> None:
+    def _tell_call(self, role: Role, model: Model, key: str, entry: dict[str, Any], seconds: float) -> None:
+        """Write the reply down, whatever it is worth, and tell what it took."""
         usage = entry.get("usage") or {}
+        tokens_in, tokens_out = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
         self._events.emit(
             CallFinished(
                 self._events.stage,
                 role,
                 model.name,
-                tokens_in=usage.get("prompt_tokens") or 0,
+                tokens_in=tokens_in,
                 tokens_cached=cached,
-                tokens_out=usage.get("completion_tokens") or 0,
+                tokens_out=tokens_out,
                 seconds=round(seconds, 3),
-                cost=entry.get("cost"),
+                cost=cost(model.price, tokens_in, cached, tokens_out) if model.price and usage else None,
             )
         )
+        self._journal.add("reply", key, {"text": _text(entry), "role": role, "model": model.name})
 
     def _tell_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
         self._events.emit(Retried(self._events.stage, model.name, _first_line(error), round(wait, 2)))
+
+
+def _text(entry: dict[str, Any]) -> str:
+    """The reply of a history entry, without what a reasoning model thought."""
+    first = (entry.get("outputs") or [""])[0]
+    return str(first.get("text") or "" if isinstance(first, dict) else first)
 
 
 def _wait(state: tenacity.RetryCallState) -> float:
@@ -195,7 +236,15 @@ def open_models(settings: Settings, progress: Progress | None = None) -> dict[Ro
         SettingsError: a name or a key variable is not usable.
         MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
-    opened = {name: _open(name, settings, progress) for name in dict.fromkeys(settings.lm_of(role) for role in ROLES)}
+    prices = own_prices(settings.prices)
+    names = dict.fromkeys(settings.lm_of(role) for role in ROLES)
+    opened = {name: replace(_open(name, settings, progress), price=price_of(name, prices)) for name in names}
+    unpriced = [name for name, model in opened.items() if model.price is None]
+    if settings.max_cost is not None and unpriced:
+        raise SettingsError(
+            f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
+            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars a million tokens), or cap tokens"
+        )
     return {role: opened[settings.lm_of(role)] for role in ROLES}
 
 
@@ -251,7 +300,7 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     }
     if _REASONING.search(model):
         drawn = {"temperature": 1.0}
-    options.setdefault("max_tokens", settings.max_tokens)
+    options.setdefault("max_tokens", settings.reply_tokens)
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     # DSPy's own cache and retries stay off: replies that do not parse would be cached, refusals retried
     return dspy.LM(model, cache=False, num_retries=0, **drawn, **options)

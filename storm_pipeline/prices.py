@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.settings import is_embedded
+from storm_pipeline.settings import Settings, is_embedded
 
 _MILLION = 1_000_000
 _DEAREST = 100_000.0
@@ -62,6 +62,12 @@ def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None
     if is_embedded(model) or (at_home and name.startswith(_AT_HOME) and not name.endswith("cloud")):
         return FREE
     return None if endpoint and at_home else _listed_price(name)
+
+
+def full_name(model: str, settings: Settings) -> str:
+    """A model's name with the endpoint that the settings give it elsewhere, as :func:`price_of` wants it."""
+    elsewhere = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)
+    return f"{model}@{settings.api_base}" if elsewhere else model
 
 
 def thinks(model: str) -> bool:

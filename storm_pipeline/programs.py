@@ -1,11 +1,12 @@
 """Small DSPy programs, one a prompt: text in, typed value out, no I/O. These are what a compiler optimises."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 
 import dspy
 
 from signatures import examples, outline, research, review, writing
+from storm_pipeline.journal import fingerprint
 
 
 class Program(dspy.Module):
@@ -38,6 +39,13 @@ class Program(dspy.Module):
         """Name of the signature."""
         return str(self.predict.signature.__name__)
 
+    @property
+    def fingerprint(self) -> str:
+        """What the prompt is made of: instructions, fields with their types and descriptions, worked examples."""
+        signature = self.predict.signature
+        fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
+        return fingerprint(signature.instructions, fields, [dict(demo) for demo in self.predict.demos])
+
     def forward(self, **inputs: object) -> dspy.Prediction:
         """Ask; the prediction has the signature's output fields."""
         return self.predict(**inputs)
@@ -52,6 +60,7 @@ class Programs:
         default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES, ample=400)
     )
     question: Program = field(default_factory=partial(Program, research.AskQuestion, ample=100))
+    questions: Program = field(default_factory=partial(Program, research.AskQuestions, ample=500))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, ample=120))
     answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, ample=300))
     draft: Program = field(
@@ -60,7 +69,14 @@ class Programs:
     refine: Program = field(
         default_factory=partial(Program, outline.RefineOutline, examples.REFINE, ample=220, steady=True)
     )
+    plan: Program = field(default_factory=partial(Program, outline.PlanOutline, ample=220, steady=True))
+    article: Program = field(default_factory=partial(Program, writing.WriteArticle, ample=1500))
+    memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, ample=1500))
     section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION, ample=700))
     lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
     repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, ample=200))
     reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, ample=160))
+
+    def fingerprints(self) -> dict[str, str]:
+        """Name of each program → its fingerprint; a prompt that is changed has another."""
+        return {own.name: getattr(self, own.name).fingerprint for own in fields(self)}

@@ -1,27 +1,68 @@
 """A run's folder: each finished piece is saved as it is done, and nothing is ever overwritten by another run."""
 
+import hashlib
+import itertools
 import json
 import os
 import re
+import shutil
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.events import Event, JsonLinesSink
+from storm_pipeline.journal import Journal
+from storm_pipeline.settings import Settings
+
+FORMAT = 1
+"""Version of a run's folder; raised when an older reader would misread it."""
+EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
+"""What a user may edit by hand and go on from, and the file that holds it."""
+_STATE, _JOURNAL, _LOCK = "run.json", "journal.jsonl", "run.lock"
 
 
 class RunStore:
-    """Writes the pieces of one run into its folder, atomically; without a folder it writes nothing."""
+    """The folder of one run, held by one process at a time. Use it in ``with``.
 
-    def __init__(self, folder: Path | None) -> None:
+    Every file is written atomically. ``run.json`` says what the run is and how it stands, ``journal.jsonl`` holds what
+    was bought (:class:`storm_pipeline.journal.Journal`), ``events.jsonl`` what happened; all others are pieces.
+
+    Attributes:
+        folder: where it is.
+        state: what ``run.json`` holds.
+        journal: the record of what was bought.
+        replaced: pieces that were changed or lost since they were written, each with the name it has now ("" if lost).
+    """
+
+    def __init__(self, folder: Path, state: Mapping[str, Any], *, as_it_is: bool = False) -> None:
         self.folder = folder
+        self.state = dict(state)
+        self._lock = _locked(folder)
+        try:
+            self.journal = Journal(folder / _JOURNAL)
+            self._sums = {name: str(value) for name, value in self.journal.last("piece").items()}
+            self.replaced = {} if as_it_is else dict(self._put_aside())
+        except BaseException:
+            self._lock.release()
+            raise
 
     @classmethod
-    def create(cls, root: Path, topic: str) -> "RunStore":
+    def create(
+        cls, root: Path, topic: str, recipe: str = "storm", given: Mapping[str, Any] | None = None
+    ) -> "RunStore":
         """Make a new folder ``<slug>-<time>`` below ``root``.
+
+        Args:
+            root: folder of runs.
+            topic: what the run is about.
+            recipe: a method that writes articles, or ``outline``.
+            given: pieces that the user gives instead of having them made, see :data:`EDITABLE`.
 
         Raises:
             RunError: the folder cannot be made.
@@ -37,28 +78,218 @@ class RunStore:
                 raise RunError(
                     f"cannot make a run folder in {root}: {error.strerror}; choose another with --out"
                 ) from error
-            return cls(folder)
+            made = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
+            return cls(folder, made | {"created": round(time.time(), 3)})
         raise RunError(f"cannot find a free name for {name} in {root}; choose another folder with --out")
 
+    @classmethod
+    def open(cls, folder: Path, *, as_it_is: bool = False) -> "RunStore":
+        """The folder of a run that was begun before.
+
+        Args:
+            folder: where it is.
+            as_it_is: leave pieces alone that were changed since they were written.
+
+        Raises:
+            RunError: it is none, is damaged, belongs to a newer version, or another process writes to it.
+        """
+        return cls(folder, read_state(folder), as_it_is=as_it_is)
+
+    def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
+        """A new run on the same topic that begins with what this one has bought and with pieces of the user's own.
+
+        Raises:
+            RunError: the folder cannot be made or the record not be copied.
+        """
+        made = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
+        made.close()
+        try:
+            records = (self.folder / _JOURNAL).read_bytes().splitlines(keepends=True)
+            bought = (line for line in records if not line.startswith(b'{"kind": "piece"'))
+            (made.folder / _JOURNAL).write_bytes(b"".join(bought))
+            shutil.copy(self.folder / "settings.json", made.folder)
+        except OSError as error:
+            raise RunError(f"cannot go on from {self.folder}: {error.strerror}") from error
+        made = RunStore(made.folder, made.state)
+        made.note(**{"from": self.folder.name})
+        return made
+
+    @property
+    def topic(self) -> str:
+        """What the run is about."""
+        return str(self.state["topic"])
+
+    @property
+    def recipe(self) -> str:
+        """Name of the method; ``outline`` for an outline alone."""
+        return str(self.state["recipe"])
+
+    def begin(self, settings: Settings) -> None:
+        """Open another session of the run; its number is ``state["sessions"]``."""
+        self.save_json("settings.json", settings)
+        self.note(sessions=self.state["sessions"] + 1, status="running")
+
+    def end(self, status: str) -> None:
+        """Note how the session ended: ``finished``, ``stopped`` or ``failed``; what cannot be noted is not."""
+        try:
+            self.note(status=status)
+        except RunError:
+            return  # the run is ending with this very error, or its folder has gone
+
+    def note(self, **facts: Any) -> None:
+        """Change what ``run.json`` says.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        self.state |= facts
+        try:
+            write_atomically(self.folder / _STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
+        except OSError as error:
+            raise RunError(
+                f"cannot write {self.folder / _STATE}: {error.strerror}; free some space or choose --out"
+            ) from error
+
+    def piece(self, name: str) -> str | None:
+        """Text of a piece that is on the disk as it was written; None if there is none."""
+        if name not in self._sums:
+            return None
+        return (self.folder / name).read_text(encoding="utf-8")
+
     def save_text(self, name: str, text: str) -> None:
-        """Write one text file.
+        """Write one piece.
 
         Raises:
             RunError: the file cannot be written.
         """
-        if self.folder is None:
+        if self._sums.get(name) == _sum(text.encode("utf-8")):
             return
+        path = self.folder / name
         try:
-            write_atomically(self.folder / name, text)
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, text)
         except OSError as error:
-            raise RunError(
-                f"cannot write {self.folder / name}: {error.strerror}; free some space or choose --out"
-            ) from error
+            raise RunError(f"cannot write {path}: {error.strerror}; free some space or choose --out") from error
+        self._sums[name] = _sum(text.encode("utf-8"))
+        self.journal.add("piece", name, self._sums[name])
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
         plain = TypeAdapter(type(value)).dump_python(value, mode="json")
         self.save_text(name, json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
+
+    def close(self) -> None:
+        """Let other processes have the folder. May be called again."""
+        self.journal.close()
+        self._lock.release()
+
+    def __enter__(self) -> "RunStore":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _put_aside(self) -> Iterator[tuple[str, str]]:
+        """Pieces that are no longer what was written: kept under another name, so that they can be made again."""
+        for name, written in list(self._sums.items()):
+            path = self.folder / name
+            try:
+                if _sum(path.read_bytes()) == written:
+                    continue
+                names = (path.with_name(f"{path.name}.{number}.changed") for number in itertools.count(1))
+                aside = next(name for name in names if not name.exists())
+                path.rename(aside)
+                yield name, aside.name
+            except FileNotFoundError:
+                yield name, ""
+            except OSError as error:
+                raise RunError(f"cannot read {path}: {error.strerror}") from error
+            del self._sums[name]
+
+
+class LogSink:
+    """Appends a run's events to its ``events.jsonl``.
+
+    Raises:
+        RunError: from :meth:`emit`, when the disk is full.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "events.jsonl"
+        try:
+            torn = self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n")
+            self._file = self._path.open("a", encoding="utf-8")
+            if torn:
+                self._file.write("\n")
+        except OSError as error:
+            raise RunError(f"cannot open {self._path}: {error.strerror}") from error
+        self._lines = JsonLinesSink(self._file)
+
+    def emit(self, event: Event) -> None:
+        """Write and flush one line."""
+        try:
+            self._lines.emit(event)
+        except OSError as error:
+            raise RunError(f"cannot write {self._path}: {error.strerror}; free some space, then resume") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            self._file.close()
+        except OSError:  # what could not be written was told by emit
+            return
+
+
+def read_state(folder: Path) -> dict[str, Any]:
+    """What a run's ``run.json`` says.
+
+    Raises:
+        RunError: there is none, it is damaged, or it belongs to a newer version.
+    """
+    path = folder / _STATE
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RunError(f"{folder} is no folder of a run: it has no {_STATE}; `storm runs` lists them") from error
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{path} is damaged: {error}") from error
+    if not isinstance(state, dict) or not isinstance(state.get("format"), int):
+        raise RunError(f"{path} is damaged: it does not say which format it has")
+    if state["format"] > FORMAT:
+        raise RunError(
+            f"{folder} was made by a newer version (format {state['format']}, this one reads {FORMAT}): "
+            "update storm-pipeline"
+        )
+    wanted = {"topic": str, "recipe": str, "given": dict, "sessions": int}
+    if wrong := [name for name, kind in wanted.items() if not isinstance(state.get(name), kind)]:
+        raise RunError(f"{path} is damaged: {wrong[0]!r} is missing")
+    return state
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a process is writing to a run's folder."""
+    try:
+        _locked(folder).release()
+    except RunError:
+        return True
+    return False
+
+
+def _locked(folder: Path) -> FileLock:
+    lock = FileLock(folder / _LOCK, is_singleton=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError(f"another process is writing to {folder}: wait for it, or stop it first") from error
+    except OSError as error:
+        raise RunError(f"cannot write to {folder}: {error.strerror}") from error
+    return lock
+
+
+def _sum(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def slug(topic: str) -> str:

@@ -46,14 +46,26 @@ class Settings(BaseModel):
     seed: int | None = Field(
         None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time."
     )
-    max_tokens: int | None = Field(None, ge=16, description="Longest reply in tokens; default: the model's own limit.")
+    reply_tokens: int | None = Field(
+        None, ge=16, description="Longest reply in tokens; default: the model's own limit."
+    )
     structured: Literal["auto", "always", "never"] = Field(
         "auto", description="Whether a JSON schema constrains typed replies; auto: where the model is known for it."
     )
     lm_timeout: float = Field(300.0, gt=0, le=3600, description="Seconds that one model call may wait for bytes.")
     attempts: int = Field(5, ge=1, le=20, description="Tries of a call that fails for a passing reason.")
     samples: int = Field(3, ge=1, le=10, description="Fresh samples asked for when a reply does not parse.")
-    workers: int = Field(8, ge=1, le=256, description="Model calls in flight at once.")
+    workers: int = Field(8, ge=1, le=256, description="Model calls of a run in flight at once.")
+    process_workers: int = Field(
+        32, ge=1, le=1024, description="Model calls in flight at once at one endpoint, over all runs of this process."
+    )
+    prices: tuple[str, ...] = Field(
+        (), description="What a model costs: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars a million tokens."
+    )
+    max_cost: float | None = Field(None, gt=0, description="Dollars that a run may cost; then it is written up.")
+    max_tokens: int | None = Field(None, ge=1, description="Tokens that a run may read and write; then as above.")
+    max_minutes: float | None = Field(None, gt=0, description="Minutes that a run may take; then as above.")
+    max_failures: int = Field(20, ge=0, description="Pieces of a run that may fail before it is given up.")
 
     perspectives: int = Field(5, ge=0, le=20, description="N: editors beside the basic-fact writer.")
     turns: int = Field(5, ge=1, le=20, description="M: rounds of a conversation at most.")
@@ -99,7 +111,7 @@ class Settings(BaseModel):
 
     embedder: str = Field("all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder.")
     answer_facts: int = Field(10, ge=1, le=100, description="Sentences of sources shown to the expert a question.")
-    section_snippets: int = Field(10, ge=1, le=100, description="Snippets retrieved for a section.")
+    section_snippets: int = Field(16, ge=1, le=100, description="Snippets retrieved for a section.")
     section_facts: int = Field(16, ge=1, le=200, description="Sentences of sources shown to the writer a section.")
     section_words: int = Field(200, ge=30, le=5000, description="Target length of a section in words.")
     max_sections: int = Field(8, ge=1, le=50, description="First-level sections of an article at most.")

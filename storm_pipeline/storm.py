@@ -1,9 +1,9 @@
-"""The front door: ``Storm`` writes articles and outlines."""
+"""The front door: ``Storm`` writes articles and outlines, and goes on with those that were interrupted."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,18 +12,20 @@ from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.events import Downloading, Events, EventSink, Excluded, JsonLinesSink, RunFinished, RunStarted
-from storm_pipeline.finding import Engine, RunSearch, open_engine
-from storm_pipeline.ledger import Ledger
-from storm_pipeline.models import LanguageModels, Model, open_models
+from storm_pipeline.events import EventSink
+from storm_pipeline.finding import open_engine
+from storm_pipeline.models import Model, open_models
+from storm_pipeline.outlines import parse_outline
 from storm_pipeline.programs import Programs
 from storm_pipeline.references.embedder import Embedder, open_embedder
-from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.runs import RunStore
+from storm_pipeline.render.json import from_json
+from storm_pipeline.runs import EDITABLE, RunStore
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.contents import ContentsSource, WikipediaContents
+from storm_pipeline.search.contents import ContentsSource
+from storm_pipeline.sessions import MOST_SECTIONS, Parts, parse_given, read_given, saved_settings, session
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Article, Outline
+from storm_pipeline.streaming import Stream
+from storm_pipeline.types import Article, Outline, Usage
 
 _LONGEST_TOPIC = 300
 T = TypeVar("T")
@@ -75,121 +77,211 @@ class Storm:
         self._own_contents = contents
         self._programs = programs or Programs()
         self._sinks = tuple(sinks)
-        self._opened: tuple[Engine, dict[Role, Model], Embedder] | None = None
+        self._parts: Parts | None = None
         self._opening = threading.Lock()
+        self._halts: set[threading.Event] = set()
 
-    def write(self, topic: str) -> Article:
+    def write(self, topic: str, recipe: str = "storm") -> Article:
         """Research a topic and write an article about it.
 
-        The run's folder (below ``settings.out``) holds the article in every form, the research and the usage.
+        Args:
+            topic: what it should be about, at most 300 characters.
+            recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
+
+        The run's folder (below ``settings.out``) holds the article in every form, the research and the usage. However
+        the run ends, :meth:`resume` goes on from there without asking anything twice.
 
         Raises:
             SettingsError: the topic is empty or too long, or a setting cannot be used.
             NothingFoundError: no source was found.
+            StoppedError, TooManyFailuresError: the run ended before its time.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        return self._run(topic, self._write)
+        if recipe not in recipes.RECIPES:
+            raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
+        return self._new_run(topic, recipe, _write)
 
     def outline(self, topic: str) -> Outline:
         """Research a topic and outline an article about it (the paper's pre-writing stage); errors as :meth:`write`."""
-        return self._run(topic, lambda ctx, title: recipes.storm_outline(ctx, title)[0])
+        return self._new_run(topic, "outline", _outline)
 
-    def _write(self, ctx: RunContext, topic: str) -> Article:
-        start = time.monotonic()
-        article = recipes.storm(ctx, topic)
-        if unread := ctx.search.unread:
-            url, reason = next(iter(unread.items()))
-            ctx.events.degraded(f"{len(unread)} pages not read, their snippets stand in, such as {url}: {reason}")
-        uncited = sum(not s.citations for section in article.sections for s in section.sentences())
-        report = replace(ctx.ledger.report(), uncited=uncited)
-        usage = ctx.ledger.usage(time.monotonic() - start)
-        done = replace(article, usage=usage, report=report, sources_excluded=ctx.search.excluded)
-        ctx.run.save_text("article.md", done.to_markdown())
-        ctx.run.save_text("article.html", done.to_html())
-        ctx.run.save_text("article.json", done.to_json())
-        ctx.run.save_json("usage.json", done.usage)
-        ctx.run.save_json("references.json", done.references)
-        ctx.run.save_json("excluded.json", done.sources_excluded)
-        return done
+    def resume(self, run: Path | str) -> Article | Outline:
+        """Go on with a run that was interrupted, stopped, capped or failed; a finished one is given back as it is.
 
-    def _run(self, topic: str, recipe: Callable[[RunContext, str], T]) -> T:
-        topic = _checked(topic)
-        run = RunStore.create(self.settings.out, topic)
-        run.save_json("settings.json", self.settings)
-        with ExitStack() as stack:
-            ledger = Ledger()
-            events = Events(ledger, *self._file_sink(run, stack), *self._sinks)
-            folder = str(run.folder or "")
-            events.emit(RunStarted("run", topic, folder))
-            start = time.monotonic()
-            with events.in_stage("set-up"):
-                ctx = self._context(events, ledger, run)
-            stack.callback(ctx.store.close)
-            stack.callback(ctx.search.close)
-            result = recipe(ctx, topic)
-            events.emit(RunFinished("run", round(time.monotonic() - start, 1), folder))
-            return result
+        What was bought is used again as long as what it was made from is unchanged. Settings are those of the run;
+        those that this object was given explicitly take their place.
 
-    def _context(self, events: Events, ledger: Ledger, run: RunStore) -> RunContext:
-        settings = self.settings
-        engine, table, embedder = self._open(
-            lambda name, done, total: events.emit(Downloading(events.stage, name, done, total))
-        )
-        if engine.why:
-            events.noted(f"searching with {engine.spec}, {engine.why}")
-        for problem in engine.problems:
-            events.degraded(problem)
-        search = RunSearch(
-            engine,
+        Args:
+            run: the run's folder.
+
+        Returns:
+            What the run is to make: an article, or an outline.
+
+        Raises:
+            RunError: it is no run's folder, a newer version made it, or another process is writing to it.
+        """
+        folder = Path(run)
+        with RunStore.open(folder) as store:
+            settings = saved_settings(folder, self.settings)
+            if (done := self._finished(store, settings)) is not None:
+                return done
+            engine = store.state.get("engine")
+            if settings.search == "auto" and engine:
+                settings = settings.model_copy(update={"search": engine})
+            work: Callable[[RunContext], Article | Outline] = _outline if store.recipe == "outline" else _write
+            return self._with(settings)._session(store, work, threading.Event())
+
+    def write_from(self, piece: str, run: Path | str) -> Article:
+        """Write an article from a piece of an earlier run that was edited by hand, in a folder of its own.
+
+        Args:
+            piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
+            run: the earlier run's folder, which stays as it is.
+
+        Raises:
+            SettingsError: there is no such piece.
+            RunError: the run or its piece cannot be read; errors else as :meth:`write`.
+        """
+        if piece not in EDITABLE:
+            raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
+        folder = Path(run)
+        settings = saved_settings(folder, self.settings)
+        with RunStore.open(folder, as_it_is=True) as old:
+            given = {piece: read_given(folder / EDITABLE[piece])}
+            parse_given(old.topic, given)  # before a folder is made
+            new = old.continued(settings.out, given)
+        with new:
+            return self._with(settings)._session(new, _write, threading.Event())
+
+    async def awrite(self, topic: str) -> Article:
+        """As :meth:`write`, for programs with an event loop. Cancelling it stops the run in order, to be resumed."""
+        halt = threading.Event()
+        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, "storm", _write, halt))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            halt.set()
+            await asyncio.wait([work])
+            raise
+
+    def stream(self, topic: str) -> Stream:
+        """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
+        halt = threading.Event()
+        return Stream(lambda sink: self._new_run(topic, "storm", _write, halt, sink), halt)
+
+    def stop(self) -> None:
+        """Stop every run of this object in order: what is in flight is finished and saved, then StoppedError is raised.
+
+        From any thread or signal handler.
+        """
+        for halt in tuple(self._halts):
+            halt.set()
+
+    @property
+    def running(self) -> bool:
+        """Whether a run of this object is under way, past its set-up."""
+        return bool(self._halts)
+
+    def _new_run(
+        self,
+        topic: str,
+        recipe: str,
+        work: Callable[[RunContext], T],
+        halt: threading.Event | None = None,
+        *sinks: EventSink,
+    ) -> T:
+        with RunStore.create(self.settings.out, _checked(topic), recipe) as run:
+            return self._session(run, work, halt or threading.Event(), *sinks)
+
+    def _session(self, run: RunStore, work: Callable[[RunContext], T], halt: threading.Event, *sinks: EventSink) -> T:
+        with session(run, self.settings, self._open, sinks=(*self._sinks, *sinks), halt=halt) as ctx:
+            self._halts.add(halt)
+            try:
+                return work(ctx)
+            finally:
+                self._halts.discard(halt)
+
+    def _with(self, settings: Settings) -> "Storm":
+        """This object with other settings."""
+        if settings == self.settings:
+            return self
+        other = Storm(
             settings,
-            on_exclusion=lambda one: events.emit(Excluded(events.stage, one.url, one.reason)),
-            embedder=embedder,
-        )
-        models = LanguageModels(
-            table,
-            events=events,
-            workers=settings.calls_in_flight,
-            attempts=settings.attempts,
-            samples=settings.samples,
-            seed=settings.seed,
-        )
-        store = ReferenceStore(embedder)
-        store.warm_up()
-        return RunContext(
-            settings=settings,
-            models=models,
+            models=self._own_models,
+            embedder=self._own_embedder,
+            contents=self._own_contents,
             programs=self._programs,
-            search=search,
-            contents=self._own_contents or engine.contents or WikipediaContents(settings.cache),
-            store=store,
-            events=events,
-            ledger=ledger,
-            run=run,
+            sinks=self._sinks,
         )
+        other._own_search = self._own_search
+        other._halts = self._halts
+        return other
 
-    def _open(self, progress: Progress) -> tuple[Engine, dict[Role, Model], Embedder]:
+    def _finished(self, run: RunStore, settings: Settings) -> Article | Outline | None:
+        """What a finished run made; None if something is missing, or would be made differently now."""
+        whole = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
+        same = settings == saved_settings(run.folder, Settings.build({}))
+        if not (whole and same and run.state.get("prompts") == self._programs.fingerprints()):
+            return None
+        if run.recipe == "outline":
+            text = run.piece("outline.md")
+            return parse_outline(text, run.topic, max_sections=MOST_SECTIONS, max_depth=6) if text else None
+        text = run.piece("article.json")
+        return from_json(text) if text else None
+
+    def _open(self, progress: Progress) -> Parts:
         """Search engine, models and embedder, opened by the first run and kept for all later ones."""
         settings = self.settings
         with self._opening:
-            if self._opened is None:
-                self._opened = (
+            if self._parts is None:
+                self._parts = Parts(
                     open_engine(settings, self._own_search, progress),
                     self._own_models or open_models(settings, progress),
                     self._own_embedder or open_embedder(settings.embedder, settings.cache, progress),
+                    self._own_contents,
+                    self._programs,
                 )
-            return self._opened
-
-    @staticmethod
-    def _file_sink(run: RunStore, stack: ExitStack) -> list[EventSink]:
-        if run.folder is None:
-            return []
-        path = Path(run.folder) / "events.jsonl"
-        return [JsonLinesSink(stack.enter_context(path.open("w", encoding="utf-8")))]
+            return self._parts
 
 
 def write(topic: str, **settings: Any) -> Article:
     """Write one article: ``write("Silk Road", lm="openai/gpt-4o", search="you")``; see :class:`Storm`."""
     return Storm(**settings).write(topic)
+
+
+def resume(run: Path | str, **settings: Any) -> Article | Outline:
+    """Go on with an interrupted run; see :meth:`Storm.resume`."""
+    return Storm(**settings).resume(run)
+
+
+def _write(ctx: RunContext) -> Article:
+    start = time.monotonic()
+    article = recipes.RECIPES[ctx.run.recipe](ctx, ctx.run.topic)
+    if unread := ctx.search.unread:
+        url, reason = next(iter(sorted(unread.items())))
+        ctx.events.degraded(f"{len(unread)} pages not read, their snippets stand in, such as {url}: {reason}")
+    uncited = sum(not s.citations for section in article.sections for s in section.sentences())
+    report = replace(ctx.ledger.report(), uncited=uncited)
+    usage = ctx.ledger.usage(time.monotonic() - start)
+    done = replace(article, usage=usage, report=report, sources_excluded=ctx.search.excluded)
+    _save_costs(ctx, usage)
+    ctx.run.save_text("article.md", done.to_markdown())
+    ctx.run.save_text("article.html", done.to_html())
+    ctx.run.save_text("article.json", done.to_json())
+    ctx.run.save_json("references.json", done.references)
+    return done
+
+
+def _outline(ctx: RunContext) -> Outline:
+    start = time.monotonic()
+    outline, _ = recipes.storm_outline(ctx, ctx.run.topic)
+    _save_costs(ctx, ctx.ledger.usage(time.monotonic() - start))
+    return outline
+
+
+def _save_costs(ctx: RunContext, usage: Usage) -> None:
+    ctx.run.save_json("usage.json", usage)
+    ctx.run.save_json("excluded.json", ctx.search.excluded)
 
 
 def _checked(topic: str) -> str:

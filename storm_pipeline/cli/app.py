@@ -1,8 +1,6 @@
 """The ``storm`` command: its subcommands, and how the process ends."""
 
-import os
 import signal
-import sys
 from typing import Annotated
 
 import typer
@@ -14,8 +12,9 @@ from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
+from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
-from storm_pipeline.cli.writing import outline, write
+from storm_pipeline.cli.writing import outline, resume, write
 
 app = typer.Typer(
     name="storm",
@@ -26,6 +25,7 @@ app = typer.Typer(
 )
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
+app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN.")(resume)
 app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC will take.")(estimate)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
@@ -47,17 +47,7 @@ def main() -> None:
         app(prog_name="storm")
     except SystemExit as ending:
         if ending.code == INTERRUPTED:
-            _end_now()
+            end_now()
         raise
     except KeyboardInterrupt:  # once more, while the first was being dealt with
-        _end_now()
-
-
-def _end_now() -> None:
-    """Leave without waiting for threads, which may wait for a model for minutes."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:  # its reader has gone
-            continue
-    os._exit(INTERRUPTED)
+        end_now()

@@ -18,23 +18,12 @@ _Topic = Annotated[
     str,
     typer.Argument(metavar="TOPIC", help="What the article should be about, e.g. 'Silk Road'.", show_default=False),
 ]
-_Price = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--price",
-        metavar="MODEL=IN/OUT",
-        help="What a model costs, in US dollars a million tokens; MODEL=IN/CACHED/OUT where cached ones are cheaper.",
-        show_default=False,
-    ),
-]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of the table.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 _COLUMNS = ("stage", "asked", "calls", "tokens in", "tokens out", "dollars")
 
 
-def estimate(
-    ctx: typer.Context, topic: _Topic, *, price: _Price = None, as_json: _Json = False, debug: _Debug = False
-) -> None:
+def estimate(ctx: typer.Context, topic: _Topic, *, as_json: _Json = False, debug: _Debug = False) -> None:
     """Show what an article about TOPIC will take, before it is written: calls, tokens and dollars.
 
     Nothing is asked and nothing is fetched. Each number is the likely one, with those of a short and of a long run in
@@ -42,11 +31,10 @@ def estimate(
     """
     with Guard(debug=debug):
         from storm_pipeline.estimate import estimate as estimated
-        from storm_pipeline.prices import own_prices
         from storm_pipeline.settings import Settings
 
         settings = Settings.build(ctx.obj)
-        made = estimated(settings, topic, own=own_prices(price or ()))
+        made = estimated(settings, topic)
         if as_json:
             say(json.dumps(_as_json(made), ensure_ascii=False))
         else:

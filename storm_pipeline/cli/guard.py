@@ -11,7 +11,7 @@ from typing import Self
 import typer
 
 from storm_pipeline.display import printable
-from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.errors import SettingsError, StoppedError, StormError
 from storm_pipeline.events import Event, RunStarted
 
 INTERRUPTED = 130
@@ -56,9 +56,9 @@ class Guard:
         raise typer.Exit(code) from error
 
     def _verdict(self, error: BaseException) -> tuple[int, str]:
-        kept = f"what was finished is in {self.folder}" if self.folder else ""
+        kept = f"what was finished is in {self.folder}; go on with: storm resume {self.folder}" if self.folder else ""
         match error:
-            case KeyboardInterrupt():
+            case KeyboardInterrupt() | StoppedError():
                 return INTERRUPTED, f"interrupted; {kept}" if kept else "interrupted"
             case SettingsError():
                 return 2, f"error: {error}"

@@ -3,16 +3,20 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import EventLines, say
+from storm_pipeline.cli.signals import stopping
 
 if TYPE_CHECKING:
     from storm_pipeline.events import EventSink
+    from storm_pipeline.ledger import Ledger
     from storm_pipeline.storm import Storm
+    from storm_pipeline.types import Article, Outline
 
 T = TypeVar("T")
 
@@ -32,6 +36,15 @@ def write(
     ctx: typer.Context,
     topic: _Topic,
     *,
+    piece: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="PIECE",
+            help="Go on from an edited piece of an earlier run, whose folder is given in place of the topic: "
+            "outline or perspectives.",
+        ),
+    ] = None,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
@@ -41,12 +54,37 @@ def write(
     Prints the paths of the article, as Markdown and as HTML; what it took is told on standard error.
     """
     with Guard(debug=debug) as guard:
-        article = _run(ctx.obj, [guard], lambda storm: storm.write(topic), quiet=quiet, json_events=json_events)
-        from storm_pipeline.cli import summary
 
-        files = ("article.md", "article.html") if guard.folder else ()
-        result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
-        _tell(result, summary.of_article(article), quiet=quiet, json_events=json_events)
+        def work(storm: "Storm") -> "Article":
+            return storm.write_from(piece, topic) if piece else storm.write(topic)
+
+        article = _run(ctx.obj, [guard], work, quiet=quiet, json_events=json_events)
+        _tell_article(article, guard, quiet=quiet, json_events=json_events)
+
+
+def resume(
+    ctx: typer.Context,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.", show_default=False)],
+    *,
+    quiet: _Quiet = False,
+    json_events: _JsonEvents = False,
+    debug: _Debug = False,
+) -> None:
+    """Go on with RUN, which was interrupted, stopped by a cap, or failed; nothing is bought twice.
+
+    Options take the place of the settings that the run had. A finished run is only told again.
+    """
+    with Guard(debug=debug) as guard:
+        guard.folder = run
+        from storm_pipeline.ledger import Ledger
+        from storm_pipeline.types import Article
+
+        ledger, start = Ledger(), time.monotonic()
+        made = _run(ctx.obj, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
+        if isinstance(made, Article):
+            _tell_article(made, guard, quiet=quiet, json_events=json_events)
+        else:
+            _tell_outline(made, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
 def outline(
@@ -63,11 +101,7 @@ def outline(
 
         ledger, start = Ledger(), time.monotonic()
         made = _run(ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events)
-        from storm_pipeline.cli import summary
-        from storm_pipeline.outlines import outline_to_markdown
-
-        report = summary.of_outline(made, ledger.usage(time.monotonic() - start), ledger.report().problems)
-        _tell(outline_to_markdown(made).rstrip("\n"), report, quiet=quiet, json_events=json_events)
+        _tell_outline(made, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
 def _run(
@@ -78,7 +112,7 @@ def _run(
     quiet: bool,
     json_events: bool,
 ) -> T:
-    """Check the settings and do the work in sight of the sinks."""
+    """Check the settings and do the work in sight of the sinks; the first interruption stops it in order."""
     from storm_pipeline.progress import ProgressSink
     from storm_pipeline.settings import Settings
 
@@ -88,7 +122,25 @@ def _run(
         shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []
         from storm_pipeline.storm import Storm
 
-        return work(Storm(settings, sinks=[*sinks, *shown]))
+        storm = Storm(settings, sinks=[*sinks, *shown])
+        stack.enter_context(stopping(storm))
+        return work(storm)
+
+
+def _tell_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
+    from storm_pipeline.cli import summary
+
+    files = ("article.md", "article.html") if guard.folder else ()
+    result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
+    _tell(result, summary.of_article(article), quiet=quiet, json_events=json_events)
+
+
+def _tell_outline(made: "Outline", told: "Ledger", seconds: float, *, quiet: bool, json_events: bool) -> None:
+    from storm_pipeline.cli import summary
+    from storm_pipeline.outlines import outline_to_markdown
+
+    report = summary.of_outline(made, told.usage(seconds), told.report().problems)
+    _tell(outline_to_markdown(made).rstrip("\n"), report, quiet=quiet, json_events=json_events)
 
 
 def _tell(result: str, report: str, *, quiet: bool, json_events: bool) -> None:

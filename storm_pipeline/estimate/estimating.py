@@ -9,9 +9,9 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.asks import Ask, asks_of
 from storm_pipeline.estimate.courses import LONG, SHORT, USUAL, Course, Run
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
-from storm_pipeline.prices import FREE, Price, cost, price_of, thinks
+from storm_pipeline.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
 from storm_pipeline.programs import Program, Programs
-from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.settings import ROLES, Settings, is_embedded
 
 _COURSES = (SHORT, USUAL, LONG)
 _REPLY_TOKENS = {
@@ -47,46 +47,34 @@ class _Used:
     tokens_out: float
 
 
-def estimate(
-    settings: Settings,
-    topic: str,
-    programs: Programs | None = None,
-    own: Mapping[str, Price] | None = None,
-) -> Estimate:
+def estimate(settings: Settings, topic: str, programs: Programs | None = None) -> Estimate:
     """Calls, tokens and dollars of a run, before it begins; nothing is asked, fetched or opened.
 
     ``low`` is a run whose writers soon have no more to ask and whose sources are few, ``high`` one that goes on as
     long as settings and prompts allow, with long sources and long replies, and without any help of a prefix cache.
-    They are courses of a run, no guarantee: replies that do not parse and calls that fail come on top. Tokens are
-    those of English text.
+    They are courses of a run, no guarantee, which the caps in the settings are: replies that do not parse and calls
+    that fail come on top. Tokens are those of English text.
 
     Args:
         settings: of the run.
         topic: what it is about.
         programs: compiled programs; default: the package's own.
-        own: the user's prices by name of model, see :func:`storm_pipeline.prices.own_prices`.
 
     Raises:
-        SettingsError: the topic is empty.
+        SettingsError: the topic is empty, or a price of the settings cannot be read.
     """
     topic = " ".join(topic.split())
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
     runs = [Run(settings, topic, programs or Programs(), course) for course in _COURSES]
     asked = list(zip(*(asks_of(run) for run in runs), strict=True))
-    names = {role: _model_name(settings, role) for role in ROLES}
+    names = {role: full_name(settings.lm_of(role), settings) for role in ROLES}
+    own = own_prices(settings.prices)
     prices = {name: price_of(name, own) for name in names.values()}
     rows = [_row(runs, asks, names[asks[0].role], prices[names[asks[0].role]]) for asks in asked]
     kept = tuple(row for row in rows if row.calls.high)
     used = {row.model: prices[row.model] for row in kept}
     return Estimate(topic, kept, _searches(runs), tuple(used.items()), tuple(_notes(settings, used)))
-
-
-def _model_name(settings: Settings, role: Role) -> str:
-    """As in the settings, with the endpoint that is set for it elsewhere."""
-    name = settings.lm_of(role)
-    elsewhere = settings.api_base and name == settings.lm and "@" not in name and not is_embedded(name)
-    return f"{name}@{settings.api_base}" if elsewhere else name
 
 
 def _row(runs: list[Run], asks: tuple[Ask, ...], model: str, price: Price | None) -> EstimateRow:
@@ -128,7 +116,7 @@ def _used(run: Run, ask: Ask, model: str, price: Price | None) -> _Used:
 
 def _reply(run: Run, name: str, model: str) -> float:
     """Completion tokens a call; a reply of the embedded model ends where the program says."""
-    longest = run.settings.max_tokens or math.inf
+    longest = run.settings.reply_tokens or math.inf
     if is_embedded(model):
         program = cast("Program", getattr(run.programs, name))
         longest = min(longest, program.ample)

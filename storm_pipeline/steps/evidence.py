@@ -16,16 +16,16 @@ from storm_pipeline.references.facts import Fact, facts_of, stem_set
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Heading, Outline
 
-LEAST_RELEVANCE = 0.5
+LEAST_RELEVANCE = 0.38
 """Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
 a word. A share, since the range of cosines differs from embedder to embedder."""
-FITTING = 0.92
+FITTING = 0.85
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
+ON_TOPIC = 0.45
+"""A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
-OFF_TOPIC = 0.6
-"""What the relevance of a fact is multiplied by when it and its title speak of less than half of the topic's words."""
-FEW_FACTS = 4
+FEW_FACTS = 5
 """A section with fewer gets a search of its own: the interviews passed it by."""
 
 
@@ -42,10 +42,11 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
 
     The paper has no such step: there a section that the interviews passed by is written from what is left over.
     """
-    lacking = [own.heading.title for own in evidence if len(own.facts) < FEW_FACTS]
+    lacking = [title for own in evidence if len(own.facts) < FEW_FACTS for title in own.heading.titles()]
     if not lacking:
         return list(evidence)
-    ctx.store.add(search_all(ctx, [f"{outline.topic} {title}" for title in lacking]))
+    queries = dict.fromkeys(f"{outline.topic} {_without(outline.topic, title)}" for title in lacking)
+    ctx.store.add(search_all(ctx, list(queries)))
     return gather_evidence(ctx, outline)
 
 
@@ -57,13 +58,13 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         for section in outline.sections
     ]
     snippets = {snippet.id: snippet for own in found for snippet in own}
-    facts = list({fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s)}.values())
+    told = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s)}
+    facts = _on_topic(ctx, topic, list(told.values()))
     if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
-    weight = np.array([1.0 if _speaks_of(fact, topic) else OFF_TOPIC for fact in facts], dtype=np.float32)
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
-    relevance = np.where(retrieved, _likeness(ctx, outline, facts) * weight, np.float32(-1))
+    relevance = np.where(retrieved, _likeness(ctx, outline, facts), np.float32(-1))
     shared = _share_out(relevance, ctx.settings.section_facts, [fact.citation.source_id for fact in facts])
     return [
         SectionEvidence(section, _in_reading_order(facts, chosen))
@@ -71,23 +72,47 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     ]
 
 
-def _speaks_of(fact: Fact, topic: str) -> bool:
+def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that are about the topic: they name it, or their page does, or they are like it.
+
+    What a heading alone brings in (any machine for "Technology"), or a page that mentions the topic in passing, is
+    true and out of place.
+    """
+    if not facts:
+        return []
+    likeness = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts]) @ ctx.store.embed([topic])[0]
+    least = ON_TOPIC * likeness.max()
+    return [fact for fact, own in zip(facts, likeness, strict=True) if own >= least or _names(fact, topic)]
+
+
+def _names(fact: Fact, topic: str) -> bool:
     """Whether title and text together have at least half of the topic's content words."""
     wanted = stem_set(topic)
-    return 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
+    return bool(wanted) and 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:
-    """Sections × facts: cosine to the section's heading and its nearest one, with and without the topic, averaged."""
+    """Sections × facts: how much each is about the section, and about the topic.
+
+    The cosine to the section's heading and its nearest one, plus half of what sets it above the other sections', plus
+    half of the cosine to the topic. The headings are read without the topic, which would make every fact alike to
+    every one of them.
+    """
     vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
     rows = []
     for section in outline.sections:
-        titles = list(section.titles())
-        named = ctx.store.embed([f"{outline.topic}: {title}" for title in titles]) @ vectors.T
-        bare = ctx.store.embed(titles) @ vectors.T
-        both = (named + bare) / 2
-        rows.append((both[0] + both.max(axis=0)) / 2)
-    return np.asarray(rows, dtype=np.float32)
+        bare = ctx.store.embed([_without(outline.topic, title) for title in section.titles()]) @ vectors.T
+        rows.append((bare[0] + bare.max(axis=0)) / 2)
+    likeness = np.asarray(rows, dtype=np.float32)
+    about: npt.NDArray[np.float32] = vectors @ ctx.store.embed([outline.topic])[0]
+    result: npt.NDArray[np.float32] = likeness + (likeness - likeness.mean(axis=0) + about) / 2
+    return result
+
+
+def _without(topic: str, title: str) -> str:
+    """The title without the topic's words; as it is, if there are no others."""
+    wanted = stem_set(topic)
+    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
 
 
 def _share_out(relevance: npt.NDArray[np.float32], limit: int, sources: Sequence[str]) -> list[list[int]]:

@@ -12,7 +12,7 @@ from storm_pipeline.types import Paragraph, Section, Sentence
 
 _LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
-_MOST_OPENINGS = 6
+_MOST_SENTENCES = 6
 
 
 def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Paragraph, ...]:
@@ -28,11 +28,12 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
     ]
     with ctx.events.in_stage("lead"):
         try:
-            told = _openings(sections) if ctx.settings.by_sentence else _whole(ctx, topic, sections, body)
+            alone = ctx.settings.by_sentence
+            told = _most_telling(ctx, topic, sections) if alone else _whole(ctx, topic, sections, body)
         except ModelError as error:
-            ctx.events.failed(f"no lead: {error}")
+            ctx.events.failed("no lead", error)
             return ()
-        kept = in_own_words(ctx, told, body, topic)
+        kept = in_own_words(ctx, told, body, topic, alone=alone)
         if not kept:
             ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
         return (Paragraph(kept),) if kept else ()
@@ -48,13 +49,18 @@ def _whole(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: lis
     return [s for s in checked.sentences if s.citations]
 
 
-def _openings(sections: tuple[Section, ...]) -> list[Sentence]:
-    """The first cited sentence of each section that is long enough to be said in other words.
+def _most_telling(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> list[Sentence]:
+    """Of each section the cited sentence nearest to the topic, if it is long enough to be said in other words.
 
     A small model that sums up a whole article ties together what does not belong together.
     """
-    long = ([s for s in own.sentences() if s.citations and word_count(s.text) > LONGEST_RUN] for own in sections)
-    return [sentences[0] for sentences in long if sentences][:_MOST_OPENINGS]
+    told = []
+    for section in sections:
+        long = [s for s in section.sentences() if s.citations and word_count(s.text) > LONGEST_RUN]
+        if long:
+            likeness = ctx.store.embed([s.text for s in long]) @ ctx.store.embed([topic])[0]
+            told.append(long[int(likeness.argmax())])
+    return told[:_MOST_SENTENCES]
 
 
 def _plain(sections: tuple[Section, ...]) -> str:

@@ -6,22 +6,40 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.programs import Program
+from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.sentences import truncate_sentences
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Conversation, Outline
+from storm_pipeline.types import Citation, Conversation, Outline, Snippet
 
 _TITLES = 1500
 """Characters of source titles shown when refining: what the sources are about is what sections can be filled with."""
+
+
+_PASSAGE = 120
+"""Words of each passage shown when planning from passages."""
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
     """An outline from what the model knows of the topic; empty, and recorded, when it fails."""
     with ctx.events.in_stage("draft outline"):
         try:
-            return _ask(ctx, ctx.programs.draft, topic)
+            draft = _ask(ctx, ctx.programs.draft, topic)
         except ModelError as error:
-            ctx.events.failed(f"no draft outline: {error}")
+            ctx.events.failed("no draft outline", error)
             return Outline(topic)
+        ctx.run.save_text("outline-draft.md", outline_to_markdown(draft))
+        return draft
+
+
+def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
+    """An outline from retrieved passages alone, as the baselines RAG, oRAG and RPRR make it (paper section 4.3).
+
+    Raises:
+        ModelError: there is none.
+    """
+    with ctx.events.in_stage("outline"):
+        facts = [Fact(truncate_sentences(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
+        return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
@@ -55,7 +73,13 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
     try:
         sections = ctx.ask("outliner", program, topic=topic, **inputs).sections
-        pairs = ((level, title) for s in sections for level, title in [(1, s.title), *((2, t) for t in s.subsections)])
+        named = {s.title.casefold().strip() for s in sections}
+        pairs = (
+            pair
+            for s in sections
+            # Small models put one section below another as well.
+            for pair in [(1, s.title), *((2, t) for t in s.subsections if t.casefold().strip() not in named)]
+        )
         outline = outline_from_headings(pairs, topic, **bounds)
     except ReplyError as error:
         outline = parse_outline(error.reply, topic, **bounds)

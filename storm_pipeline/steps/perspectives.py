@@ -18,7 +18,7 @@ def find_perspectives(ctx: RunContext, topic: str, contents: str) -> tuple[Persp
         try:
             reply = ctx.ask("asker", ctx.programs.perspectives, topic=topic, related_contents=contents, number=wanted)
         except ModelError as error:
-            ctx.events.failed(f"no perspectives but the basic facts: {error}")
+            ctx.events.failed("no perspectives but the basic facts", error)
             return ()
         distinct: dict[str, Editor] = {}
         for editor in reply.editors:

@@ -19,7 +19,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         try:
             titles = ctx.ask("asker", ctx.programs.related, topic=topic).related_topics
         except ModelError as error:
-            ctx.events.failed(f"no related topics: {error}")
+            ctx.events.failed("no related topics", error)
             return ""
         titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
         titles = [title for title in titles if not ctx.search.keeps_out(title)]
@@ -28,7 +28,9 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         errors = [str(item) for item in found if isinstance(item, SearchError)]
         if errors:
             ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
-        return "\n".join(_line(title, item) for title, item in zip(titles, found, strict=True))
+        lines = [_line(title, item) for title, item in zip(titles, found, strict=True)]
+        ctx.run.save_json("contents.json", lines)
+        return "\n".join(lines)
 
 
 def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | None:

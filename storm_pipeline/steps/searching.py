@@ -48,7 +48,7 @@ def _search(ctx: RunContext, query: str) -> _Hits:
         try:
             snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
         except SearchError as error:
-            ctx.events.failed(f"search for {query!r}: {error}")
+            ctx.events.failed(f"search for {query!r}", error)
             snippets = ()
     for detail in lost:
         ctx.events.degraded(detail)

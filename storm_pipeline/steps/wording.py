@@ -22,13 +22,28 @@ _POINTS_BACK = re.compile(
     re.I,
 )
 """An opening that leans on a sentence which need not stand before it any more."""
+_LEANS = re.compile(
+    r"\b(?:that|this|these|those|the same) (?:century|decade|year|time|period|era|day|event)s?\b|"
+    r"\bthe (?:latter|former)\b|\brespectively\b",
+    re.I,
+)
+_SHORTEST = 6
+"""Words below which a sentence taken out of its text says too little."""
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a sentence, but for its opening, makes sense without the text that it is taken from."""
+    return not _LEANS.search(text) and word_count(text) >= _SHORTEST
 
 
 def in_own_words(
-    ctx: RunContext, sentences: Sequence[Sentence], facts: Sequence[Fact], known: str
+    ctx: RunContext, sentences: Sequence[Sentence], facts: Sequence[Fact], known: str, *, alone: bool = False
 ) -> tuple[Sentence, ...]:
-    """Reword each sentence that shares a longer run of words with a fact; what stays a copy is dropped and counted."""
-    copied = [s for s in sentences if _run(s.text, facts) > LONGEST_RUN]
+    """Reword each sentence that shares a longer run of words with a fact; what stays a copy is dropped and counted.
+
+    Where the sentences stand ``alone``, those are reworded too that lean on one before them.
+    """
+    copied = [s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and _POINTS_BACK.match(s.text))]
     new = parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied))
     reworded = dict(zip(copied, new, strict=True))
     done = sum(sentence is not None for sentence in reworded.values())
@@ -45,7 +60,7 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
         except ModelError as error:
-            ctx.events.failed(f"rewording: {error}")
+            ctx.events.failed("rewording", error)
             return None
         told = parse_cited(reply, ()).sentences
         if len(told) == 1 and _is_better(told[0].text, sentence, facts):

@@ -8,8 +8,10 @@ import pytest
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
+from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.events import CallbackSink, CallFinished, Event, Events, Retried
+from storm_pipeline.journal import Journal
 from storm_pipeline.models import LanguageModels, open_models
 from storm_pipeline.programs import Programs
 from storm_pipeline.settings import Settings
@@ -21,15 +23,26 @@ def models(
     lm: str, events: list[Event] | None = None, sleeps: list[float] | None = None, **settings: object
 ) -> LanguageModels:
     chosen = Settings.build({"lm": lm, "lm_timeout": 5, **settings})
+    control = RunControl(chosen, Spent(), Halt(sleeps if sleeps is not None else []))
     return LanguageModels(
         open_models(chosen),
-        events=Events(CallbackSink((events if events is not None else []).append)),
-        workers=chosen.workers,
-        attempts=chosen.attempts,
-        samples=chosen.samples,
-        seed=chosen.seed,
-        sleep=(sleeps if sleeps is not None else []).append,
+        events=Events(control, CallbackSink((events if events is not None else []).append)),
+        control=control,
+        journal=Journal(None),
+        settings=chosen,
     )
+
+
+class Halt(threading.Event):
+    """Never set, and waits for nothing: notes how long it should have waited."""
+
+    def __init__(self, waits: list[float]) -> None:
+        super().__init__()
+        self._waits = waits
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._waits.append(timeout or 0.0)
+        return False
 
 
 def related(asking: LanguageModels) -> list[str]:

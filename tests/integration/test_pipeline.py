@@ -109,7 +109,9 @@ def test_the_run_folder_holds_everything(tmp_path: Path) -> None:
     names = {path.name for path in run.iterdir()}
     assert names == {
         *("article.md", "article.html", "article.json", "outline.md", "conversations.json"),
-        *("references.json", "excluded.json", "events.jsonl", "usage.json", "settings.json"),
+        *("references.json", "excluded.json", "events.jsonl", "usage.json", "settings.json", "outline-draft.md"),
+        *("contents.json", "perspectives.json", "conversations", "sections", "polished.json", "lead.json"),
+        *("run.json", "run.lock", "journal.jsonl"),
     }
     assert (run / "article.md").read_text(encoding="utf-8") == article.to_markdown()
     assert len(json.loads((run / "references.json").read_text())) == len(article.references)
@@ -123,7 +125,7 @@ def test_no_secret_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MY_SECRET_KEY", "sk-very-secret")
     with FakeModel() as server:
         storm(server, tmp_path, api_key_env="MY_SECRET_KEY").write("Silk Road")
-    for path in folder(tmp_path).iterdir():
+    for path in filter(Path.is_file, folder(tmp_path).rglob("*")):
         assert "sk-very-secret" not in path.read_text(encoding="utf-8")
 
 

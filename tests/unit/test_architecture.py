@@ -10,19 +10,22 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
-    {"events", "settings", "assets", "prices"},
+    {"events", "settings", "assets"},
+    {"prices", "journal"},
     {"documents"},
     {"search", "references", "render"},
     {"pages", "sources"},
-    {"adapter", "programs", "local", "ledger", "runs", "journal", "budget", "gates"},
+    {"adapter", "programs", "local", "control", "runs"},
+    {"ledger"},
     {"models"},
     {"estimate"},
     {"finding"},
+    {"recording"},
     {"context"},
     {"steps"},
     {"recipes"},
+    {"sessions", "streaming"},
     {"storm"},
-    {"batch"},
     {"evaluation"},
     {"progress", "progress_board"},
     {"cli", "__main__"},
@@ -76,6 +79,7 @@ def test_public_names() -> None:
         "Storm",
         "StormError",
         "__version__",
+        "resume",
         "write",
     ]
     for name in storm_pipeline.__all__:

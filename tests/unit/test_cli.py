@@ -420,12 +420,18 @@ PRELUDE = """
     from storm_pipeline import assets
     from storm_pipeline.cli import main
     from storm_pipeline.concurrency import Tasks
+    from storm_pipeline.errors import StoppedError
     from storm_pipeline.events import Events, RunStarted
     from storm_pipeline.types import Heading, Outline
 
     class Storm:
         def __init__(self, settings, sinks):
             self.events = Events(*sinks)
+            self.running = True
+            self.halt = threading.Event()
+
+        def stop(self):
+            self.halt.set()
 
         def outline(self, topic):
             self.events.emit(RunStarted("run", topic, "runs/x"))
@@ -456,8 +462,30 @@ def start(work: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+HOW_TO_GO_ON = f"what was finished is in {Path('runs/x')}; go on with: storm resume {Path('runs/x')}\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_does_not_wait_for_threads_that_wait_for_a_model(number: signal.Signals) -> None:
+def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
+    orderly = """
+        def work(self, topic):
+            print("working", file=sys.stderr, flush=True)
+            self.halt.wait(60)
+            print("saved", file=sys.stderr, flush=True)
+            raise StoppedError("stopped")
+    """
+    with start(orderly, "--quiet") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "working\n"
+        process.send_signal(number)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}".strip()]
+    assert "once more ends it now" in complaint.splitlines()[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_second_interruption_waits_for_nothing(number: signal.Signals) -> None:
     waiting = """
         def work(self, topic):
             with Tasks() as tasks:
@@ -469,9 +497,26 @@ def test_an_interruption_does_not_wait_for_threads_that_wait_for_a_model(number:
         assert process.stderr is not None
         assert process.stderr.readline() == "waiting\n"
         process.send_signal(number)
+        assert "once more" in process.stderr.readline()
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_before_the_work_has_begun_an_interruption_ends_it_at_once() -> None:
+    loading = """
+        def work(self, topic):
+            self.running = False
+            print("loading", file=sys.stderr, flush=True)
+            threading.Event().wait(600)
+    """
+    with start(loading, "--quiet") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint == f"interrupted; what was finished is in {Path('runs/x')}\n"
+    assert complaint == f"interrupted; {HOW_TO_GO_ON}"
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json-events",)])

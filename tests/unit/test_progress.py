@@ -61,7 +61,7 @@ def run_of(sink: ProgressSink) -> None:
             events.advance(f"Historian: what came in year {turn}?")
     with events.in_stage("sections", total=2):
         events.advance("Origins")
-        events.failed("section 'Legacy' could not be written")
+        events.failed("it", ValueError("section 'Legacy' could not be written"))
     events.emit(RunFinished("run", 12.0, "runs/silk-road"))
 
 

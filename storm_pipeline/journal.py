@@ -1,0 +1,132 @@
+"""What a run has bought: every reply, search and page, written down before the run goes on.
+
+A run that is resumed is run again from its beginning, and whatever it would ask for a second time is taken from here.
+So nothing is bought twice, and nothing stale is reused: a record is found by the very request that it answered, in
+which the settings, the model, the prompt and everything before it take part.
+"""
+
+import hashlib
+import json
+import os
+import threading
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from storm_pipeline.errors import RunError
+
+
+def fingerprint(*parts: object) -> str:
+    """32 hexadecimal digits of what JSON can hold; equal for equal parts, in every process."""
+    text = json.dumps(parts, ensure_ascii=True, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
+
+
+class Journal:
+    """An append-only file of records, each under a kind and a key. Safe for threads.
+
+    A record is one line, ``{"kind", "key", "value", "sum"}``, on the disk when :meth:`add` returns. A line that is
+    torn or damaged does not check against its ``sum``: it is left out, told in :attr:`damaged`, and never deleted.
+
+    Args:
+        path: the file; None keeps nothing.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self.damaged: tuple[int, ...] = ()
+        self._descriptor: int | None = None
+        if path is not None:
+            self._open(path)
+
+    def left(self, kind: str) -> int:
+        """How many records of this kind, of earlier sessions, were not taken yet."""
+        with self._lock:
+            return sum(len(waiting) for (own, _), waiting in self._known.items() if own == kind)
+
+    def take(self, kind: str, key: str) -> Any | None:
+        """The oldest record of this kind and key that was not taken yet; None if there is none."""
+        with self._lock:
+            waiting = self._known.get((kind, key))
+            return waiting.popleft() if waiting else None
+
+    def last(self, kind: str) -> Mapping[str, Any]:
+        """Key → newest record of a kind, among those of earlier sessions."""
+        with self._lock:
+            return {key: waiting[-1] for (own, key), waiting in self._known.items() if own == kind and waiting}
+
+    def add(self, kind: str, key: str, value: Any) -> None:
+        """Write a record down.
+
+        Raises:
+            RunError: it cannot be written: the disk is full, or the folder has gone.
+        """
+        if self._descriptor is None:
+            return
+        line = _line(kind, key, value)
+        with self._lock:
+            try:
+                if not self._path or not self._path.exists():
+                    raise FileNotFoundError(2, "it was deleted")
+                _write_whole(self._descriptor, line)
+            except OSError as error:
+                raise RunError(
+                    f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"
+                ) from error
+
+    def close(self) -> None:
+        """Close the file. May be called again."""
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _open(self, path: Path) -> None:
+        damaged = []
+        try:
+            text = path.read_bytes() if path.exists() else b""
+            for number, line in enumerate(text.splitlines(), 1):
+                record = _record(line)
+                if record:
+                    self._known[record[0], record[1]].append(record[2])
+                elif line.strip():
+                    damaged.append(number)
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            if text and not text.endswith(b"\n"):
+                _write_whole(self._descriptor, b"\n")
+        except OSError as error:
+            raise RunError(f"cannot open {path}: {error.strerror}; choose another folder with --out") from error
+        self.damaged = tuple(damaged)
+
+
+def _line(kind: str, key: str, value: Any) -> bytes:
+    checked = fingerprint(kind, key, value)
+    record = {"kind": kind, "key": key, "value": value, "sum": checked}
+    return json.dumps(record, ensure_ascii=True, default=str).encode("ascii") + b"\n"
+
+
+def _record(line: bytes) -> tuple[str, str, Any] | None:
+    """Kind, key and value of a line; None where it is not whole."""
+    try:
+        record = json.loads(line)
+        kind, key, value = record["kind"], record["key"], record["value"]
+        whole = record["sum"] == fingerprint(kind, key, value)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return None
+    return (kind, key, value) if whole else None
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    """Write all of it and wait until the disk has it."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+    os.fsync(descriptor)

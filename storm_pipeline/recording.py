@@ -1,0 +1,129 @@
+"""Searches and tables of contents, written down in the run's journal and served from it when the run is resumed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from storm_pipeline.control import RunControl
+from storm_pipeline.events import Events, Reused
+from storm_pipeline.finding import RunSearch
+from storm_pipeline.journal import Journal, fingerprint
+from storm_pipeline.search.contents import ContentsSource, TableOfContents
+from storm_pipeline.search.losses import gathering, tell
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Exclusion, Snippet
+
+_DECIDING = (
+    *("language", "region", "since", "until", "domains", "without_domains", "read_pages", "sources"),
+    *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
+)
+"""Settings on which the result of a search depends, beside the engine."""
+
+
+class RecordedSearch:
+    """A run's search, each result of which is had once a run, whatever happens to the run.
+
+    Args:
+        search: asked what is not on record.
+        journal: the record.
+        events: told what is served from it.
+        control: asked before every search.
+        settings: of the run.
+        spec: what names the engine.
+    """
+
+    def __init__(
+        self, search: RunSearch, journal: Journal, *, events: Events, control: RunControl, settings: Settings, spec: str
+    ) -> None:
+        self._search = search
+        self._journal = journal
+        self._events = events
+        self._control = control
+        self._identity = [spec, {name: getattr(settings, name) for name in _DECIDING}]
+        self._excluded: dict[str, Exclusion] = {}
+        self._unread: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """Name of the engine."""
+        return self._search.name
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """Pages left out so far, each once, by address."""
+        found = self._excluded | {one.url: one for one in self._search.excluded}
+        return tuple(found[url] for url in sorted(found))
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """Address → why the engine's snippet stands in for the page."""
+        return {**self._unread, **self._search.unread}
+
+    def keeps_out(self, title: str) -> bool:
+        """As :meth:`RunSearch.keeps_out`."""
+        return self._search.keeps_out(title)
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """As the engine's.
+
+        Raises:
+            SearchError: as the engine's; it is not put on record.
+            StoppedError, TooManyFailuresError: the run is to end.
+        """
+        key = fingerprint(self._identity, query, k)
+        known = self._journal.take("search", key)
+        if known is not None:
+            self._events.emit(Reused(self._events.stage, "search"))
+            return self._restored(known)
+        self._control.check()
+        # What other threads leave out meanwhile is recorded with this search too; that does no harm.
+        before, unread = {one.url for one in self._search.excluded}, set(self._search.unread)
+        with gathering() as lost:
+            snippets = tuple(self._search.search(query, k))
+        for detail in lost:
+            tell(detail)
+        record = {
+            "query": query,
+            "snippets": [asdict(snippet) for snippet in snippets],
+            "lost": list(lost),
+            "excluded": [asdict(one) for one in self._search.excluded if one.url not in before],
+            "unread": {url: why for url, why in self._search.unread.items() if url not in unread},
+        }
+        self._journal.add("search", key, record)
+        return snippets
+
+    def close(self) -> None:
+        """As :meth:`RunSearch.close`."""
+        self._search.close()
+
+    def _restored(self, record: Mapping[str, Any]) -> tuple[Snippet, ...]:
+        for detail in record["lost"]:
+            tell(detail)
+        self._excluded |= {one["url"]: Exclusion(**one) for one in record["excluded"]}
+        self._unread |= record["unread"]
+        return tuple(Snippet(**snippet) for snippet in record["snippets"])
+
+
+class RecordedContents:
+    """Tables of contents, each looked up once a run."""
+
+    def __init__(self, contents: ContentsSource, journal: Journal, events: Events) -> None:
+        self._contents = contents
+        self._journal = journal
+        self._events = events
+
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        """As the source's.
+
+        Raises:
+            SearchError: as the source's; it is not put on record.
+        """
+        known = self._journal.take("contents", title)
+        if known is None:
+            found = self._contents.table_of_contents(title)
+            self._journal.add("contents", title, {"found": asdict(found) if found else None})
+            return found
+        self._events.emit(Reused(self._events.stage, "contents"))
+        if (found := known["found"]) is None:
+            return None
+        return TableOfContents(found["title"], tuple((level, text) for level, text in found["headings"]))

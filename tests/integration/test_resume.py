@@ -1,0 +1,338 @@
+"""Runs that are interrupted, edited, damaged, capped or shared, and what going on with them asks and makes."""
+
+import asyncio
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel, default_answers
+from servers import Reply
+from test_pipeline import NoContents, folder, world
+
+from storm_pipeline import Article, Storm
+from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, TooManyFailuresError
+from storm_pipeline.events import CallbackSink, CallFinished, Event, Noted, Reused, StageAdvanced, read_events
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.runs import RunStore
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Outline
+
+
+def answers() -> dict[str, Any]:
+    """As by default, but each question depends on the conversation alone, not on what was asked before it."""
+
+    def question(user: str) -> str:
+        asked = user.count("Writer:") + 10 * len(re.findall("Editor 0", user))
+        return f"What is known about aspect {asked + 1} of Silk Road?"
+
+    return default_answers() | {"AskQuestion": question}
+
+
+def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
+    given: dict[str, object] = {
+        "lm": server.lm,
+        "search": FakeSearch(world),
+        "embedder": HashingEmbedder(),
+        "contents": NoContents(),
+        "perspectives": 1,
+        "turns": 2,
+        "workers": 1,
+        "attempts": 1,
+        "max_failures": 0,
+        "lm_timeout": 10,
+        "out": tmp_path / "runs",
+        "cache": tmp_path / "cache",
+    }
+    return Storm(**(given | changes))  # type: ignore[arg-type]
+
+
+def stopping_after(calls: int, **changes: Any) -> tuple[list[Event], list[Storm]]:
+    """A sink that stops the run when so many replies have come."""
+    events: list[Event] = []
+    box: list[Storm] = []
+
+    def take(event: Event) -> None:
+        events.append(event)
+        if sum(isinstance(e, CallFinished) for e in events) == calls and isinstance(event, CallFinished):
+            box[0].stop()
+
+    changes["sinks"].append(CallbackSink(take))
+    return events, box
+
+
+def text(article: Article | Outline) -> str:
+    assert isinstance(article, Article)
+    return article.to_markdown()
+
+
+@pytest.mark.parametrize("calls", [1, 3, 6, 9, 12, 14])
+def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, calls: int) -> None:
+    with FakeModel(answers()) as server:
+        whole = storm(server, tmp_path / "whole").write("Silk Road")
+        asked = len(server.asked)
+        sinks: list[CallbackSink] = []
+        _, box = stopping_after(calls, sinks=sinks)
+        box.append(storm(server, tmp_path, sinks=sinks))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+        run = folder(tmp_path)
+        assert json.loads((run / "run.json").read_text())["status"] == "stopped"
+        article = storm(server, tmp_path).resume(run)
+    assert text(article) == text(whole)
+    assert len(server.asked) == 2 * asked
+    assert isinstance(article, Article)
+    assert article.usage.calls == asked
+
+
+def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
+    with FakeModel(answers(), faults={"WriteLead": [Reply(401, {"error": {"message": "expired"}})]}) as server:
+        with pytest.raises(ModelAuthError):
+            storm(server, tmp_path).write("Silk Road")
+        before = len(server.asked)
+        article = storm(server, tmp_path).resume(folder(tmp_path))
+        again = [asked.signature for asked in server.asked[before:]]
+    assert isinstance(article, Article)
+    assert article.lead
+    assert set(again) <= {"WriteLead", "FindRepeated", "RewordSentence"}
+    assert again.count("WriteLead") == 1
+
+
+def test_a_finished_run_resumes_to_itself_without_a_call(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        made = storm(server, tmp_path).write("Silk Road")
+        asked = len(server.asked)
+        assert storm(server, tmp_path).resume(folder(tmp_path)) == made
+        assert len(server.asked) == asked
+
+
+def test_what_depends_on_a_changed_setting_is_made_again_and_said(tmp_path: Path) -> None:
+    events: list[Event] = []
+    with FakeModel(answers()) as server, FakeModel(answers()) as other:
+        storm(server, tmp_path).write("Silk Road")
+        asked = len(server.asked)
+        writer = other.lm.replace("openai/fake", "openai/other")
+        storm(server, tmp_path, writer_lm=writer, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+        assert len(server.asked) == asked
+        assert {request.signature for request in other.asked} == {"WriteSection", "WriteLead", "RewordSentence"}
+    assert any("writer_lm" in event.detail for event in events if isinstance(event, Noted))
+
+
+@pytest.mark.parametrize("name", ["outline.md", "perspectives.json", "lead.json", "article.md"])
+@pytest.mark.parametrize("harm", ["truncated", "deleted"])
+def test_a_damaged_piece_is_named_kept_and_made_again(tmp_path: Path, name: str, harm: str) -> None:
+    events: list[Event] = []
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        path = folder(tmp_path) / name
+        written, asked = path.read_text(encoding="utf-8"), len(server.asked)
+        if harm == "deleted":
+            path.unlink()
+        else:
+            path.write_text(written[: len(written) // 2], encoding="utf-8")
+        storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+        assert len(server.asked) == asked
+    assert path.read_text(encoding="utf-8") == written
+    assert path.with_name(f"{name}.1.changed").exists() == (harm == "truncated")
+    assert any(name in event.detail for event in events if isinstance(event, Noted))
+
+
+def test_a_torn_journal_costs_only_what_is_torn(tmp_path: Path) -> None:
+    events: list[Event] = []
+    with FakeModel(answers()) as server:
+        whole = storm(server, tmp_path).write("Silk Road")
+        journal = folder(tmp_path) / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        last = max(n for n, line in enumerate(lines) if b'"kind": "reply"' in line)
+        journal.write_bytes(b"".join(lines[:last]) + lines[last][:-20])
+        asked = len(server.asked)
+        again = storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+        assert len(server.asked) == asked + 1
+    assert text(again) == text(whole)
+    assert any("journal.jsonl is damaged" in event.detail for event in events if isinstance(event, Noted))
+
+
+def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        run = folder(tmp_path)
+        before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+        (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", encoding="utf-8")
+        asked = len(server.asked)
+        article = storm(server, tmp_path).write_from("outline", run)
+        new = {request.signature for request in server.asked[asked:]}
+    assert [section.heading for section in article.sections] == ["Goods", "Routes"]
+    assert new <= {"WriteSection", "WriteLead", "FindRepeated", "RewordSentence"}
+    after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
+def test_edited_perspectives_are_interviewed(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        edited = folder(tmp_path) / "perspectives.json"
+        edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', encoding="utf-8")
+        asked = len(server.asked)
+        article = storm(server, tmp_path).write_from("perspectives", folder(tmp_path))
+        new = [request.signature for request in server.asked[asked:]]
+    assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Weaver"]
+    assert "FindPerspectives" not in new
+    assert new.count("AskQuestion") == 2
+
+
+@pytest.mark.parametrize(
+    ("piece", "name", "content", "complaint"),
+    [
+        ("outline", "outline.md", "no heading here, only prose that goes on.", "heading"),
+        ("outline", "outline.md", None, "cannot read"),
+        ("perspectives", "perspectives.json", "{", "cannot read"),
+        ("perspectives", "perspectives.json", '[{"who": 1}]', "perspectives"),
+    ],
+)
+def test_a_piece_that_cannot_be_used_is_refused(
+    tmp_path: Path, piece: str, name: str, content: str | None, complaint: str
+) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        path = folder(tmp_path) / name
+        path.unlink() if content is None else path.write_text(content, encoding="utf-8")
+        with pytest.raises(RunError, match=complaint):
+            storm(server, tmp_path).write_from(piece, folder(tmp_path))
+        with pytest.raises(SettingsError, match="choose one of"):
+            storm(server, tmp_path).write_from("lead", folder(tmp_path))
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        with RunStore.open(folder(tmp_path)), pytest.raises(RunError, match="another process"):
+            storm(server, tmp_path).resume(folder(tmp_path))
+
+
+def test_a_newer_version_and_other_folders_are_refused(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        with pytest.raises(RunError, match=r"no run\.json"):
+            storm(server, tmp_path).resume(tmp_path)
+        state = folder(tmp_path) / "run.json"
+        state.write_text(state.read_text().replace('"format": 1', '"format": 99'), encoding="utf-8")
+        with pytest.raises(RunError, match="newer version"):
+            storm(server, tmp_path).resume(folder(tmp_path))
+        state.write_text("{}", encoding="utf-8")
+        with pytest.raises(RunError, match="damaged"):
+            storm(server, tmp_path).resume(folder(tmp_path))
+
+
+def test_an_outline_is_resumed_to_an_outline(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        made = storm(server, tmp_path).outline("Silk Road")
+        asked = len(server.asked)
+        assert storm(server, tmp_path).resume(folder(tmp_path)) == made
+        assert len(server.asked) == asked
+
+
+def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        whole = storm(server, tmp_path / "whole", turns=4).write("Silk Road")
+        tokens = whole.usage.tokens_in + whole.usage.tokens_out
+        capped = storm(server, tmp_path, turns=4, max_tokens=tokens * 9 // 10).write("Silk Road")
+        assert capped.usage.tokens_in + capped.usage.tokens_out <= tokens * 9 // 10
+        assert capped.sections
+        assert any("research may use" in problem.detail for problem in capped.report.problems)
+        assert text(storm(server, tmp_path, max_tokens=10 * tokens).resume(folder(tmp_path))) == text(whole)
+
+
+def test_a_cap_on_dollars_needs_prices(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        with pytest.raises(SettingsError, match="price"):
+            storm(server, tmp_path, max_cost=1).write("Silk Road")
+        article = storm(server, tmp_path, max_cost=1, prices=("openai/fake=1/2",)).write("Silk Road")
+    assert article.usage.cost == pytest.approx((article.usage.tokens_in + 2 * article.usage.tokens_out) / 1e6, rel=0.6)
+
+
+def test_too_many_failures_end_the_run_and_say_what_failed_most(tmp_path: Path) -> None:
+    faults = {"AskQuestion": [Reply(500, "down")] * 100}
+    with FakeModel(answers(), faults=faults) as server:
+        eager = storm(server, tmp_path, perspectives=5, max_failures=2)
+        with pytest.raises(TooManyFailuresError, match="3 of them alike, such as turn 1 of"):
+            eager.write("Silk Road")
+
+
+def test_an_awaited_run_is_cancelled_in_order(tmp_path: Path) -> None:
+    begun = threading.Event()
+    with FakeModel(answers()) as server:
+        sink = CallbackSink(lambda event: begun.set() if isinstance(event, StageAdvanced) else None)
+
+        async def cancelled() -> None:
+            task = asyncio.create_task(storm(server, tmp_path, sinks=[sink]).awrite("Silk Road"))
+            await asyncio.to_thread(begun.wait, 30)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(cancelled())
+        assert json.loads((folder(tmp_path) / "run.json").read_text())["status"] == "stopped"
+        whole = asyncio.run(storm(server, tmp_path / "whole").awrite("Silk Road"))
+        assert text(storm(server, tmp_path).resume(folder(tmp_path))) == text(whole)
+
+
+def test_a_run_is_streamed_and_can_be_cancelled(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        stream = storm(server, tmp_path / "whole").stream("Silk Road")
+        events = list(stream)
+        logged = [event for _, event in read_events(folder(tmp_path / "whole") / "events.jsonl")]
+        assert events == logged
+        assert stream.article.sections
+        with storm(server, tmp_path).stream("Silk Road") as cut:
+            for event in cut:
+                if isinstance(event, CallFinished):
+                    break
+        with pytest.raises(RunError, match="not written"):
+            _ = cut.article
+        resumed = storm(server, tmp_path).resume(folder(tmp_path))
+        assert text(resumed) == text(stream.article)
+    assert not [thread for thread in threading.enumerate() if thread.name == "storm-stream"]
+
+
+def test_an_error_ends_a_stream_where_its_events_end(tmp_path: Path) -> None:
+    with FakeModel(answers(), faults={"AskQuestion": [Reply(401, "no")] * 9}) as server:
+        stream = storm(server, tmp_path).stream("Silk Road")
+        with pytest.raises(ModelAuthError):
+            list(stream)
+
+
+def test_runs_side_by_side_do_not_mix(tmp_path: Path) -> None:
+    events: dict[str, list[Event]] = {"a": [], "b": []}
+    with FakeModel(answers()) as server:
+        shared = storm(server, tmp_path, process_workers=2, workers=4)
+        made: dict[str, Article] = {}
+
+        def write(name: str, topic: str) -> None:
+            stream = shared.stream(topic)
+            events[name] = list(stream)
+            made[name] = stream.article
+
+        threads = [threading.Thread(target=write, args=pair) for pair in (("a", "Silk Road"), ("b", "Amber Road"))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert {article.title for article in made.values()} == {"Silk Road", "Amber Road"}
+    assert sum(article.usage.calls for article in made.values()) == len(server.asked)
+    for name, article in made.items():
+        assert article.usage.calls == sum(isinstance(event, CallFinished) for event in events[name])
+
+
+def test_what_is_reused_is_told(tmp_path: Path) -> None:
+    events: list[Event] = []
+    with FakeModel(answers()) as server:
+        made = storm(server, tmp_path).write("Silk Road")
+        (folder(tmp_path) / "lead.json").unlink()
+        storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+    kinds = [event.kind for event in events if isinstance(event, Reused)]
+    assert kinds.count("reply") == made.usage.calls
+    assert kinds.count("search") == len([t for c in made.conversations for t in c.turns for _ in t.queries])
+    assert not [event for event in events if isinstance(event, CallFinished)]
