@@ -54,7 +54,7 @@ def measure(embedder: str, options: argparse.Namespace) -> list[Call]:
     """Run several times, print one row, and return the calls of the last run."""
     leads = fetch(LEADS, options.cache)
     walls, chains = [], []
-    with tempfile.TemporaryDirectory() as out, serving(leads, perspectives=options.perspectives) as bench:
+    with tempfile.TemporaryDirectory() as out, serving(leads) as bench:
         stages: list[str] = []
         storm = _storm(bench, embedder, options, out, stages)
         storm.outline("warm-up")  # loads models, opens connections

@@ -19,6 +19,10 @@ from storm_pipeline.text import strip_thinking
 T = TypeVar("T")
 _CONTROL = re.compile(r"<\|")
 _FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
+_LONGEST_REPLY = 50_000
+"""Characters. A section of 5000 words has fewer; what is longer repeats itself, and would take minutes to cut up."""
+_SHOWN = 1000
+"""Characters of a reply that an error holds on to where it is too long."""
 
 
 class PromptAdapter(dspy.Adapter):
@@ -86,11 +90,13 @@ class PromptAdapter(dspy.Adapter):
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Values of the output fields; thinking text and code fences are not part of a reply."""
         text = strip_thinking(completion).strip()
+        if len(text) > _LONGEST_REPLY:
+            raise _refused(signature, text[:_SHOWN], f"the reply is too long: {len(text):,} characters")
         fenced = _FENCE.match(text)
         text = fenced.group(1).strip() if fenced else text
         if _is_text(signature):
             if not text:
-                raise _refused(signature, completion, "the reply is empty")
+                raise _refused(signature, completion[:_SHOWN], "the reply is empty")
             return {next(iter(signature.output_fields)): text}
         return _parse_object(signature, text)
 
@@ -142,7 +148,10 @@ def _closed(schema: Any) -> Any:
 
 def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
     start = text.find("{")
-    loaded = json_repair.loads(text[start:]) if start >= 0 else None
+    try:
+        loaded = json_repair.loads(text[start:]) if start >= 0 else None
+    except (ValueError, RecursionError) as error:
+        raise _refused(signature, text, "the reply is nested too deeply") from error
     if not isinstance(loaded, dict):
         raise _refused(signature, text, "the reply is not a JSON object")
     try:

@@ -21,7 +21,7 @@ MARKER = re.compile(
 One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers.
 """
 
-_TAG = re.compile(r"<\s*(/?)\s*(?:think|thinking)\b[^<>]*>", re.I)
+_TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 
 

@@ -18,6 +18,7 @@ from engine_cases_web import WEB
 from servers import Reply, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError
+from storm_pipeline.search.transport.retrying import telling_retries
 
 CASES = WEB | PAPERS
 
@@ -127,6 +128,30 @@ def test_answers_of_no_use_are_final(case: Case, mode: Said) -> None:
     error, requests = ask(case, reply)
     assert said in str(error)
     assert len(requests) == 1
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" \n", b'{"results": [{"ti', b'{"results": [{"a": 1}', b'{"results": [tr', '{"a": "é'.encode()[:-1]]
+)
+def test_json_that_is_cut_short_is_asked_for_again(body: bytes) -> None:
+    case, told = CASES["tavily"], []
+    page = case.page(1)
+    with telling_retries(lambda reason, wait: told.append((reason, wait))):
+        found, requests = ask(case, Reply(body=body), case.finds(page))
+    assert [s.url for s in found] == [page.url]
+    assert len(requests) == 2
+    ((reason, wait),) = told
+    assert "cut short" in reason
+    assert wait > 0
+
+
+def test_what_is_tried_again_is_told_with_the_place() -> None:
+    case, told = CASES["searxng"], []
+    with telling_retries(lambda reason, _: told.append(reason)):
+        ask(case, Reply(429), Reply(reset=True), case.finds(case.page(1)))
+    found, _ = ask(case, Reply(429), case.finds(case.page(1)))  # nobody listens any more
+    assert found
+    assert [("answered 429" in reason, "127.0.0.1:" in reason) for reason in told] == [(True, False), (False, True)]
 
 
 @of_every_engine

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -235,6 +236,13 @@ def test_overlap_counts_ngrams() -> None:
 )
 def test_strip_thinking(text: str, kept: str) -> None:
     assert t.strip_thinking(text) == kept
+
+
+def test_a_bracket_before_much_white_space_takes_no_time() -> None:
+    text = "<" + " " * 200_000 + "b"
+    start = time.monotonic()
+    assert t.strip_thinking(text) == text
+    assert time.monotonic() - start < 1
 
 
 TAGGED = st.lists(st.sampled_from(["<think>", "</think>", "<THINK x>", "a", " b "]), max_size=10).map("".join)

@@ -70,6 +70,7 @@ class ApiClient:
     ) -> None:
         self._service = service
         self._address = address
+        self._named = f"{service} ({urlsplit(address).netloc.rpartition('@')[2]})"
         self._headers = {"User-Agent": user_agent()} | dict(headers or {})
         for name, value in self._headers.items():
             if not _HEADER_VALUE.fullmatch(value):
@@ -170,6 +171,8 @@ class ApiClient:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
+            if _is_cut_short(body, error):
+                raise TransientError(f"{self._named} answered with JSON that is cut short; try again later") from error
             raise SearchError(
                 f"{self._service} answered with something that is not JSON; check the engine's address"
             ) from error
@@ -195,7 +198,7 @@ class ApiClient:
             yield
         except timeouts as error:
             raise TransientError(
-                f"{self._service} did not answer in time; check the network or try again later"
+                f"{self._named} did not answer in time; check the network or try again later"
             ) from error
         except (
             requests.exceptions.InvalidURL,
@@ -205,9 +208,18 @@ class ApiClient:
             raise SearchError(f"{self._service}: its address is not a web address; correct it") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise TransientError(
-                f"{self._service} could not be reached or broke off ({type(error).__name__}); "
+                f"{self._named} could not be reached or broke off ({type(error).__name__}); "
                 "check the network and the address"
             ) from error
+
+
+def _is_cut_short(body: bytes, error: Exception) -> bool:
+    """Whether JSON began, or nothing did, and it does not end: somebody on the way gave up."""
+    text = body.strip()
+    if not text:
+        return True
+    at_the_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(error.doc.rstrip())
+    return isinstance(error, ValueError) and text[:1] in b"{[" and (at_the_end or text[-1:] not in b"}]")
 
 
 def _session() -> "requests.Session":

@@ -4,7 +4,9 @@ import datetime
 import email.utils
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,6 +14,9 @@ from storm_pipeline.errors import SearchError
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+OnRetry = Callable[[str, float], None]
+"""Told why an attempt failed, in a sentence, and how many seconds will pass before the next one."""
+_listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that may change when asked again. 400, 401, 402, 403, 404 and 422 never do."""
 
@@ -50,6 +55,16 @@ class TransientError(SearchError):
         self.retry_after = retry_after
 
 
+@contextmanager
+def telling_retries(listener: OnRetry) -> Iterator[None]:
+    """Tell of every retry within the block, by this thread and those that work in a copy of its context."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
     """Call ``attempt`` until it succeeds, fails for good, or patience ends.
 
@@ -70,6 +85,8 @@ def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callabl
     def tell(state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         _log.info("%s; trying again in %.1f s", error, state.upcoming_sleep)
+        if listener := _listener.get():
+            listener(str(error), state.upcoming_sleep)
 
     retrying = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(TransientError),

@@ -1,0 +1,217 @@
+"""A language model and a search engine that fail as they are told to, and keep a log of every call.
+
+Serves below ``/RUN`` an OpenAI-compatible ``/v1/chat/completions`` and a SearXNG ``/search``, where RUN is a name that
+tells the calls of several runs apart; a plan may be put for each (``PUT /RUN/plan``). Replies and faults are functions
+of the request and of how often it came before, so that a run can be repeated. The log, one line a call, is read at
+``/RUN/log`` and stands in a file, which outlives the server.
+"""
+
+import json
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.request import Request, urlopen
+
+from fault_kinds import OK, Plan, Sent, failed
+from local_server import JsonHandler, LocalServer, completion, own_process
+from scripted import answered, mark_of, number_of, pages
+
+_HITS, _WORDS = 5, 20
+_GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()
+_PLACES = "Varn Oselle Kitta Marrow Dunmere Tolva Issel Brant Quill Harrow Selby Corvane".split()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One call in the log.
+
+    Attributes:
+        run: whose call it is.
+        kind: of prompt, or ``search``.
+        key: of the request; the same request has the same one.
+        attempt: how often it was asked before.
+        fault: what was done to it; ``ok`` for nothing.
+        received: seconds since the epoch.
+        ended: when the reply had been sent, or given up; 0 while the call is open.
+        whole: whether all of what was to be sent was handed to a connection that stood.
+    """
+
+    run: str
+    kind: str
+    key: str
+    attempt: int
+    fault: str
+    received: float
+    ended: float = 0.0
+    whole: bool = False
+
+
+class Log:
+    """The calls so far, in memory and in a file. Thread-safe."""
+
+    def __init__(self, file: Path) -> None:
+        self._stream = file.open("a", encoding="utf-8")
+        self._lines: list[Line] = []
+        self._asked: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def begin(self, run: str, kind: str, key: str, plan: Plan) -> tuple[int, Line, float]:
+        """Note that a call came in; gives its number, its line and the latency that is drawn for it."""
+        with self._lock:
+            attempt = self._asked[run, key]
+            self._asked[run, key] += 1
+            fault, latency = plan.drawn(key, attempt, search=kind == "search")
+            line = Line(run, kind, key, attempt, fault, time.time())
+            self._lines.append(line)
+            return len(self._lines) - 1, line, latency
+
+    def end(self, number: int, *, whole: bool) -> None:
+        """Note how it ended, and write its line."""
+        with self._lock:
+            line = self._lines[number] = replace(self._lines[number], ended=time.time(), whole=whole)
+            self._stream.write(json.dumps(asdict(line)) + "\n")
+            self._stream.flush()
+
+    def of(self, run: str) -> list[Line]:
+        """The calls of one run, in the order in which they came."""
+        with self._lock:
+            return [line for line in self._lines if line.run == run]
+
+
+@dataclass(frozen=True)
+class FaultBench:
+    """The server, seen from another process."""
+
+    url: str
+
+    def lm(self, run: str) -> str:
+        """The language model of a run, as settings name it."""
+        return f"openai/bench@{self.url}/{run}/v1"
+
+    def search(self, run: str) -> str:
+        """Address of the search engine of a run."""
+        return f"{self.url}/{run}"
+
+    def plan(self, run: str, plan: Plan) -> None:
+        """Say how the calls of a run are treated; without it none fails."""
+        body = json.dumps(asdict(plan)).encode()
+        urlopen(Request(f"{self.url}/{run}/plan", data=body, method="PUT")).close()
+
+    def log(self, run: str, patience: float = 5.0) -> list[Line]:
+        """The calls of a run; waits up to ``patience`` seconds for those that are open."""
+        until = time.monotonic() + patience
+        while True:
+            with urlopen(f"{self.url}/{run}/log") as answer:
+                lines = [Line(**line) for line in json.load(answer)]
+            if all(line.ended for line in lines) or time.monotonic() > until:
+                return lines
+            time.sleep(0.02)
+
+
+@contextmanager
+def serving(log: Path) -> Iterator[FaultBench]:
+    """Start the server in a process of its own and end it afterwards; the log is appended to a file."""
+    with own_process(__file__, str(log)) as url:
+        yield FaultBench(url)
+
+
+class _Server(LocalServer):
+    def __init__(self, log: Path) -> None:
+        super().__init__(_Handler)
+        self.log = Log(log)
+        self.plans: dict[str, Plan] = {}
+
+
+class _Handler(JsonHandler):
+    server: _Server
+
+    def put(self) -> None:
+        told = self.read()
+        self.server.plans[self._run()] = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in told.items()})
+        self.send(b"{}")
+
+    def get(self) -> None:
+        if self.path.endswith("/log"):
+            self.send(json.dumps([asdict(line) for line in self.server.log.of(self._run())]).encode())
+            return
+        asked = parse_qs(urlsplit(self.path).query)
+        query, page = asked["q"][0], asked.get("pageno", ["1"])[0]
+        self._reply("search", f"search {query} {page}", _results(query) if page == "1" else {"results": []})
+
+    def post(self) -> None:
+        request = self.read()
+        prompt = json.dumps(request["messages"], ensure_ascii=False)
+        kind, text = answered(request["messages"], mark_of(prompt))
+        tokens = len(prompt.split()), len(text.split())
+        self._reply(kind, prompt, completion(request["model"], mark_of(prompt), text, tokens))
+
+    def _run(self) -> str:
+        return unquote(self.path.split("/")[1])
+
+    def _reply(self, kind: str, request: str, body: dict[str, Any]) -> None:
+        run, key = self._run(), f"{number_of(request):012x}"
+        plan = self.server.plans.get(run, Plan())
+        number, line, latency = self.server.log.begin(run, kind, key, plan)
+        whole = False
+        try:
+            if line.fault == "time-out":
+                self._stay_silent(plan.silence)
+            else:
+                time.sleep(latency)
+                sent = Sent(json.dumps(body).encode()) if line.fault == OK else failed(line.fault, kind, body)
+                whole = self._sent(sent)
+        except OSError:  # the client is gone
+            self.close_connection = True
+        finally:
+            self.server.log.end(number, whole=whole)
+
+    def _stay_silent(self, seconds: float) -> None:
+        """Until the client gives up, or has waited for so long."""
+        select.select([self.connection], [], [], seconds)
+        self.close_connection = True
+
+    def _sent(self, sent: Sent) -> bool:
+        if sent.broken:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            self.close_connection = True
+            return False
+        self.send(sent.data, sent.status, {**sent.headers, "Content-Length": str(len(sent.data) + sent.announced)})
+        self.close_connection = self.close_connection or sent.announced > 0
+        return not sent.announced
+
+
+def _results(query: str) -> dict[str, Any]:
+    """What SearXNG finds: a page and a passage a hit."""
+    mark = mark_of(f"search {query}")
+    found = pages(query, mark, _HITS, _TEXTS, _WORDS)
+    return {"results": [{"url": p["url"], "title": p["title"], "content": " ".join(p["snippets"][:2])} for p in found]}
+
+
+def _made_up() -> list[tuple[str, str]]:
+    """Texts for snippets to open with: a place and what was traded there."""
+    return [
+        (
+            f"{good.title()} of {place}",
+            f"Brokers in {place} weighed {good} on public scales before carriers took it across the hills towards "
+            f"{_PLACES[(i * 5 + 3) % 12]} each spring",
+        )
+        for i, (good, place) in enumerate((good, place) for good in _GOODS for place in _PLACES)
+    ]
+
+
+_TEXTS = _made_up()
+
+
+if __name__ == "__main__":
+    _Server(Path(sys.argv[1])).run()
