@@ -17,8 +17,8 @@ TITLES_SHOWN = 1500
 """Characters of source titles shown when the outline is refined."""
 LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
-MOST_OPENINGS = 6
-"""Sentences of a lead that is made sentence by sentence."""
+MOST_SENTENCES = 6
+"""Sentences of a lead that is made of sentences of the body."""
 _WORDS_A_SENTENCE = 20
 
 
@@ -121,8 +121,8 @@ def _polish(run: Run) -> Iterator[Ask]:
 
 def _lead(run: Run) -> Iterator[Ask]:
     if run.settings.by_sentence:
-        openings = min(MOST_OPENINGS, run.sections)
-        why = f"the opening of each section, at most {MOST_OPENINGS}, in other words"
+        openings = min(MOST_SENTENCES, run.sections)
+        why = f"a sentence of each section, at most {MOST_SENTENCES}, in other words"
         yield Ask("lead", "writer", "reword", openings * run.course.tries, _rewording(run), why)
         return
     share = min(run.section_words * run.course.written, LONGEST_ARTICLE // run.sections)
