@@ -22,11 +22,13 @@ def say(text: str) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table: as wide as the terminal, or wide enough for other programs."""
+    """Write a table: as wide as the terminal, or wide enough for other programs. Only the first column is cut off."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in table.columns[1:]:
+        column.overflow = "fold"
     table.columns[0].no_wrap = True
     for row in rows:
         table.add_row(*row)

@@ -17,7 +17,7 @@ ORDER = [
     {"pages", "sources"},
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},
-    {"models"},
+    {"models", "timeline"},
     {"finding"},
     {"recording"},
     {"context"},
@@ -26,7 +26,7 @@ ORDER = [
     {"sessions", "streaming"},
     {"storm"},
     {"evaluation"},
-    {"progress", "progress_board"},
+    {"progress", "progress_board", "run_list"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
