@@ -269,11 +269,11 @@ def read_state(folder: Path) -> dict[str, Any]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process is writing to a run's folder."""
+    """Whether a process is writing to a run's folder; no, where that cannot be told."""
     try:
         _locked(folder).release()
-    except RunError:
-        return True
+    except RunError as error:
+        return isinstance(error.__cause__, Timeout)
     return False
 
 

@@ -225,6 +225,11 @@ class Usage:
         return sum(row.tokens_in for row in self.rows)
 
     @property
+    def tokens_cached(self) -> int:
+        """Prompt tokens that came from a server's prefix cache, in all."""
+        return sum(row.tokens_cached for row in self.rows)
+
+    @property
     def tokens_out(self) -> int:
         """Completion tokens in all."""
         return sum(row.tokens_out for row in self.rows)

@@ -12,6 +12,7 @@ from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
+from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.writing import outline, resume, write
@@ -27,6 +28,8 @@ app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(wri
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
 app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN.")(resume)
 app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC will take.")(estimate)
+app.command(short_help="List the runs: how each stands, and what it took.")(runs)
+app.command(short_help="Tell what happened in RUN.")(show)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")

@@ -27,7 +27,7 @@ ORDER = [
     {"sessions", "streaming"},
     {"storm"},
     {"evaluation"},
-    {"progress", "progress_board"},
+    {"progress", "progress_board", "run_list"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
