@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=data)
-    parser.add_argument("--tagger", required=True, help="spacy:FOLDER, flair:FILE …")
+    parser.add_argument("--tagger", default=Resources.tagger, help="spacy:FOLDER, flair:FILE …")
     parser.add_argument("--wordnet", type=Path, help="folder of WordNet's files")
     parser.add_argument("--heading-embedder", default=Resources.heading_embedder)
     options = parser.parse_args()

@@ -61,6 +61,8 @@ ARTICLE = Article(
 )
 OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
 
+HOW_TO_GO_ON = f"what was finished is in {Path('runs/x')}; go on with: storm resume {Path('runs/x')}"
+
 
 class FakeStorm:
     """Does what ``answer`` says, after the events of a run in ``runs/x``."""
@@ -186,7 +188,7 @@ def test_write_prints_paths_and_a_summary() -> None:
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
         "1 sections, 7 words, 1 references, 1 of 2 sentences uncited",
-        "7 calls, 1.2k tokens in, 300 out, 42 s",
+        "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
         "3 problems:",
         "failure in sections: no reply (3 times)",
         "conversations",
@@ -199,7 +201,7 @@ def test_outline_prints_markdown_and_a_summary() -> None:
     assert "# Origins" in result.stdout
     assert "# Trade" in result.stdout
     assert "1 sections, 2 headings" in result.stderr
-    assert "1 calls, 1.0k tokens in, 50 out" in result.stderr
+    assert "1 calls, 1.0k tokens in, 50 out, unknown cost" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["write", "outline"])
@@ -234,7 +236,7 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
         (
             ModelError("no\nmodel\x1b[2J"),
             1,
-            f"error: no model [2J (what was finished is in {Path('runs/x')})",
+            f"error: no model [2J ({HOW_TO_GO_ON})",
         ),
         (NothingFoundError("no source"), 1, "error: no source (what"),
         (StormError("root"), 1, "error: root (what"),
@@ -462,9 +464,6 @@ def start(work: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-HOW_TO_GO_ON = f"what was finished is in {Path('runs/x')}; go on with: storm resume {Path('runs/x')}\n"
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
     orderly = """
@@ -480,7 +479,7 @@ def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Sig
         process.send_signal(number)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}".strip()]
+    assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}"]
     assert "once more ends it now" in complaint.splitlines()[0]
 
 
@@ -516,7 +515,7 @@ def test_before_the_work_has_begun_an_interruption_ends_it_at_once() -> None:
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint == f"interrupted; {HOW_TO_GO_ON}"
+    assert complaint == f"interrupted; {HOW_TO_GO_ON}\n"
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json-events",)])
