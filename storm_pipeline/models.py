@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dspy.utils.exceptions import (
     LMAuthError,
     LMError,
     LMNotConfiguredError,
+    LMProviderError,
     is_retryable_lm_error,
 )
 
@@ -58,6 +60,14 @@ class Model:
     price: Price | None = None
     bounded: bool = False
     steady: bool = False
+
+
+class _DiscreetLM(dspy.LM):
+    """Keeps its calls to itself: DSPy holds on to the last 10,000 prompts and replies of the whole process."""
+
+    def update_history(self, entry: dict[str, Any]) -> None:
+        """Remember a call here alone."""
+        self.history.append(entry)
 
 
 class LanguageModels:
@@ -114,7 +124,7 @@ class LanguageModels:
             try:
                 return self._bought(role, model, lm, program, inputs)
             except AdapterParseError as error:
-                reason = f"the reply of {program.name} does not parse: {error.message}"
+                reason = f"the reply of {program.name} does not parse: {_first_line(error)}"
                 reply = str(error.lm_response or "")
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
         raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
@@ -152,7 +162,7 @@ class LanguageModels:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.attempts),
             wait=_wait,
-            retry=tenacity.retry_if_exception(is_retryable_lm_error),
+            retry=tenacity.retry_if_exception(_may_pass),
             before_sleep=lambda state: self._tell_retry(model, state),
             sleep=self._control.wait,
             reraise=True,
@@ -210,6 +220,12 @@ def _text(entry: dict[str, Any]) -> str:
     """The reply of a history entry, without what a reasoning model thought."""
     first = (entry.get("outputs") or [""])[0]
     return str(first.get("text") or "" if isinstance(first, dict) else first)
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether asking again may help: also where a reply broke off on its way, so that its JSON has no end."""
+    broken = isinstance(error, LMProviderError) and error.status == HTTPStatus.OK
+    return isinstance(error, Exception) and (broken or is_retryable_lm_error(error))
 
 
 def _wait(state: tenacity.RetryCallState) -> float:
@@ -315,7 +331,7 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     options.setdefault("max_tokens", settings.reply_tokens)
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     # DSPy's own cache and retries stay off: replies that do not parse would be cached, refusals retried
-    return dspy.LM(model, cache=False, num_retries=0, **drawn, **options)
+    return _DiscreetLM(model, cache=False, num_retries=0, **drawn, **options)
 
 
 def _structured(lm: dspy.LM, settings: Settings) -> bool:
