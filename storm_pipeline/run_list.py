@@ -84,14 +84,14 @@ def run_entry(folder: Path) -> RunEntry:
 
 
 def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
-    """The timeline of the run in a folder, from its ``events.jsonl``; lines that are torn are left out.
+    """The timeline of the run in a folder, from its ``events.jsonl``; lines that are torn or damaged are left out.
 
     Args:
         folder: where the run is.
         running: as for :func:`storm_pipeline.timeline.timeline`.
 
     Raises:
-        RunError: the file is missing, cannot be read, or holds what no run writes.
+        RunError: the file is missing or cannot be read.
     """
     path = folder / "events.jsonl"
     try:
@@ -100,8 +100,6 @@ def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
         raise RunError(f"{folder} holds no events of a run: it has no {path.name}; `storm runs` lists runs") from error
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
-    except (TypeError, AttributeError, ValueError, OverflowError) as error:  # such as a number that is a text
-        raise RunError(f"{path} is damaged: a line of it does not hold what its event has ({error})") from error
 
 
 def _sound(path: Path) -> Iterator[tuple[float, Event]]:
