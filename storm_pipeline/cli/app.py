@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from storm_pipeline import __version__
+from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
@@ -26,7 +27,8 @@ app = typer.Typer(
 )
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
-app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN.")(resume)
+app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
+app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN or batch.")(resume)
 app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC will take.")(estimate)
 app.command(short_help="List the runs: how each stands, and what it took.")(runs)
 app.command(short_help="Tell what happened in RUN.")(show)

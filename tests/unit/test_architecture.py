@@ -26,6 +26,7 @@ ORDER = [
     {"recipes"},
     {"sessions", "streaming"},
     {"storm"},
+    {"batch"},
     {"evaluation"},
     {"progress", "progress_board", "run_list"},
     {"cli", "__main__"},
