@@ -17,7 +17,7 @@ from storm_pipeline.finding import open_engine
 from storm_pipeline.models import Model, open_models
 from storm_pipeline.outlines import parse_outline
 from storm_pipeline.programs import Programs
-from storm_pipeline.references.embedder import Embedder, open_embedder
+from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
 from storm_pipeline.runs import EDITABLE, RunStore
 from storm_pipeline.search.base import SearchEngine
@@ -78,14 +78,20 @@ class Storm:
         self._programs = programs or Programs()
         self._sinks = tuple(sinks)
         self._parts: Parts | None = None
+        self._other: Storm | None = None
         self._opening = threading.Lock()
         self._halts: set[threading.Event] = set()
 
-    def write(self, topic: str) -> Article:
+    def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
         """Research a topic and write an article about it.
 
         The run's folder (below ``settings.out``) holds the article in every form, the research and the usage. However
         the run ends, :meth:`resume` goes on from there without asking anything twice.
+
+        Args:
+            topic: what it is about.
+            sinks: receive the events of this run, beside those that receive all.
+            halt: set it, from any thread, to stop this run in order; :meth:`stop` stops all.
 
         Raises:
             SettingsError: the topic is empty or too long, or a setting cannot be used.
@@ -93,13 +99,15 @@ class Storm:
             StoppedError, TooManyFailuresError: the run ended before its time.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        return self._new_run(topic, "article", _write)
+        return self._new_run(topic, "article", _write, halt, *sinks)
 
     def outline(self, topic: str) -> Outline:
         """Research a topic and outline an article about it (the paper's pre-writing stage); errors as :meth:`write`."""
         return self._new_run(topic, "outline", _outline)
 
-    def resume(self, run: Path | str) -> Article | Outline:
+    def resume(
+        self, run: Path | str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+    ) -> Article | Outline:
         """Go on with a run that was interrupted, stopped, capped or failed; a finished one is given back as it is.
 
         What was bought is used again as long as what it was made from is unchanged. Settings are those of the run;
@@ -107,6 +115,8 @@ class Storm:
 
         Args:
             run: the run's folder.
+            sinks: as for :meth:`write`.
+            halt: as for :meth:`write`.
 
         Returns:
             What the run is to make: an article, or an outline.
@@ -123,7 +133,7 @@ class Storm:
             if settings.search == "auto" and engine:
                 settings = settings.model_copy(update={"search": engine})
             work: Callable[[RunContext], Article | Outline] = _write if store.recipe == "article" else _outline
-            return self._with(settings)._session(store, work, threading.Event())
+            return self._with(settings)._session(store, work, halt or threading.Event(), *sinks)
 
     def write_from(self, piece: str, run: Path | str) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a folder of its own.
@@ -196,9 +206,15 @@ class Storm:
                 self._halts.discard(halt)
 
     def _with(self, settings: Settings) -> "Storm":
-        """This object with other settings."""
+        """This object with other settings; the last one is kept, so that runs resumed one by one share its parts."""
         if settings == self.settings:
             return self
+        with self._opening:
+            if self._other is None or self._other.settings != settings:
+                self._other = self._changed(settings)
+            return self._other
+
+    def _changed(self, settings: Settings) -> "Storm":
         other = Storm(
             settings,
             models=self._own_models,
@@ -231,7 +247,7 @@ class Storm:
                 self._parts = Parts(
                     open_engine(settings, self._own_search, progress),
                     self._own_models or open_models(settings, progress),
-                    self._own_embedder or open_embedder(settings.embedder, settings.cache, progress),
+                    self._own_embedder or shared_embedder(settings.embedder, settings.cache, progress),
                     self._own_contents,
                     self._programs,
                 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -229,6 +230,20 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> E
     if Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
     return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=cache / "models" / "hub")
+
+
+_shared: WeakValueDictionary[tuple[str, Path], Embedder] = WeakValueDictionary()
+_sharing = threading.Lock()
+
+
+def shared_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
+    """As :func:`open_embedder`, but one object for all of this process that use it at the same time."""
+    key = (name, cache.resolve())
+    with _sharing:
+        embedder = _shared.get(key)
+        if embedder is None:
+            _shared[key] = embedder = open_embedder(name, cache, progress)
+        return embedder
 
 
 def encodable(text: str) -> str:
