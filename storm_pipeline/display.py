@@ -18,3 +18,8 @@ def amount(number: int) -> str:
     if number < 1000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 999_950 else f"{number / 1e6:.2f}M"
+
+
+def dollars(cost: float | None) -> str:
+    """US dollars, ``$0.12``; unknown is ``?``, never nothing."""
+    return "?" if cost is None else f"${cost:.2f}"

@@ -43,7 +43,7 @@ class ProgressSink:
     """
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._console = console or _Stderr(stderr=True, highlight=False, markup=False, emoji=False)
+        self._console = console or quiet_stderr()
         self._now = now
         self._board = Board(now())
         self._notes = Notes()
@@ -53,7 +53,7 @@ class ProgressSink:
 
     def __enter__(self) -> Self:
         self._shown = True
-        if _can_animate(self._console):
+        if can_animate(self._console):
             self._live = Live(
                 console=self._console,
                 get_renderable=self._draw,
@@ -160,7 +160,13 @@ class _Stderr(Console):
         self.quiet = True
 
 
-def _can_animate(console: Console) -> bool:
+def quiet_stderr() -> Console:
+    """Standard error as a console that takes every text as it is."""
+    return _Stderr(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def can_animate(console: Console) -> bool:
+    """Whether what is shown there can be drawn over."""
     if console.is_jupyter:
         return importlib.util.find_spec("ipywidgets") is not None
     return console.is_terminal and not console.is_dumb_terminal

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from storm_pipeline import __version__
+from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.guard import INTERRUPTED
@@ -24,7 +25,8 @@ app = typer.Typer(
 )
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
-app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN.")(resume)
+app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
+app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN or batch.")(resume)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")

@@ -25,6 +25,7 @@ ORDER = [
     {"recipes"},
     {"sessions", "streaming"},
     {"storm"},
+    {"batch"},
     {"evaluation"},
     {"progress", "progress_board"},
     {"cli", "__main__"},
