@@ -529,7 +529,7 @@ def test_an_interruption_from_the_keyboard_stops_a_batch_of_a_program_in_order(t
             for sink in sinks:
                 sink.emit(StageFinished("set-up", 0.1))
             assert halt is not None
-            os.kill(os.getpid(), signal.SIGINT)
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             halt.wait(60)
             raise StoppedError("stopped")
 
