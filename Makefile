@@ -15,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TOPIC ?= Renaissance
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources clean
+.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-faults clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -66,6 +66,15 @@ bench-retrieval: $(READY) ## rankings over Cranfield and WikiGenBench (STORM_DAT
 
 bench-extraction: $(READY) ## text of web pages beside trafilatura alone (STORM_DATA=…)
 	@$(BIN)/python benchmarks/extraction.py
+
+bench-judges: $(READY) ## what judges of support are worth beside people's labels (STORM_DATA=…)
+	@$(BIN)/python benchmarks/judges.py calibrate
+
+bench-metrics: $(READY) ## metrics without a judge over recorded and human articles (STORM_DATA=…)
+	@$(BIN)/python benchmarks/metrics.py
+
+bench-faults: $(READY) ## runs that are killed, starved and lied to
+	@$(BIN)/python benchmarks/faults.py
 
 bench-sources: $(READY) ## what the source filter keeps out of real search results (STORM_DATA=…)
 	@$(BIN)/python benchmarks/source_filter.py

@@ -48,8 +48,9 @@ def main() -> None:
     options = parser.parse_args()
     failures: Counter[str] = Counter()
     events = Events(CallbackSink(lambda event: failures.update([event.stage] if isinstance(event, Retried) else [])))
-    settings = Settings.build({"lm": options.lm, "structured": options.structured, "cache": options.cache})
-    models = LanguageModels(open_models(settings), events=events, workers=4, samples=2)
+    given = {"lm": options.lm, "structured": options.structured, "cache": options.cache}
+    settings = Settings.build(given | {"workers": 4, "samples": 2})
+    models = LanguageModels.outside_a_run(open_models(settings), settings, events)
 
     def parses(call: tuple[Role, Program, dict[str, Any]]) -> bool:
         role, program, inputs = call
@@ -76,6 +77,7 @@ def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
         ("asker", programs.perspectives),
         ("expert", programs.queries),
         ("reviewer", programs.repeated),
+        ("outliner", programs.draft),
     ]
     rounds = ((topic, *asked) for topic in itertools.cycle(TOPICS) for asked in typed)
     for turn, (topic, role, program) in enumerate(rounds):

@@ -48,6 +48,18 @@ class AskQuestion(dspy.Signature):
     question: str = dspy.OutputField()
 
 
+class AskQuestions(dspy.Signature):
+    """You write for an encyclopedia and prepare an interview with an expert about the topic, from your own perspective.
+    Write down all the questions that you will ask, as many as are wanted: each specific, self-contained, naming the
+    topic, none asking what another one asks.
+    """
+
+    topic: str = dspy.InputField()
+    perspective: str = dspy.InputField()
+    number: int = dspy.InputField()
+    questions: Annotated[list[str], Field(min_length=1, max_length=20)] = dspy.OutputField(desc="[questions]")
+
+
 class WriteQueries(dspy.Signature):
     """Turn the question into search-engine queries: short keyword phrases that name the subject, each going after
     another part of the answer. One query is enough for a simple question.

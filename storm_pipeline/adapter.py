@@ -121,7 +121,8 @@ def _labelled(name: str, value: object) -> str:
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     """The output fields as one model, with the bounds that the signature declares."""
     fields: dict[str, Any] = {
-        name: (Annotated[(field.annotation, *field.metadata)], ...) for name, field in signature.output_fields.items()
+        name: (Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation, ...)
+        for name, field in signature.output_fields.items()
     }
     return create_model("Reply", **fields)
 

@@ -1,4 +1,4 @@
-"""Values as people read them on a terminal."""
+"""Values as people read them."""
 
 
 def printable(text: str) -> str:
@@ -18,3 +18,21 @@ def amount(number: int) -> str:
     if number < 1000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 999_950 else f"{number / 1e6:.2f}M"
+
+
+def dollars(cost: float | None) -> str:
+    """US dollars: ``$1.25``, ``$0.0031``, ``under $0.0001``; ``unknown`` for None, which is never shown as nothing."""
+    if cost is None:
+        return "unknown"
+    if cost == 0 or cost >= 0.01:
+        return f"${cost:,.2f}"
+    return f"${cost:.4f}" if cost >= 0.0001 else "under $0.0001"
+
+
+def age(seconds: float) -> str:
+    """How long ago, in its largest unit: ``48 s``, ``12 min``, ``5 h``, ``3 d``."""
+    whole = max(0, int(seconds))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if whole >= size:
+            return f"{whole // size:,} {unit}"
+    return f"{whole} s"

@@ -194,21 +194,21 @@ class JsonLinesSink:
 def read_events(path: Path) -> Iterator[tuple[float, Event]]:
     """The events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
 
-    Lines that are torn, or of kinds that this version does not know, are left out.
+    Lines that are torn or damaged, or of kinds that this version does not know, are left out.
 
     Raises:
         OSError: the file cannot be read.
     """
+    from pydantic import TypeAdapter
+
+    kinds = {kind.__name__: TypeAdapter(kind) for kind in Event.__subclasses__()}
     for line in path.read_bytes().splitlines():
         try:
             record = json.loads(line)
-            at, kind = float(record.pop("at")), _KINDS[record.pop("event")]
-            yield at, kind(**record)
+            at, kind = float(record.pop("at")), kinds[record.pop("event")]
+            yield at, kind.validate_python(record)
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             continue
-
-
-_KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in Event.__subclasses__()}
 
 
 class Events:

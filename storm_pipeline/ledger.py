@@ -27,7 +27,7 @@ class Ledger:
         spent = Spent()
         began = last = None
         for at, event in events:
-            if isinstance(event, RunStarted):
+            if began is None or isinstance(event, RunStarted):
                 spent.seconds += (last or 0.0) - (began or 0.0)
                 began = at
             last = at

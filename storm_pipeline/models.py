@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,18 @@ from dspy.utils.exceptions import (
     LMAuthError,
     LMError,
     LMNotConfiguredError,
+    LMProviderError,
     is_retryable_lm_error,
 )
 
 from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.concurrency import process_slot
-from storm_pipeline.control import RunControl
+from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.journal import Journal, fingerprint
-from storm_pipeline.prices import Price, cost, own_prices, price_of
+from storm_pipeline.prices import Price, cost, full_name, own_prices, price_of
 from storm_pipeline.programs import Program
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
@@ -60,6 +62,14 @@ class Model:
     steady: bool = False
 
 
+class _DiscreetLM(dspy.LM):
+    """Keeps its calls to itself: DSPy holds on to the last 10,000 prompts and replies of the whole process."""
+
+    def update_history(self, entry: dict[str, Any]) -> None:
+        """Remember a call here alone."""
+        self.history.append(entry)
+
+
 class LanguageModels:
     """The models of a run by role, behind one bound on calls in flight.
 
@@ -87,6 +97,14 @@ class LanguageModels:
         self._settings = settings
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
 
+    @classmethod
+    def outside_a_run(
+        cls, table: dict[Role, Model], settings: Settings, events: Events | None = None
+    ) -> "LanguageModels":
+        """Models without a run: nothing is recorded, and only the caps of the settings end them."""
+        control = RunControl(settings, Spent(), threading.Event())
+        return cls(table, events=events or Events(), control=control, journal=Journal(None), settings=settings)
+
     def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model.
 
@@ -106,7 +124,7 @@ class LanguageModels:
             try:
                 return self._bought(role, model, lm, program, inputs)
             except AdapterParseError as error:
-                reason = f"the reply of {program.name} does not parse: {error.message}"
+                reason = f"the reply of {program.name} does not parse: {_first_line(error)}"
                 reply = str(error.lm_response or "")
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
         raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
@@ -144,7 +162,7 @@ class LanguageModels:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.attempts),
             wait=_wait,
-            retry=tenacity.retry_if_exception(is_retryable_lm_error),
+            retry=tenacity.retry_if_exception(_may_pass),
             before_sleep=lambda state: self._tell_retry(model, state),
             sleep=self._control.wait,
             reraise=True,
@@ -204,6 +222,12 @@ def _text(entry: dict[str, Any]) -> str:
     return str(first.get("text") or "" if isinstance(first, dict) else first)
 
 
+def _may_pass(error: BaseException) -> bool:
+    """Whether asking again may help: also where a reply broke off on its way, so that its JSON has no end."""
+    broken = isinstance(error, LMProviderError) and error.status == HTTPStatus.OK
+    return isinstance(error, Exception) and (broken or is_retryable_lm_error(error))
+
+
 def _wait(state: tenacity.RetryCallState) -> float:
     """What the server asked for, else exponential with jitter; never longer than a minute."""
     error = state.outcome.exception() if state.outcome else None
@@ -238,7 +262,10 @@ def open_models(settings: Settings, progress: Progress | None = None) -> dict[Ro
     """
     prices = own_prices(settings.prices)
     names = dict.fromkeys(settings.lm_of(role) for role in ROLES)
-    opened = {name: replace(_open(name, settings, progress), price=price_of(name, prices)) for name in names}
+    opened = {
+        name: replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
+        for name in names
+    }
     unpriced = [name for name, model in opened.items() if model.price is None]
     if settings.max_cost is not None and unpriced:
         raise SettingsError(
@@ -251,7 +278,8 @@ def open_models(settings: Settings, progress: Progress | None = None) -> dict[Ro
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     if is_embedded(name):
         return _open_embedded(name, settings, progress)
-    model, _, base = name.partition("@")
+    model, *rest = re.split("@(?=https?://)", name, maxsplit=1)  # some models have an @ in their names
+    base = rest[0] if rest else ""
     base = base or (settings.api_base or "" if name == settings.lm else "")
     if "/" not in model:
         raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
@@ -303,7 +331,7 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     options.setdefault("max_tokens", settings.reply_tokens)
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     # DSPy's own cache and retries stay off: replies that do not parse would be cached, refusals retried
-    return dspy.LM(model, cache=False, num_retries=0, **drawn, **options)
+    return _DiscreetLM(model, cache=False, num_retries=0, **drawn, **options)
 
 
 def _structured(lm: dspy.LM, settings: Settings) -> bool:

@@ -13,14 +13,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.settings import is_embedded
+from storm_pipeline.settings import Settings, is_embedded
 
 _MILLION = 1_000_000
 _DEAREST = 100_000.0
 _TABLE = "model_prices_and_context_window_backup.json"
 _TEXT_MODES = frozenset({"chat", "completion", "responses"})
-_ON_ONES_OWN_MACHINE = frozenset({"ollama", "ollama_chat", "lemonade", "llamafile", "lm_studio"})
-"""Providers that are programs which run a model where the user runs them: nobody sends a bill."""
+_AT_HOME = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")
+"""Providers that are programs on the user's machine: nobody sends a bill."""
 _ENDPOINT = re.compile(r"@(?=https?://)")
 
 
@@ -57,10 +57,17 @@ def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None
     for name in _spellings(model):
         if own and name in own:
             return own[name]
-    name, _, endpoint = _split(model)
-    if is_embedded(model) or (_provider(name) in _ON_ONES_OWN_MACHINE and not name.endswith("cloud")):
+    name, endpoint = _split(model)
+    at_home = not endpoint or _is_private(endpoint)
+    if is_embedded(model) or (at_home and name.startswith(_AT_HOME) and not name.endswith("cloud")):
         return FREE
-    return None if endpoint and _is_private(endpoint) else _listed_price(name)
+    return None if endpoint and at_home else _listed_price(name)
+
+
+def full_name(model: str, settings: Settings) -> str:
+    """A model's name with the endpoint that the settings give it elsewhere, as :func:`price_of` wants it."""
+    elsewhere = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)
+    return f"{model}@{settings.api_base}" if elsewhere else model
 
 
 def thinks(model: str) -> bool:
@@ -122,14 +129,10 @@ def _refused(text: str, why: str) -> SettingsError:
     )
 
 
-def _split(model: str) -> tuple[str, str, str]:
-    """A model's name, ``@``, and its endpoint; names of their own may hold an ``@`` too."""
+def _split(model: str) -> tuple[str, str]:
+    """A model's name and its endpoint, empty if none is named; an ``@`` may be part of the name too."""
     name, *rest = _ENDPOINT.split(model, maxsplit=1)
-    return name, "@" if rest else "", "".join(rest)
-
-
-def _provider(name: str) -> str:
-    return name.partition("/")[0] if "/" in name else ""
+    return name, "".join(rest)
 
 
 def _spellings(model: str) -> list[str]:

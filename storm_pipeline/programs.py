@@ -60,6 +60,7 @@ class Programs:
         default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES, ample=400)
     )
     question: Program = field(default_factory=partial(Program, research.AskQuestion, ample=100))
+    questions: Program = field(default_factory=partial(Program, research.AskQuestions, ample=500))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, ample=120))
     answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, ample=300))
     draft: Program = field(
@@ -68,6 +69,9 @@ class Programs:
     refine: Program = field(
         default_factory=partial(Program, outline.RefineOutline, examples.REFINE, ample=220, steady=True)
     )
+    plan: Program = field(default_factory=partial(Program, outline.PlanOutline, ample=220, steady=True))
+    article: Program = field(default_factory=partial(Program, writing.WriteArticle, ample=1500))
+    memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, ample=1500))
     section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION, ample=700))
     lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
     repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, ample=200))

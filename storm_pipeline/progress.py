@@ -21,6 +21,7 @@ from storm_pipeline.events import (
     Retried,
     RunFinished,
     RunStarted,
+    RunStopped,
     Searched,
     StageFinished,
     StageStarted,
@@ -43,7 +44,7 @@ class ProgressSink:
     """
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._console = console or _Stderr(stderr=True, highlight=False, markup=False, emoji=False)
+        self._console = console or quiet_stderr()
         self._now = now
         self._board = Board(now())
         self._notes = Notes()
@@ -53,7 +54,7 @@ class ProgressSink:
 
     def __enter__(self) -> Self:
         self._shown = True
-        if _can_animate(self._console):
+        if can_animate(self._console):
             self._live = Live(
                 console=self._console,
                 get_renderable=self._draw,
@@ -79,7 +80,7 @@ class ProgressSink:
             return
         with self._lock:
             if isinstance(event, RunStarted):
-                self._begin_run()
+                self._begin_run(event)
             self._board.take(event, self._now())
             note = self._note(event)
             line = None if self._live else self._plain_line(event)
@@ -99,14 +100,21 @@ class ProgressSink:
         if line:
             self._say(line)
 
-    def _begin_run(self) -> None:
-        """A sink used for one run after another starts afresh; downloads stay in sight."""
+    def _begin_run(self, event: RunStarted) -> None:
+        """A sink used for one run after another starts afresh; a run that goes on is the same run."""
+        if self._board.goes_on(event):
+            return
         stages = [bar for bar in self._board.bars.values() if not bar.in_bytes]
         if stages and all(bar.seconds is not None for bar in stages):
             self._board = Board(self._now())
 
     def _note(self, event: Event) -> tuple[str, str] | None:
         match event:
+            case RunStarted() if event.session > 1 and self._live:
+                return _opening(event), ""
+            case RunStopped():
+                after = f"stopped after {clock(event.seconds)}"
+                return f"{after}: {printable(event.reason)}" if event.reason else after, "bold yellow"
             case Retried():
                 line, style = self._notes.add(f"trying again: {event.what}: {event.reason}"), "dim"
             case Noted():
@@ -124,8 +132,7 @@ class ProgressSink:
     def _plain_line(self, event: Event) -> str | None:
         match event:
             case RunStarted():
-                where = f" in {printable(event.folder)}" if event.folder else ""
-                return f"{self._time()} researching {printable(event.topic)}{where}"
+                return f"{self._time()} {_opening(event)}"
             case StageStarted():
                 return f"{self._time()} {event.stage} ..."
             case StageFinished():
@@ -134,6 +141,8 @@ class ProgressSink:
                 return f"{self._time()} {event.stage} ended after {event.seconds:.0f} s ({facts})"
             case RunFinished():
                 return f"finished: {self._board.totals(self._now())}"
+            case RunStopped():
+                return f"so far: {self._board.totals(self._now())}"
             case _:
                 return None
 
@@ -160,10 +169,22 @@ class _Stderr(Console):
         self.quiet = True
 
 
-def _can_animate(console: Console) -> bool:
+def quiet_stderr() -> Console:
+    """Standard error as a console that takes every text as it is."""
+    return _Stderr(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def can_animate(console: Console) -> bool:
+    """Whether what is shown there can be drawn over."""
     if console.is_jupyter:
         return importlib.util.find_spec("ipywidgets") is not None
     return console.is_terminal and not console.is_dumb_terminal
+
+
+def _opening(event: RunStarted) -> str:
+    topic = printable(event.topic)
+    begun = f"researching {topic}" if event.session <= 1 else f"going on with {topic}, session {event.session},"
+    return f"{begun} in {printable(event.folder)}" if event.folder else begun.rstrip(",")
 
 
 def _quarter(bar: Bar | None) -> int:

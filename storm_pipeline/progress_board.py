@@ -16,6 +16,7 @@ from storm_pipeline.events import (
     Event,
     Failed,
     Retried,
+    Reused,
     RunStarted,
     Searched,
     StageAdvanced,
@@ -38,6 +39,7 @@ class Bar:
     started: float
     total: int | None = None
     done: int = 0
+    reused: int = 0
     label: str = ""
     seconds: float | None = None
     running: int = 1
@@ -48,9 +50,10 @@ class Bar:
         if self.in_bytes:
             return f"{self.done / 1e6:.0f} of {(self.total or 0) / 1e6:.0f} MB"
         unit = _UNITS.get(self.name, "steps")
+        steps = f"{self.done} {unit}" if self.done else ""
         if self.total is not None:
-            return f"{self.done} of at most {self.total} {unit}"
-        return f"{self.done} {unit}" if self.done else ""
+            steps = f"{self.done} of at most {self.total} {unit}"
+        return ", ".join(filter(None, [steps, f"{self.reused} reused" if self.reused else ""]))
 
 
 class Notes:
@@ -80,23 +83,29 @@ class Notes:
 
 @dataclass
 class Board:
-    """The picture: totals of the run and a bar a stage. ``now`` is in seconds, always of the same clock."""
+    """The picture: totals of the run and a bar a stage. ``now`` is in seconds, always of the same clock.
+
+    A run that goes on in another session keeps its totals, and the time between the sessions does not count.
+    """
 
     started: float
     topic: str = ""
+    folder: str = ""
     bars: dict[str, Bar] = field(default_factory=dict)
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     sources: int = 0
     retries: int = 0
+    reused: int = 0
     problems: int = 0
+    last: float | None = None
 
     def take(self, event: Event, now: float) -> None:
         """Bring the picture up to date with one event."""
         match event:
             case RunStarted():
-                self.topic = printable(event.topic)
+                self._begin_session(event, now)
             case StageStarted():
                 self._begin(event, now)
             case StageAdvanced():
@@ -111,10 +120,19 @@ class Board:
                 self.sources = max(self.sources, event.sources)
             case Retried():
                 self.retries += 1
+            case Reused():
+                self.reused += 1
+                if event.stage in self.bars:
+                    self.bars[event.stage].reused += 1
             case Degraded() | Failed():
                 self.problems += 1
             case _:
                 pass
+        self.last = now
+
+    def goes_on(self, event: RunStarted) -> bool:
+        """Whether it is another session of the run that is shown."""
+        return event.session > 1 and bool(event.folder) and event.folder == self.folder
 
     def download(self, name: str, done: int, total: int, now: float) -> Bar:
         """Note how far a download is; sizes in bytes."""
@@ -124,12 +142,13 @@ class Board:
         return bar
 
     def totals(self, now: float) -> str:
-        """The run in one line: topic, time, calls, tokens, sources; retries and problems if there are any."""
+        """The run in one line: topic, time, calls, tokens, sources; what was reused, retries and problems, if any."""
         parts = [f"{self.topic or 'starting'}  {clock(now - self.started)}"]
         if self.topic:
             tokens = f"{amount(self.tokens_in)} tokens in, {amount(self.tokens_out)} out"
             parts += [f"{self.calls} calls", tokens, f"{self.sources} sources"]
-        parts += [f"{n} {word}" for n, word in ((self.retries, "retries"), (self.problems, "problems")) if n]
+        counted = ((self.reused, "reused"), (self.retries, "retries"), (self.problems, "problems"))
+        parts += [f"{n} {word}" for n, word in counted if n]
         return ", ".join(parts)
 
     def draw(self, now: float) -> RenderableType:
@@ -142,6 +161,13 @@ class Board:
         for bar in list(self.bars.values()):
             table.add_row(Text(bar.name), _picture(bar), *_texts(bar, now))
         return Group(table, Text(self.totals(now), style="bold", no_wrap=True, overflow="ellipsis"))
+
+    def _begin_session(self, event: RunStarted, now: float) -> None:
+        if self.goes_on(event):
+            self.bars = {name: bar for name, bar in self.bars.items() if bar.in_bytes}
+            self.problems = 0  # those that are still there are told again
+            self.started += now - (now if self.last is None else self.last)
+        self.topic, self.folder = printable(event.topic), event.folder
 
     def _begin(self, event: StageStarted, now: float) -> None:
         bar = self.bars.get(event.stage)

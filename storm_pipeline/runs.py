@@ -54,14 +54,14 @@ class RunStore:
 
     @classmethod
     def create(
-        cls, root: Path, topic: str, recipe: str = "article", given: Mapping[str, Any] | None = None
+        cls, root: Path, topic: str, recipe: str = "storm", given: Mapping[str, Any] | None = None
     ) -> "RunStore":
         """Make a new folder ``<slug>-<time>`` below ``root``.
 
         Args:
             root: folder of runs.
             topic: what the run is about.
-            recipe: ``article`` or ``outline``.
+            recipe: a method that writes articles, or ``outline``.
             given: pieces that the user gives instead of having them made, see :data:`EDITABLE`.
 
         Raises:
@@ -121,7 +121,7 @@ class RunStore:
 
     @property
     def recipe(self) -> str:
-        """``article`` or ``outline``."""
+        """Name of the method; ``outline`` for an outline alone."""
         return str(self.state["recipe"])
 
     def begin(self, settings: Settings) -> None:
@@ -269,11 +269,11 @@ def read_state(folder: Path) -> dict[str, Any]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process is writing to a run's folder."""
+    """Whether a process is writing to a run's folder; no, where that cannot be told."""
     try:
         _locked(folder).release()
-    except RunError:
-        return True
+    except RunError as error:
+        return isinstance(error.__cause__, Timeout)
     return False
 
 

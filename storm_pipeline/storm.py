@@ -17,7 +17,7 @@ from storm_pipeline.finding import open_engine
 from storm_pipeline.models import Model, open_models
 from storm_pipeline.outlines import parse_outline
 from storm_pipeline.programs import Programs
-from storm_pipeline.references.embedder import Embedder, open_embedder
+from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
 from storm_pipeline.runs import EDITABLE, RunStore
 from storm_pipeline.search.base import SearchEngine
@@ -78,11 +78,25 @@ class Storm:
         self._programs = programs or Programs()
         self._sinks = tuple(sinks)
         self._parts: Parts | None = None
+        self._other: Storm | None = None
         self._opening = threading.Lock()
         self._halts: set[threading.Event] = set()
 
-    def write(self, topic: str) -> Article:
+    def write(
+        self,
+        topic: str,
+        recipe: str = "storm",
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article:
         """Research a topic and write an article about it.
+
+        Args:
+            topic: what it should be about, at most 300 characters.
+            recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
+            sinks: receive the events of this run, beside those that receive all.
+            halt: set it, from any thread, to stop this run in order; :meth:`stop` stops all.
 
         The run's folder (below ``settings.out``) holds the article in every form, the research and the usage. However
         the run ends, :meth:`resume` goes on from there without asking anything twice.
@@ -93,13 +107,17 @@ class Storm:
             StoppedError, TooManyFailuresError: the run ended before its time.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        return self._new_run(topic, "article", _write)
+        if recipe not in recipes.RECIPES:
+            raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
+        return self._new_run(topic, recipe, _write, halt, *sinks)
 
     def outline(self, topic: str) -> Outline:
         """Research a topic and outline an article about it (the paper's pre-writing stage); errors as :meth:`write`."""
         return self._new_run(topic, "outline", _outline)
 
-    def resume(self, run: Path | str) -> Article | Outline:
+    def resume(
+        self, run: Path | str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+    ) -> Article | Outline:
         """Go on with a run that was interrupted, stopped, capped or failed; a finished one is given back as it is.
 
         What was bought is used again as long as what it was made from is unchanged. Settings are those of the run;
@@ -107,6 +125,8 @@ class Storm:
 
         Args:
             run: the run's folder.
+            sinks: as for :meth:`write`.
+            halt: as for :meth:`write`.
 
         Returns:
             What the run is to make: an article, or an outline.
@@ -122,8 +142,8 @@ class Storm:
             engine = store.state.get("engine")
             if settings.search == "auto" and engine:
                 settings = settings.model_copy(update={"search": engine})
-            work: Callable[[RunContext], Article | Outline] = _write if store.recipe == "article" else _outline
-            return self._with(settings)._session(store, work, threading.Event())
+            work: Callable[[RunContext], Article | Outline] = _outline if store.recipe == "outline" else _write
+            return self._with(settings)._session(store, work, halt or threading.Event(), *sinks)
 
     def write_from(self, piece: str, run: Path | str) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a folder of its own.
@@ -150,7 +170,7 @@ class Storm:
     async def awrite(self, topic: str) -> Article:
         """As :meth:`write`, for programs with an event loop. Cancelling it stops the run in order, to be resumed."""
         halt = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, "article", _write, halt))
+        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, "storm", _write, halt))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -161,7 +181,7 @@ class Storm:
     def stream(self, topic: str) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
         halt = threading.Event()
-        return Stream(lambda sink: self._new_run(topic, "article", _write, halt, sink), halt)
+        return Stream(lambda sink: self._new_run(topic, "storm", _write, halt, sink), halt)
 
     def stop(self) -> None:
         """Stop every run of this object in order: what is in flight is finished and saved, then StoppedError is raised.
@@ -196,9 +216,15 @@ class Storm:
                 self._halts.discard(halt)
 
     def _with(self, settings: Settings) -> "Storm":
-        """This object with other settings."""
+        """This object with other settings; the last one is kept, so that runs resumed one by one share its parts."""
         if settings == self.settings:
             return self
+        with self._opening:
+            if self._other is None or self._other.settings != settings:
+                self._other = self._changed(settings)
+            return self._other
+
+    def _changed(self, settings: Settings) -> "Storm":
         other = Storm(
             settings,
             models=self._own_models,
@@ -231,7 +257,7 @@ class Storm:
                 self._parts = Parts(
                     open_engine(settings, self._own_search, progress),
                     self._own_models or open_models(settings, progress),
-                    self._own_embedder or open_embedder(settings.embedder, settings.cache, progress),
+                    self._own_embedder or shared_embedder(settings.embedder, settings.cache, progress),
                     self._own_contents,
                     self._programs,
                 )
@@ -250,7 +276,7 @@ def resume(run: Path | str, **settings: Any) -> Article | Outline:
 
 def _write(ctx: RunContext) -> Article:
     start = time.monotonic()
-    article = recipes.storm(ctx, ctx.run.topic)
+    article = recipes.RECIPES[ctx.run.recipe](ctx, ctx.run.topic)
     if unread := ctx.search.unread:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets stand in, such as {url}: {reason}")

@@ -35,6 +35,11 @@ def word_count(text: str) -> int:
     return len(words(text))
 
 
+def folded_words(text: str) -> list[str]:
+    """The words of a text for comparison: forms, case and apostrophes that mean the same are made the same."""
+    return [word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold())]
+
+
 def foreign_script_share(text: str, like: str) -> float:
     """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
@@ -59,7 +64,7 @@ def longest_common_run(a: str, b: str) -> int:
 
     Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
     """
-    left, right = _folded(a), "\n".join(["", *_folded(b), ""])
+    left, right = folded_words(a), "\n".join(["", *folded_words(b), ""])
     best = 0
     for start in range(len(left)):
         while start + best < len(left) and "\n".join(["", *left[start : start + best + 1], ""]) in right:
@@ -72,7 +77,7 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
     A text shorter than n words is compared whole; an empty ``a`` gives 0.0. Not symmetric.
     """
-    left, right = _folded(a), _folded(b)
+    left, right = folded_words(a), folded_words(b)
     if not left:
         return 0.0
     size = max(1, min(n, len(left)))
@@ -116,10 +121,6 @@ def _word_pattern() -> re.Pattern[str]:
     han = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     letter = rf"(?:(?![{han}])[^\W_][{marks}]*)"
     return re.compile(rf"[{han}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
-
-
-def _folded(text: str) -> list[str]:
-    return [word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold())]
 
 
 def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:

@@ -12,11 +12,11 @@ from typing import Any
 import dspy
 from servers import Reply, Request, ScriptedServer
 
-from signatures import outline, research, review, writing
+from signatures import judging, outline, research, review, writing
 
 SIGNATURES: dict[str, type[dspy.Signature]] = {
     cls.__name__: cls
-    for module in (research, outline, writing, review)
+    for module in (research, outline, writing, review, judging)
     for _, cls in inspect.getmembers(module, inspect.isclass)
     if issubclass(cls, dspy.Signature)
 }
@@ -89,6 +89,12 @@ def default_answers() -> dict[str, Answer]:
         "AnswerQuestion": from_facts,
         "DraftOutline": _outline(History=[], Goods=[], Routes=[]),
         "RefineOutline": _outline(History=["Early history"], Goods=[], Routes=[], Legacy=[]),
+        "AskQuestions": lambda user: json.dumps(
+            {"questions": [f"What is known about aspect {i} of it?" for i in range(9)]}
+        ),
+        "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
+        "WriteArticle": lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}",
+        "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
         "WriteSection": lambda user: from_facts(user, 6),
         "WriteLead": lambda user: " ".join(re.findall(r"(About [^.]+\.)", user.split("Article:")[-1])[:3]),
         "FindRepeated": json.dumps({"repeated": []}),

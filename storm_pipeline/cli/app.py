@@ -6,11 +6,14 @@ from typing import Annotated
 import typer
 
 from storm_pipeline import __version__
+from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
+from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
+from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.writing import outline, resume, write
@@ -24,7 +27,11 @@ app = typer.Typer(
 )
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
-app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN.")(resume)
+app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
+app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN or batch.")(resume)
+app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC will take.")(estimate)
+app.command(short_help="List the runs: how each stands, and what it took.")(runs)
+app.command(short_help="Tell what happened in RUN.")(show)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")

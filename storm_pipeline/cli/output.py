@@ -1,12 +1,20 @@
 """Writing to standard output: results only, and no complaint when nobody reads them any more."""
 
+import dataclasses
+import json
 import os
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from storm_pipeline.events import Event, JsonLinesSink
+
+if TYPE_CHECKING:
+    from storm_pipeline.batch import TopicRow
 
 _BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
 _WIDTH_OF_A_PIPE = 200
@@ -22,12 +30,19 @@ def say(text: str) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table: as wide as the terminal, or wide enough for other programs."""
+    """Write a table: as wide as the terminal, or wide enough for other programs; nothing of it is cut off."""
+    say(table_text(columns, rows))
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as :func:`show_table` writes it."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
+    for column in table.columns:
+        column.overflow = "fold"
     for row in rows:
         table.add_row(*row)
     console = Console(markup=False, highlight=False, emoji=False)
@@ -35,7 +50,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         console.width = _WIDTH_OF_A_PIPE
     with console.capture() as capture:
         console.print(table)
-    say("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def silence_stdout() -> None:
@@ -64,3 +79,36 @@ class EventLines:
             self._lines = None
             silence_stdout()
             typer.echo("nobody reads the events any more; the run goes on", err=True)
+
+
+class BatchLines:
+    """A batch's sink: JSON lines on standard output, those of a run as :class:`EventLines` has them and ``order``."""
+
+    def __init__(self) -> None:
+        self._gone = False
+
+    def begin(self, folder: Path, rows: "Sequence[TopicRow]") -> None:
+        """Write where the batch is and how many topics it has."""
+        self._write("BatchStarted", folder=str(folder), topics=len(rows))
+
+    def event(self, number: int, event: Event) -> None:
+        """Write an event of a topic's run."""
+        self._write(type(event).__name__, order=number, **dataclasses.asdict(event))
+
+    def row(self, row: "TopicRow") -> None:
+        """Write how a topic stands now."""
+        facts = dataclasses.asdict(row)
+        order, number = facts.pop("order"), facts.pop("number")
+        self._write("TopicChanged", order=number, topic=order["topic"], **facts)
+
+    def _write(self, name: str, **facts: Any) -> None:
+        if self._gone:
+            return
+        try:
+            line = json.dumps({"event": name, "at": round(time.time(), 3)} | facts, ensure_ascii=False)
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._gone = True
+            silence_stdout()
+            typer.echo("nobody reads the events any more; the batch goes on", err=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from storm_pipeline.display import amount, printable
+from storm_pipeline.display import amount, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Usage
 
 _MOST_PROBLEMS = 5
@@ -31,9 +31,9 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
 
 
 def _usage(usage: Usage) -> str:
-    cost = f", ${usage.cost:.2f}" if usage.cost else ""
     tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
-    return f"{usage.calls} calls, {tokens}{cost}, {usage.seconds:.0f} s"
+    cost = "unknown cost" if usage.cost is None else dollars(usage.cost)
+    return f"{usage.calls} calls, {tokens}, {cost}, {usage.seconds:.0f} s"
 
 
 def _problems(problems: tuple[Problem, ...]) -> list[str]:

@@ -64,7 +64,7 @@ def write(
 
 def resume(
     ctx: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run, or of a batch.", show_default=False)],
     *,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
@@ -72,10 +72,18 @@ def resume(
 ) -> None:
     """Go on with RUN, which was interrupted, stopped by a cap, or failed; nothing is bought twice.
 
-    Options take the place of the settings that the run had. A finished run is only told again.
+    Options take the place of the settings that the run had. A finished run is only told again. Of a batch, what is
+    written stays, and all else goes on or is begun.
     """
     with Guard(debug=debug) as guard:
         guard.folder = run
+        from storm_pipeline.batch import is_batch
+
+        if is_batch(run):
+            from storm_pipeline.cli.batch import go_on
+
+            go_on(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
+            return
         from storm_pipeline.ledger import Ledger
         from storm_pipeline.types import Article
 

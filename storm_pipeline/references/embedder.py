@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,8 @@ class Embedder(Protocol):
     """Turns texts into unit vectors, so that an inner product is a cosine. Called from several threads at once.
 
     ``name`` identifies the vectors: two embedders of one name give interchangeable vectors. ``dimension`` is
-    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of length 1.
+    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of length 1. Where a row
+    depends on its text alone to the last bit, as with the pinned model, a run can be repeated to the letter.
     """
 
     @property
@@ -229,6 +231,20 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> E
     if Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
     return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=cache / "models" / "hub")
+
+
+_shared: WeakValueDictionary[tuple[str, Path], Embedder] = WeakValueDictionary()
+_sharing = threading.Lock()
+
+
+def shared_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
+    """As :func:`open_embedder`, but one object for all of this process that use it at the same time."""
+    key = (name, cache.resolve())
+    with _sharing:
+        embedder = _shared.get(key)
+        if embedder is None:
+            _shared[key] = embedder = open_embedder(name, cache, progress)
+        return embedder
 
 
 def encodable(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
+from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.sentences import is_complete, split_sentences
 from storm_pipeline.text import word_count, words
 from storm_pipeline.types import Citation, Snippet
@@ -59,9 +60,9 @@ def _shared(need: str, texts: Sequence[str]) -> list[float]:
     """For each text the weight of the needed stems that it has: rarer ones weigh more, longer texts less."""
     wanted, terms = stem_set(need), [stem_set(text) for text in texts]
     frequency = Counter(term for own in terms for term in own)
-    return [
-        sum(math.log(1 + len(terms) / frequency[t]) for t in wanted & own) / math.sqrt(8 + len(own)) for own in terms
-    ]
+    weight = {term: math.log(1 + len(terms) / frequency[term]) for term in wanted & frequency.keys()}
+    # fsum, since a set's order, and with it a plain sum's last digit, is another in every process.
+    return [math.fsum(weight[term] for term in wanted & own) / math.sqrt(8 + len(own)) for own in terms]
 
 
 def numbered(facts: Sequence[Fact]) -> str:
@@ -72,7 +73,7 @@ def numbered(facts: Sequence[Fact]) -> str:
 @lru_cache(maxsize=4096)
 def stem_set(text: str) -> frozenset[str]:
     """Content words cut to a crude stem, for comparing what two texts speak of."""
-    told = (word for word in words(text.casefold()) if word not in _STOP and (len(word) > 1 or word.isdigit()))
+    told = (word for word in words(text.casefold()) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()))
     return frozenset(map(_stem, told))
 
 
@@ -92,10 +93,3 @@ def _distinct(facts: Iterable[Fact]) -> list[Fact]:
 def _best(items: Sequence[T], scores: Sequence[float], limit: int) -> list[T]:
     best = sorted(range(len(items)), key=lambda i: (-scores[i], i))[:limit]
     return [items[i] for i in sorted(best)]
-
-
-_STOP = frozenset(
-    """
-    a
-    """.split()
-)

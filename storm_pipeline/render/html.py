@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from storm_pipeline.display import dollars
 from storm_pipeline.references.citations import cited_pages, number_references
+from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.text import tidy
 from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
@@ -96,6 +98,8 @@ def to_html(article: Article, *, lang: str = "en") -> str:
         uncited=sum(not sentence.citations for sentence in sentences),
         usage=article.usage,
         facts=_facts(article.usage),
+        costs=cost_rows(article.usage),
+        total=cost_total(article.usage),
         counts=_counts(article),
         problems=article.report.problems,
         research=[(c.perspective, [page.turn(turn) for turn in c.turns]) for c in _held(article)],
@@ -167,19 +171,17 @@ def _held(article: Article) -> list[Conversation]:
 
 
 def _facts(usage: Usage) -> list[tuple[str, str]]:
-    """What the run used, as (name, value) rows; unknown values are left out."""
+    """What the run used, as (name, value) rows; a cost that is unknown is said to be."""
     if not usage.rows:
         return []
-    rows = [
+    return [
         ("Written by", ", ".join(dict.fromkeys(tidy(row.model) for row in usage.rows))),
         ("Model calls", f"{usage.calls:,}"),
         ("Tokens read", f"{usage.tokens_in:,}"),
         ("Tokens written", f"{usage.tokens_out:,}"),
         ("Time", duration(usage.seconds)),
+        ("Cost", dollars(usage.cost)),
     ]
-    if usage.cost is not None:
-        rows.append(("Cost", f"${usage.cost:,.2f}" if usage.cost >= 0.01 or usage.cost == 0 else "under $0.01"))
-    return rows
 
 
 def _counts(article: Article) -> list[tuple[str, int]]:

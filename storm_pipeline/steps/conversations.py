@@ -2,6 +2,7 @@
 
 import re
 
+from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.journal import fingerprint
@@ -30,7 +31,6 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
         ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
-    piece = f"conversations/{slug(perspective.name)}-{fingerprint(perspective.name, perspective.focus)[:6]}.json"
     for _ in range(ctx.settings.turns):
         try:
             turn = _take_turn(ctx, topic, perspective, turns)
@@ -40,16 +40,61 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
         if turn is None:
             break
         turns.append(turn)
-        ctx.run.save_json(piece, Conversation(perspective, tuple(turns)))
+        ctx.run.save_json(_piece(perspective), Conversation(perspective, tuple(turns)))
         ctx.events.advance(f"{perspective.name}: {turn.question}")
     return Conversation(perspective, tuple(turns))
+
+
+def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
+    """M questions written down together, before anything is known, then looked up side by side (paper section 5.2).
+
+    The ablation of the conversation: as many questions as an interview has, none of which follows from an answer. What
+    cannot be asked or looked up is recorded.
+    """
+    number = ctx.settings.turns
+    try:
+        reply = ctx.ask(
+            "asker", ctx.programs.questions, topic=topic, perspective=_told(perspective), number=number
+        ).questions
+    except ModelError as error:
+        ctx.events.failed(f"questions of {perspective.name!r}", error)
+        return Conversation(perspective)
+    questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
+    found = parallel_map(lambda question: _try_looking_up(ctx, topic, question), questions, workers=len(questions))
+    conversation = Conversation(perspective, tuple(turn for turn in found if turn is not None))
+    ctx.run.save_json(_piece(perspective), conversation)
+    return conversation
+
+
+def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
+    try:
+        turn = _looked_up(ctx, topic, question)
+    except ModelError as error:
+        ctx.events.failed(f"question {question!r}", error)
+        return None
+    ctx.events.advance(question)
+    return turn
+
+
+def _told(perspective: Perspective) -> str:
+    """As a prompt tells it; a perspective without a focus has no part in prompts."""
+    return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
+
+
+def _piece(perspective: Perspective) -> str:
+    """Name of the file that holds a conversation."""
+    number = fingerprint(perspective.name, perspective.focus)[:6]
+    return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
 def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> Turn | None:
     """The next turn, or None when the writer has nothing more to ask."""
     question = _ask_question(ctx, topic, perspective, turns)
-    if question is None:
-        return None
+    return None if question is None else _looked_up(ctx, topic, question)
+
+
+def _looked_up(ctx: RunContext, topic: str, question: str) -> Turn:
+    """A question with the queries, the sources and the answer that it leads to."""
     reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question)
     queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[: ctx.settings.queries]
     snippets = search_all(ctx, queries or (question,))
@@ -62,7 +107,7 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
             "asker",
             ctx.programs.question,
             topic=topic,
-            perspective=f"{perspective.name}. {perspective.focus}",
+            perspective=_told(perspective),
             conversation=history(turns),
         ).question
         if not _THANKS.search(reply):
@@ -100,7 +145,8 @@ def _answer(ctx: RunContext, topic: str, question: str, snippets: tuple[Snippet,
     limit = ctx.settings.answer_facts
     facts = nearest_facts(nearest(snippets, need, limit), need, limit)
     # What is shown is embedded while the conversation goes on; the rest can still be found by its words.
-    ctx.store.add(ctx.store.snippet(fact.citation.snippet_id) for fact in facts)
+    shown = {fact.citation.snippet_id for fact in facts}
+    ctx.store.add(snippet for snippet in snippets if snippet.id in shown)
     reply = ctx.ask("expert", ctx.programs.answer, topic=topic, question=question, facts=numbered(facts)).answer
     if _NOTHING.match(reply):
         return ()

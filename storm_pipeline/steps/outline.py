@@ -6,12 +6,17 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.programs import Program
+from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.sentences import truncate_sentences
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Conversation, Outline
+from storm_pipeline.types import Citation, Conversation, Outline, Snippet
 
 _TITLES = 1500
 """Characters of source titles shown when refining: what the sources are about is what sections can be filled with."""
+
+
+_PASSAGE = 120
+"""Words of each passage shown when planning from passages."""
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
@@ -24,6 +29,17 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
             return Outline(topic)
         ctx.run.save_text("outline-draft.md", outline_to_markdown(draft))
         return draft
+
+
+def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
+    """An outline from retrieved passages alone, as the baselines RAG, oRAG and RPRR make it (paper section 4.3).
+
+    Raises:
+        ModelError: there is none.
+    """
+    with ctx.events.in_stage("outline"):
+        facts = [Fact(truncate_sentences(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
+        return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:

@@ -12,7 +12,7 @@ from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.references.support import check_support
 from storm_pipeline.runs import slug
 from storm_pipeline.sentences import is_complete
-from storm_pipeline.steps.evidence import SectionEvidence, fill_gaps, gather_evidence
+from storm_pipeline.steps.evidence import SectionEvidence
 from storm_pipeline.steps.wording import in_own_words, stands_alone
 from storm_pipeline.text import foreign_script_share, word_count
 from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
@@ -27,14 +27,13 @@ _FEWEST_SENTENCES = 2
 """A heading over a single sentence promises more than it holds."""
 
 
-def write_sections(ctx: RunContext, outline: Outline) -> tuple[Section, ...]:
-    """Write every section of the outline that the sources can fill; those left out are recorded.
+def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> tuple[Section, ...]:
+    """Write every section that the sources can fill from its own evidence; those left out are recorded.
 
     Raises:
         ModelAuthError: the endpoint refuses the key.
     """
     with ctx.events.in_stage("sections", total=len(outline.sections)):
-        evidence = fill_gaps(ctx, outline, gather_evidence(ctx, outline))
         written = parallel_map(
             lambda numbered: _write(ctx, outline, *numbered), enumerate(evidence, 1), workers=len(evidence)
         )
@@ -128,11 +127,22 @@ def _blocks(heading: Heading, text: str) -> list[tuple[str, list[str]]]:
 
 
 def _paragraphs(ctx: RunContext, lines: Sequence[str], facts: Sequence[Fact], known: str) -> tuple[Paragraph, ...]:
-    read = [_sentences(ctx, line, facts, known) for line in lines if line.strip()]
+    read = [cited_sentences(ctx, line, facts, known) for line in lines if line.strip()]
     return tuple(Paragraph(sentences) for sentences in read if sentences)
 
 
-def _sentences(ctx: RunContext, text: str, facts: Sequence[Fact], known: str) -> tuple[Sentence, ...]:
+def cited_sentences(ctx: RunContext, text: str, facts: Sequence[Fact], known: str) -> tuple[Sentence, ...]:
+    """The sentences of what a model wrote from facts, each with the facts that support it.
+
+    What is cut off, in another script, or supported by nothing shown (unless it is to be kept) is dropped and counted;
+    what copies a fact is said in other words.
+
+    Args:
+        ctx: the run.
+        text: one paragraph of the reply, with its ``[n]`` markers.
+        facts: what was shown, in the order of its numbers.
+        known: what a sentence may speak of without a source: the topic and the headings.
+    """
     cited = parse_cited(text, [fact.citation for fact in facts])
     like = known + " ".join(fact.text for fact in facts)
     whole = [s for s in cited.sentences if is_complete(s.text) and foreign_script_share(s.text, like) <= _FOREIGN]

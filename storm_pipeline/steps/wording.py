@@ -43,7 +43,8 @@ def in_own_words(
 
     Where the sentences stand ``alone``, those are reworded too that lean on one before them.
     """
-    copied = [s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and _POINTS_BACK.match(s.text))]
+    due = (s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and _POINTS_BACK.match(s.text)))
+    copied = list(dict.fromkeys(due))
     new = parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied))
     reworded = dict(zip(copied, new, strict=True))
     done = sum(sentence is not None for sentence in reworded.values())

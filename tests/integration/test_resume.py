@@ -242,7 +242,7 @@ def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
         assert capped.usage.tokens_in + capped.usage.tokens_out <= tokens * 9 // 10
         assert capped.sections
         assert any("research may use" in problem.detail for problem in capped.report.problems)
-        assert text(storm(server, tmp_path, max_tokens=10 * tokens).resume(folder(tmp_path))) == text(whole)
+        assert text(storm(server, tmp_path, turns=4, max_tokens=10 * tokens).resume(folder(tmp_path))) == text(whole)
 
 
 def test_a_cap_on_dollars_needs_prices(tmp_path: Path) -> None:

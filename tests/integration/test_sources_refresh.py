@@ -249,5 +249,5 @@ def test_an_unreachable_wiki_ends_the_command_with_one_line(tmp_path: Path, monk
     with closed_port() as url:
         done = CliRunner().invoke(app, ["sources", "refresh", "--api", f"{url}/w/api.php", "--cache", str(tmp_path)])
     assert done.exit_code == 1
-    assert done.stderr.startswith("error: Wikipedia could not be reached")
+    assert done.stderr.startswith("error: Wikipedia (127.0.0.1:")
     assert len(done.stderr.splitlines()) == 1

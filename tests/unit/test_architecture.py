@@ -17,7 +17,8 @@ ORDER = [
     {"pages", "sources"},
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},
-    {"models"},
+    {"models", "timeline"},
+    {"estimate"},
     {"finding"},
     {"recording"},
     {"context"},
@@ -25,8 +26,9 @@ ORDER = [
     {"recipes"},
     {"sessions", "streaming"},
     {"storm"},
+    {"batch"},
     {"evaluation"},
-    {"progress", "progress_board"},
+    {"progress", "progress_board", "run_list"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

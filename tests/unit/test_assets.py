@@ -107,6 +107,7 @@ def test_the_shipped_catalogue_is_complete_and_pinned() -> None:
         "qwen2.5-coder-0.5b-instruct-q4_k_m",
         "qwen2.5-coder-1.5b-instruct-q4_k_m",
         "all-MiniLM-L6-v2",
+        "en_core_web_sm",
         "wikipedia-vital-article-leads-en",
     }
     for asset in found.values():

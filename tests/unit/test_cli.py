@@ -61,6 +61,8 @@ ARTICLE = Article(
 )
 OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
 
+HOW_TO_GO_ON = f"what was finished is in {Path('runs/x')}; go on with: storm resume {Path('runs/x')}"
+
 
 class FakeStorm:
     """Does what ``answer`` says, after the events of a run in ``runs/x``."""
@@ -186,7 +188,7 @@ def test_write_prints_paths_and_a_summary() -> None:
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
         "1 sections, 7 words, 1 references, 1 of 2 sentences uncited",
-        "7 calls, 1.2k tokens in, 300 out, 42 s",
+        "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
         "3 problems:",
         "failure in sections: no reply (3 times)",
         "conversations",
@@ -199,7 +201,7 @@ def test_outline_prints_markdown_and_a_summary() -> None:
     assert "# Origins" in result.stdout
     assert "# Trade" in result.stdout
     assert "1 sections, 2 headings" in result.stderr
-    assert "1 calls, 1.0k tokens in, 50 out" in result.stderr
+    assert "1 calls, 1.0k tokens in, 50 out, unknown cost" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["write", "outline"])
@@ -234,7 +236,7 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
         (
             ModelError("no\nmodel\x1b[2J"),
             1,
-            f"error: no model [2J (what was finished is in {Path('runs/x')})",
+            f"error: no model [2J ({HOW_TO_GO_ON})",
         ),
         (NothingFoundError("no source"), 1, "error: no source (what"),
         (StormError("root"), 1, "error: root (what"),
@@ -420,12 +422,18 @@ PRELUDE = """
     from storm_pipeline import assets
     from storm_pipeline.cli import main
     from storm_pipeline.concurrency import Tasks
+    from storm_pipeline.errors import StoppedError
     from storm_pipeline.events import Events, RunStarted
     from storm_pipeline.types import Heading, Outline
 
     class Storm:
         def __init__(self, settings, sinks):
             self.events = Events(*sinks)
+            self.running = True
+            self.halt = threading.Event()
+
+        def stop(self):
+            self.halt.set()
 
         def outline(self, topic):
             self.events.emit(RunStarted("run", topic, "runs/x"))
@@ -457,7 +465,26 @@ def start(work: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_does_not_wait_for_threads_that_wait_for_a_model(number: signal.Signals) -> None:
+def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
+    orderly = """
+        def work(self, topic):
+            print("working", file=sys.stderr, flush=True)
+            self.halt.wait(60)
+            print("saved", file=sys.stderr, flush=True)
+            raise StoppedError("stopped")
+    """
+    with start(orderly, "--quiet") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "working\n"
+        process.send_signal(number)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}"]
+    assert "once more ends it now" in complaint.splitlines()[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_second_interruption_waits_for_nothing(number: signal.Signals) -> None:
     waiting = """
         def work(self, topic):
             with Tasks() as tasks:
@@ -469,9 +496,26 @@ def test_an_interruption_does_not_wait_for_threads_that_wait_for_a_model(number:
         assert process.stderr is not None
         assert process.stderr.readline() == "waiting\n"
         process.send_signal(number)
+        assert "once more" in process.stderr.readline()
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_before_the_work_has_begun_an_interruption_ends_it_at_once() -> None:
+    loading = """
+        def work(self, topic):
+            self.running = False
+            print("loading", file=sys.stderr, flush=True)
+            threading.Event().wait(600)
+    """
+    with start(loading, "--quiet") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint == f"interrupted; what was finished is in {Path('runs/x')}\n"
+    assert complaint == f"interrupted; {HOW_TO_GO_ON}\n"
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json-events",)])

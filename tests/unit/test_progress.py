@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from storm_pipeline.display import amount, clock, printable
+from storm_pipeline.display import age, amount, clock, dollars, printable
 from storm_pipeline.events import (
     CallFinished,
     Counted,
@@ -19,8 +19,10 @@ from storm_pipeline.events import (
     Failed,
     Noted,
     Retried,
+    Reused,
     RunFinished,
     RunStarted,
+    RunStopped,
     Searched,
     StageAdvanced,
     StageFinished,
@@ -61,7 +63,7 @@ def run_of(sink: ProgressSink) -> None:
             events.advance(f"Historian: what came in year {turn}?")
     with events.in_stage("sections", total=2):
         events.advance("Origins")
-        events.failed("section 'Legacy' could not be written")
+        events.failed("it", ValueError("section 'Legacy' could not be written"))
     events.emit(RunFinished("run", 12.0, "runs/silk-road"))
 
 
@@ -261,7 +263,9 @@ def test_events_from_many_threads() -> None:
 stages = st.sampled_from(["conversations", "sections", "outline"])
 texts = st.text(max_size=80)
 happenings = st.one_of(
-    st.builds(RunStarted, stages, texts, texts),
+    st.builds(RunStarted, stages, texts, texts, st.integers(0, 3)),
+    st.builds(RunStopped, stages, st.floats(0, 1e5), texts),
+    st.builds(Reused, stages, texts),
     st.builds(StageStarted, stages, st.none() | st.integers(0, 9)),
     st.builds(StageAdvanced, stages, texts),
     st.builds(StageFinished, stages, st.floats(0, 1e5)),
@@ -304,3 +308,75 @@ def test_amounts_are_short_and_near(number: int) -> None:
 
 def test_clock() -> None:
     assert [clock(s) for s in (0, 59.9, 61, 3600, 36_061)] == ["0:00", "0:59", "1:01", "1:00:00", "10:01:01"]
+
+
+def test_age() -> None:
+    assert [age(s) for s in (-5, 48.9, 60, 7199, 90_000, 1e9)] == ["0 s", "48 s", "1 min", "1 h", "1 d", "11,574 d"]
+
+
+def test_dollars() -> None:
+    shown = ["unknown", "$0.00", "under $0.0001", "$0.0031", "$0.01", "$1,234.50"]
+    assert [dollars(cost) for cost in (None, 0.0, 0.00002, 0.0031, 0.012, 1234.5)] == shown
+
+
+def resumed_run_of(sink: ProgressSink) -> None:
+    """A run that is stopped, then gone on with."""
+    events = Events(sink)
+    events.emit(RunStarted("run", "Silk Road", "runs/x"))
+    with events.in_stage("conversations", total=4):
+        events.emit(CALL)
+        events.advance("a")
+        events.degraded("a page was not read")
+    events.emit(RunStopped("run", 75.0, "stopped; what was finished is saved"))
+    events.emit(RunStarted("run", "Silk Road", "runs/x", 2))
+    with events.in_stage("conversations", total=4):
+        events.emit(Reused("conversations", "reply"))
+        events.emit(Reused("conversations", "search"))
+        events.degraded("a page was not read")
+        events.advance("a")
+        events.emit(CALL)
+        events.advance("b")
+    events.emit(RunFinished("run", 3.0, "runs/x"))
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_that_a_run_was_stopped_and_goes_on_is_told(terminal: bool) -> None:
+    made, stream = console(terminal=terminal)
+    with ProgressSink(made) as sink:
+        resumed_run_of(sink)
+    text = plain(stream.getvalue())
+    for fact in (
+        "stopped after 1:15: stopped; what was finished is saved",
+        "going on with Silk Road, session 2, in runs/x",
+        "2 of at most 4 turns, 2 reused",
+        "2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
+    ):
+        assert fact in text
+
+
+def test_plain_lines_say_what_there_is_when_a_run_is_stopped() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        resumed_run_of(sink)
+    lines = stream.getvalue().splitlines()
+    assert [line for line in lines if line.startswith(("so far", "finished"))] == [
+        "so far: Silk Road  0:00, 1 calls, 1.0k tokens in, 250 out, 0 sources, 1 problems",
+        "finished: Silk Road  0:00, 2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
+    ]
+
+
+def test_another_run_that_goes_on_is_not_the_one_before() -> None:
+    board = Board(0.0)
+    board.take(RunStarted("run", "A", "runs/a"), 0.0)
+    board.take(CALL, 1.0)
+    assert not board.goes_on(RunStarted("run", "B", "runs/b", 2))
+    assert board.goes_on(RunStarted("run", "A", "runs/a", 2))
+
+
+def test_the_time_between_sessions_does_not_count() -> None:
+    board = Board(100.0)
+    board.take(RunStarted("run", "A", "runs/a"), 100.0)
+    board.take(CALL, 110.0)
+    board.take(RunStarted("run", "A", "runs/a", 2), 5000.0)
+    board.take(CALL, 5020.0)
+    assert "0:30" in board.totals(5020.0)

@@ -5,8 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
-from strategies import HOSTILE, URLS, articles
+from strategies import HOSTILE, URLS, articles, usages
 
+from storm_pipeline.render.costs import cost_rows
 from storm_pipeline.render.html import duration, to_html
 from storm_pipeline.text import tidy
 from storm_pipeline.types import (
@@ -60,6 +61,14 @@ ALLOWED = {
     "dt",
     "dd",
     "script",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tfoot",
+    "tr",
+    "th",
+    "td",
 }
 
 
@@ -228,3 +237,40 @@ def test_page_is_self_contained_and_in_its_language() -> None:
 )
 def test_duration(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown
+
+
+def usage_table(page: str) -> list[list[str]]:
+    """The cells of the table in the foot, row by row."""
+    table = page[page.index("<table>") : page.index("</table>")]
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
+    return [
+        [tidy(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)] for row in rows
+    ]
+
+
+def test_the_foot_tells_what_each_stage_and_role_took() -> None:
+    rows = (
+        UsageRow("lead", "writer", "m", 1, 500, 0, 20, 2.0, None),
+        UsageRow("sections", "reviewer", "m", 1, 10, 0, 5, 61.0, 0.0),
+        UsageRow("sections", "writer", "m", 2, 1000, 400, 50, 9.0, 0.5),
+        UsageRow("sections", "writer", "other", 1, 1000, 0, 50, 1.0, 0.002),
+    )
+    assert usage_table(to_html(Article("x", usage=Usage(rows, 30.0))))[1:] == [
+        ["sections reviewer", "1", "10", "0", "5", "1:01", "$0.00"],
+        ["sections writer", "3", "1,600", "400", "100", "0:10", "$0.50"],
+        ["lead writer", "1", "500", "0", "20", "0:02", "unknown"],
+        ["In all", "5", "2,110", "400", "125", "0:30", "unknown"],
+    ]
+
+
+def test_a_cost_that_is_unknown_is_said_to_be() -> None:
+    article = Article("x", usage=Usage((UsageRow("lead", "writer", "m", 1),), 1.0))
+    assert "<dt>Cost</dt><dd>unknown</dd>" in to_html(article)
+    assert "<table>" not in to_html(Article("x"))
+
+
+@given(usages)
+def test_the_rows_of_the_table_hold_all_calls(usage: Usage) -> None:
+    rows = cost_rows(usage)
+    assert sum(int(row.calls.replace(",", "")) for row in rows) == usage.calls
+    assert len({(row.stage, row.role) for row in usage.rows}) == len(rows)

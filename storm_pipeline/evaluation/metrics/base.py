@@ -27,6 +27,9 @@ class Measure:
 Score = Mapping[str, float | None]
 """Name of a measure → value; None where it is not defined for the case (no entity in the truth, no citation …)."""
 
+Parameters = Mapping[str, str | int | float]
+"""What the numbers of a metric depend on beside the cases."""
+
 
 class Metric(Protocol):
     """Scores articles. Deterministic: the same cases and parameters give the same scores."""
@@ -40,7 +43,7 @@ class Metric(Protocol):
         """The numbers that it gives, in the order of a table."""
 
     @property
-    def parameters(self) -> Mapping[str, str | int | float]:
+    def parameters(self) -> Parameters:
         """What the numbers depend on beside the cases: models, versions, limits."""
 
     @property

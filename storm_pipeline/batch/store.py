@@ -1,0 +1,203 @@
+"""A batch's folder: what is to be written, and how far each topic is; held by one process at a time."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+from pydantic import TypeAdapter, ValidationError
+
+from storm_pipeline.batch.rows import TopicRow
+from storm_pipeline.errors import RunError
+from storm_pipeline.journal import Journal
+from storm_pipeline.runs import slug, write_atomically
+
+FORMAT = 1
+"""Version of a batch's folder; raised when an older reader would misread it."""
+_STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
+_ROW, _ROWS = TypeAdapter(TopicRow), TypeAdapter(list[TopicRow])
+_PAUSE = 20.0
+"""Between two refreshments of ``batch.json`` lies so many times what one takes: few with a hundred thousand topics."""
+
+
+class BatchStore:
+    """The folder of one batch. Use it in ``with``; callers see to it that one thread at a time changes it.
+
+    ``batch.json`` holds the format, the settings of the whole, and a row a topic with the folder of its run. It is
+    written atomically when the batch begins and ends, and refreshed in between; ``journal.jsonl`` holds every change
+    from the moment it happened, so that a killed batch knows what it began.
+
+    Attributes:
+        folder: where it is.
+        rows: how the topics stand, in order.
+        settings: of the whole batch: fields of Settings as JSON holds them, those alone that were given.
+        at_once: articles side by side.
+        repeated: orders that repeated others.
+    """
+
+    def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._lock = _locked(folder)
+        try:
+            self._journal = Journal(folder / _JOURNAL)
+            self._state = {name: value for name, value in state.items() if name != "topics"}
+            self.rows = self._stood(state)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.settings: dict[str, Any] = self._state["settings"]
+        self.at_once: int = self._state["at_once"]
+        self.repeated: int = self._state["repeated"]
+        self._due = 0.0
+        self._closed = False
+
+    @classmethod
+    def create(
+        cls,
+        root: Path,
+        name: str,
+        rows: Sequence[TopicRow],
+        *,
+        settings: Mapping[str, Any],
+        at_once: int,
+        repeated: int,
+    ) -> "BatchStore":
+        """Make a new folder ``<name>-<time>`` below ``root``.
+
+        Raises:
+            RunError: the folder cannot be made or written.
+        """
+        stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
+        folder = _new_folder(root, stem)
+        facts = {"settings": dict(settings), "at_once": at_once, "repeated": repeated}
+        made = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **facts, "topics": []})
+        made.rows = list(rows)
+        made.save(status="waiting")
+        return made
+
+    @classmethod
+    def open(cls, folder: Path) -> "BatchStore":
+        """The folder of a batch that was begun before.
+
+        Raises:
+            RunError: it is none, is damaged, belongs to a newer version, or another process writes to it.
+        """
+        return cls(folder, _read(folder))
+
+    def put(self, row: TopicRow) -> None:
+        """Note how a topic stands now.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        if self._closed:
+            return
+        self.rows[row.number - 1] = row
+        facts = _ROW.dump_python(row, mode="json", exclude={"order", "number"})
+        self._journal.add("row", str(row.number), facts)
+        if time.monotonic() >= self._due:
+            self.save()
+
+    def save(self, **facts: Any) -> None:
+        """Write ``batch.json``, with facts about the batch as a whole.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        start = time.monotonic()
+        self._state |= facts
+        whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
+        path = self.folder / _STATE
+        try:
+            write_atomically(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+        except OSError as error:
+            raise RunError(f"cannot write {path}: {error.strerror}; free some space, then resume") from error
+        now = time.monotonic()
+        self._due = now + _PAUSE * (now - start)
+
+    def close(self) -> None:
+        """Let other processes have the folder. May be called again."""
+        self._closed = True
+        self._journal.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _stood(self, state: Mapping[str, Any]) -> list[TopicRow]:
+        """The rows as the file has them, brought up to date with the journal."""
+        rows: list[TopicRow] = state["topics"]
+        for key, facts in self._journal.last("row").items():
+            index = int(key) - 1
+            if not 0 <= index < len(rows):
+                raise RunError(f"{self.folder / _JOURNAL} speaks of topic {key}, which {_STATE} has not: restore both")
+            rows[index] = replace(rows[index], **facts)
+        return rows
+
+
+def is_batch(folder: Path) -> bool:
+    """Whether a folder is that of a batch."""
+    return (folder / _STATE).is_file()
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    path = folder / _STATE
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RunError(f"{folder} is no folder of a batch: it has no {_STATE}") from error
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{path} is damaged: {error}") from error
+    if not isinstance(state, dict) or not isinstance(state.get("format"), int):
+        raise RunError(f"{path} is damaged: it does not say which format it has")
+    if state["format"] > FORMAT:
+        raise RunError(
+            f"{folder} was made by a newer version (format {state['format']}, this one reads {FORMAT}): "
+            "update storm-pipeline"
+        )
+    wanted = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
+    if wrong := [name for name, kind in wanted.items() if not isinstance(state.get(name), kind)]:
+        raise RunError(f"{path} is damaged: {wrong[0]!r} is missing")
+    try:
+        rows = _ROWS.validate_python(state["topics"])
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RunError(f"{path} is damaged: topics.{where}: {first['msg'].lower()}") from error
+    if [row.number for row in rows] != list(range(1, len(rows) + 1)):
+        raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
+    return state | {"topics": rows}
+
+
+def _new_folder(root: Path, name: str) -> Path:
+    for attempt in range(100):
+        folder = root / (name if attempt == 0 else f"{name}-{attempt + 1}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise RunError(
+                f"cannot make a batch's folder in {root}: {error.strerror}; choose another with --out"
+            ) from error
+        return folder
+    raise RunError(f"cannot find a free name for {name} in {root}; choose another folder with --out")
+
+
+def _locked(folder: Path) -> FileLock:
+    lock = FileLock(folder / _LOCK, is_singleton=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError(f"another process is writing to {folder}: wait for it, or stop it first") from error
+    except OSError as error:
+        raise RunError(f"cannot write to {folder}: {error.strerror}") from error
+    return lock

@@ -1,0 +1,109 @@
+"""``storm batch``, and going on with one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import BatchLines, say, table_text
+from storm_pipeline.cli.signals import stopping
+
+if TYPE_CHECKING:
+    from storm_pipeline.batch import Batch, BatchReport, BatchSink
+
+_Topics = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TOPICS_FILE",
+        help="A .txt with a topic a line, a .csv with a column 'topic' and others named as settings, or a .jsonl.",
+        show_default=False,
+    ),
+]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but errors.")]
+_JsonEvents = Annotated[
+    bool,
+    typer.Option(
+        "--json-events", help="Events as JSON lines on standard output, each with the number of its topic ('order')."
+    ),
+]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show an error's traceback, and what libraries log.")]
+_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written side by side, 1 to 64.")]
+
+
+def batch(
+    ctx: typer.Context,
+    topics_file: _Topics,
+    *,
+    at_once: _AtOnce = 2,
+    quiet: _Quiet = False,
+    json_events: _JsonEvents = False,
+    debug: _Debug = False,
+) -> None:
+    """Write an article about each topic of TOPICS_FILE, each in a run of its own below one folder.
+
+    Options hold for all topics, what the file sets for one comes first. Prints a table; go on with what failed or
+    was interrupted by `storm resume FOLDER`.
+    """
+    with Guard(debug=debug) as guard:
+        from storm_pipeline.settings import Settings
+
+        settings = Settings.build(ctx.obj)
+        from storm_pipeline.batch import Batch, read_topics
+
+        orders = read_topics(topics_file)
+        _run(
+            lambda sinks: Batch.create(orders, settings, name=topics_file.stem, at_once=at_once, sinks=sinks),
+            guard,
+            quiet=quiet,
+            json_events=json_events,
+        )
+
+
+def go_on(folder: Path, values: Mapping[str, Any], guard: Guard, *, quiet: bool, json_events: bool) -> None:
+    """Go on with a batch; ``values`` are the settings that are given now."""
+    from storm_pipeline.settings import Settings
+
+    settings = Settings.build(values)
+    from storm_pipeline.batch import Batch
+
+    _run(lambda sinks: Batch.open(folder, settings, sinks=sinks), guard, quiet=quiet, json_events=json_events)
+
+
+def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet: bool, json_events: bool) -> None:
+    """Do the work in sight of the sinks, then tell what came of it; the first interruption stops it in order."""
+    with ExitStack() as stack:
+        sinks: list[BatchSink] = [BatchLines()] if json_events else []
+        if not quiet and not json_events:
+            from storm_pipeline.cli.batch_progress import BatchProgress
+
+            sinks.append(stack.enter_context(BatchProgress()))
+        work = stack.enter_context(make(sinks))
+        guard.folder = work.folder
+        stack.enter_context(stopping(work))
+        report = work.run()
+    _tell(report, quiet=quiet, json_events=json_events)
+
+
+def _tell(report: "BatchReport", *, quiet: bool, json_events: bool) -> None:
+    from storm_pipeline.cli import batch_summary
+    from storm_pipeline.errors import StoppedError
+
+    table = table_text(batch_summary.COLUMNS, batch_summary.rows_of(report))
+    if not json_events:
+        say(f"{table}\n{report.folder / 'batch.json'}")
+    if not quiet:
+        summary = batch_summary.of_batch(report)
+        typer.echo(f"{table}\n{summary}" if json_events else summary, err=True)
+    if report.all_written:
+        return
+    if report.stopped:
+        raise StoppedError("stopped; what was finished is saved")
+    typer.echo(
+        f"error: {sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article; "
+        f"mend the cause, then go on with: storm resume {report.folder}",
+        err=True,
+    )
+    raise typer.Exit(1)

@@ -1,0 +1,94 @@
+"""``storm runs`` and ``storm show``: which runs there are, and what happened in one."""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.display import age, amount, dollars, printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.run_list import RunEntry
+
+_Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs; a cost that is unknown is null.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def runs(
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.", show_default=False),
+    ] = None,
+    as_json: _Json = False,
+    debug: _Debug = False,
+) -> None:
+    """List the runs below a folder, the most recent first: how each stands, and what it took."""
+    with Guard(debug=debug):
+        from storm_pipeline.run_list import list_runs
+        from storm_pipeline.settings import Settings
+
+        root = Settings.build({"out": out} if out else {}).out
+        entries = list_runs(root)
+        if as_json:
+            say(json.dumps([_record(entry) for entry in entries], indent=1))
+        elif entries:
+            columns = ("state", "age", "sessions", "calls", "tokens", "cost", "topic and folder")
+            show_table(columns, [_row(entry, time.time()) for entry in entries])
+        else:
+            message = f"no runs in {root}: begin one with `storm write TOPIC`, or name another folder with --out"
+            typer.echo(printable(message), err=True)
+
+
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.", show_default=False)],
+    *,
+    as_json: _Json = False,
+    debug: _Debug = False,
+) -> None:
+    """Tell what happened in RUN, session by session: each stage and role, and what went wrong.
+
+    The run may be going on, or may have been killed: it is left as it is.
+    """
+    with Guard(debug=debug):
+        from storm_pipeline.cli import timeline as told
+        from storm_pipeline.run_list import read_timeline, run_entry
+
+        entry = run_entry(run)
+        made = read_timeline(run, running=entry.state == "running")
+        if as_json:
+            say(json.dumps(_record(entry) | told.record(made), indent=1))
+            return
+        say(f"{printable(made.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
+        if entry.problem:
+            say(printable(entry.problem))
+        told.show(made)
+
+
+def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
+    about = "\n".join(printable(text) for text in (entry.topic, str(entry.folder), entry.problem) if text)
+    when = "-" if entry.created is None else age(now - entry.created)
+    if entry.usage is None:
+        used = ("-", "-", "-")
+    else:
+        tokens = entry.usage.tokens_in + entry.usage.tokens_out
+        used = (str(entry.usage.calls), amount(tokens), dollars(entry.usage.cost))
+    return entry.state, when, str(entry.sessions or "-"), *used, about
+
+
+def _record(entry: "RunEntry") -> dict[str, Any]:
+    from storm_pipeline.cli.timeline import totals
+
+    return {
+        "folder": str(entry.folder),
+        "state": entry.state,
+        "topic": entry.topic,
+        "created": entry.created,
+        "sessions": entry.sessions,
+        "usage": totals(entry.usage) if entry.usage else None,
+        "problem": entry.problem,
+    }

@@ -1,0 +1,6 @@
+"""What a run will take before it begins: calls, tokens and dollars, as ranges."""
+
+from storm_pipeline.estimate.estimating import estimate
+from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
+
+__all__ = ["Estimate", "EstimateRow", "Range", "estimate"]

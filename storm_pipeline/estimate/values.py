@@ -1,0 +1,113 @@
+"""The values of an estimate."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from storm_pipeline.prices import Price
+from storm_pipeline.settings import Role
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number that is not known yet: in a short run, in a usual one, and in a long one; ``low <= likely <= high``."""
+
+    low: float
+    likely: float
+    high: float
+
+    @classmethod
+    def around(cls, short: float, usual: float, long: float) -> "Range":
+        """The range that holds all three, ``usual`` being the likely one."""
+        return cls(min(short, usual, long), usual, max(short, usual, long))
+
+    @classmethod
+    def sum(cls, ranges: Iterable["Range"]) -> "Range":
+        """All of them together, as if all were low at once, or high at once."""
+        own = list(ranges)
+        return cls(sum(r.low for r in own), sum(r.likely for r in own), sum(r.high for r in own))
+
+    def __contains__(self, number: float) -> bool:
+        return self.low <= number <= self.high
+
+
+@dataclass(frozen=True)
+class EstimateRow:
+    """One program of one stage.
+
+    Attributes:
+        stage: as in events and usage, e.g. ``conversations``.
+        role: role of the model that is asked.
+        program: field of :class:`storm_pipeline.programs.Programs`, e.g. ``question``.
+        model: name of the model as in the settings.
+        calls: replies wanted.
+        tokens_in: prompt tokens of all calls, cached ones included.
+        tokens_cached: prompt tokens that a prefix cache may serve.
+        tokens_out: completion tokens of all calls, thinking included.
+        dollars: US dollars; None where the model's price is unknown.
+        why: what makes this number of calls.
+    """
+
+    stage: str
+    role: Role
+    program: str
+    model: str
+    calls: Range
+    tokens_in: Range
+    tokens_cached: Range
+    tokens_out: Range
+    dollars: Range | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take.
+
+    Attributes:
+        topic: what the article is about.
+        rows: one a program and stage, in the order of the run.
+        searches: queries sent to the search engine.
+        prices: name and price (None: unknown) of every model that is asked.
+        notes: what the numbers leave out or assume, a sentence each.
+    """
+
+    topic: str
+    rows: tuple[EstimateRow, ...]
+    searches: Range
+    prices: tuple[tuple[str, Price | None], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def calls(self) -> Range:
+        """Replies in all."""
+        return Range.sum(row.calls for row in self.rows)
+
+    @property
+    def tokens_in(self) -> Range:
+        """Prompt tokens in all."""
+        return Range.sum(row.tokens_in for row in self.rows)
+
+    @property
+    def tokens_cached(self) -> Range:
+        """Prompt tokens that a prefix cache may serve, in all."""
+        return Range.sum(row.tokens_cached for row in self.rows)
+
+    @property
+    def tokens_out(self) -> Range:
+        """Completion tokens in all."""
+        return Range.sum(row.tokens_out for row in self.rows)
+
+    @property
+    def dollars(self) -> Range | None:
+        """US dollars in all; None as soon as one model's price is unknown."""
+        return None if self.unpriced else self.known_dollars
+
+    @property
+    def known_dollars(self) -> Range:
+        """US dollars of the models whose price is known."""
+        return Range.sum(row.dollars for row in self.rows if row.dollars is not None)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Names of the models whose price is unknown."""
+        return tuple(name for name, price in self.prices if price is None)

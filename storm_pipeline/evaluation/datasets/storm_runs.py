@@ -1,0 +1,134 @@
+"""Recorded runs of the official STORM (knowledge-storm) as cases: its articles with what they cite.
+
+A run's folder holds ``storm_gen_article.txt`` (before polishing), a polished article, and ``url_to_info.json``. Traps:
+
+- The numbers of ``url_to_info.json`` are those of the article *before* polishing; polishing numbers anew and keeps no
+  list. Both texts have the same body, so the polished numbers are read off by laying one over the other.
+- A number cites a page, not a snippet: all snippets of the page that the run kept are its passage.
+- Where a section cited beyond its sources, the official code deleted the last *valid* number with the invalid ones.
+  That cannot be undone: such sentences stay uncited.
+- ``[0]`` and numbers without a page cite nothing; they are dropped and counted as invented.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
+from storm_pipeline.identity import source_id
+from storm_pipeline.references.citations import CitedText, parse_cited
+from storm_pipeline.text import tidy
+from storm_pipeline.types import Article, Citation, Paragraph, Report, Section, Snippet, Source
+
+_HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
+_NUMBER = re.compile(r"\[(\d+)\]")
+_POLISHED = ("storm_polished_article.txt", "storm_gen_article_polished.txt", "storm_gen_article_polished_article.txt")
+_LEAD = "summary"
+
+
+@dataclass
+class _Draft:
+    """A section while it is read."""
+
+    level: int
+    heading: str
+    paragraphs: list[Paragraph] = field(default_factory=list)
+    subsections: list["_Draft"] = field(default_factory=list)
+
+    def done(self) -> Section:
+        return Section(self.heading, tuple(self.paragraphs), tuple(part.done() for part in self.subsections))
+
+
+def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]:
+    """Read every run below a folder, by name.
+
+    Raises:
+        DatasetError: there is none, or one cannot be read.
+    """
+    runs = sorted(path.parent for path in folder.glob("*/url_to_info.json"))
+    if not runs:
+        raise DatasetError(f"{folder} holds no run of the official STORM: each has a folder with url_to_info.json")
+    return tuple(read_storm_run(run, polished=polished) for run in runs)
+
+
+def read_storm_run(folder: Path, *, polished: bool = False) -> Case:
+    """Read one run; the topic's title is the folder's name, its human article is not known.
+
+    Args:
+        folder: of the run.
+        polished: read the polished article, which has a lead, instead of the one before.
+
+    Raises:
+        DatasetError: a file is absent or has another form.
+    """
+    title = folder.name.replace("_", " ")
+    text = _text(folder, ("storm_gen_article.txt",))
+    try:
+        pages = json.loads(_text(folder, ("url_to_info.json",)))
+        shown, sources = _shown(pages)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DatasetError(f"{folder / 'url_to_info.json'} has not the form of a STORM run ({error})") from error
+    if polished:
+        text = _renumbered(_text(folder, _POLISHED), text, folder)
+    article = _article(title, text, shown)
+    return Case(Topic(folder.name, title, HumanArticle(title)), replace(article, sources=sources))
+
+
+def _text(folder: Path, names: tuple[str, ...]) -> str:
+    found = next((folder / name for name in names if (folder / name).is_file()), folder / names[0])
+    try:
+        return found.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{found} cannot be read: a run of the official STORM has this file, in UTF-8") from error
+
+
+def _shown(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:
+    """What the numbers from 1 on cite, and the pages behind them, addresses of one page being one source."""
+    by_number = {number: pages["url_to_info"][url] for url, number in pages["url_to_unified_index"].items()}
+    shown, sources = [], dict[str, Source]()
+    for number in range(1, max(by_number, default=0) + 1):
+        page = by_number[number]
+        pieces = dict.fromkeys(filter(None, map(tidy, page["snippets"])))
+        passage = "\n".join(pieces) or tidy(page["description"] or page["title"])
+        snippet = Snippet(page["url"], tidy(page["title"]), passage)
+        known = sources.get(snippet.source_id, Source(source_id(snippet.url), snippet.url, snippet.title))
+        sources[known.id] = replace(known, snippets=tuple(dict.fromkeys([*known.snippets, snippet])))
+        shown.append(Citation(snippet.source_id, snippet.id))
+    return tuple(shown), tuple(sources.values())
+
+
+def _renumbered(polished: str, generated: str, folder: Path) -> str:
+    """The polished text with the numbers of the text before; the body of both is the same but for the numbers."""
+    opening = re.match(rf"#\s*{_LEAD}\b.*?(?=^#\s)", polished, re.S | re.M | re.I)
+    body = polished[opening.end() :] if opening else polished
+    if "".join(_NUMBER.sub("[]", body).split()) != "".join(_NUMBER.sub("[]", generated).split()):
+        raise DatasetError(
+            f"the polished article in {folder} has another body than the one before polishing, so its numbers cannot "
+            "be told: read the one before (polished=False)"
+        )
+    meant = dict(zip(_NUMBER.findall(body), _NUMBER.findall(generated), strict=True))
+    return _NUMBER.sub(lambda found: f"[{meant.get(found[1], '0')}]", polished)
+
+
+def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
+    """Headings by their level, a paragraph a line; a first section called *summary* is the lead."""
+    root = _Draft(0, "")
+    path, invented = [root], 0
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if heading := _HEADING.fullmatch(line):
+            draft = _Draft(len(heading[1]), tidy(heading[2]))
+            path = [part for part in path if part.level < draft.level]
+            path[-1].subsections.append(draft)
+            path.append(draft)
+            continue
+        cited: CitedText = parse_cited(line, shown)
+        invented += cited.invented
+        path[-1].paragraphs.append(Paragraph(cited.sentences))
+    lead, sections = root.paragraphs, root.subsections
+    if sections and sections[0].heading.casefold() == _LEAD:
+        lead, sections = [*lead, *sections[0].paragraphs], sections[1:]
+    body = tuple(section.done() for section in sections)
+    return Article(title, tuple(lead), body, report=Report(invented_citations=invented))

@@ -1,0 +1,82 @@
+"""The prompt form that the Prometheus grading models were trained on (Kim et al. 2023, 2024).
+
+Its headings, their order, the numbered descriptions of the grades and the reply ``Feedback: … [RESULT] n`` are a wire
+format: models tuned on it expect them. The sentences between are ours. No reference answer is shown, as in the STORM
+paper (appendix C.2).
+"""
+
+import re
+from typing import Any, get_args
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from storm_pipeline.adapter import PromptAdapter
+from storm_pipeline.errors import SettingsError
+
+_FIELDS = {"task", "text", "criterion", "scale"}
+_RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d+)", re.I)
+_OVERALL = re.compile(r"overall score is (\d+)", re.I)
+_HEADING = re.compile(r"^\s*#{3,}", re.M)
+
+
+class PrometheusAdapter(PromptAdapter):
+    """Asks for a grade in Prometheus's form; for the grading signatures alone."""
+
+    def format_system_message(self, signature: type[dspy.Signature]) -> str:
+        """Who the model is; all else stands in the message."""
+        if set(signature.input_fields) != _FIELDS:
+            raise SettingsError(
+                f"the Prometheus form only asks for grades by a rubric, not for {signature.__name__}: "
+                "open another judge for this metric, in the plain form"
+            )
+        return "You are a fair judge who grades texts."
+
+    def format_user_message_content(
+        self,
+        signature: type[dspy.Signature],
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
+    ) -> str:
+        """Task, instruction, response and rubric, each under its heading, and an open ``###Feedback:``."""
+        grades = _grades(signature)
+        between = f"an integer number between {grades[0]} and {grades[-1]}"
+        blocks = [
+            prefix,
+            "###Task Description:\n"
+            "You are given an instruction, a response to it, and a score rubric for one criterion.\n"
+            "1. Write feedback on the response that goes by the rubric and by nothing else.\n"
+            f"2. Then give a score that is {between}.\n"
+            f'3. Reply in this form: "Feedback: (your feedback) [RESULT] ({between})"\n'
+            "4. Write nothing before or after it.",
+            f"###The instruction to evaluate:\n{_plain(inputs['task'])}",
+            f"###Response to evaluate:\n{_plain(inputs['text'])}",
+            f"###Score Rubrics:\n[{inputs['criterion']}]\n{inputs['scale']}",
+            "###Feedback: ",
+            suffix,
+        ]
+        return "\n\n".join(block for block in blocks if block)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """The feedback, and the score behind ``[RESULT]``."""
+        found = _RESULT.search(completion) or _OVERALL.search(completion)
+        if found is None or int(found[1]) not in _grades(signature):
+            raise AdapterParseError(
+                adapter_name="PrometheusAdapter",
+                signature=signature,
+                lm_response=completion,
+                message=f"no [RESULT] with a score of {_grades(signature)}",
+            )
+        feedback = completion[: found.start()].strip().removeprefix("Feedback:").strip()
+        return {"feedback": feedback, "score": int(found[1])}
+
+
+def _grades(signature: type[dspy.Signature]) -> tuple[int, ...]:
+    return tuple(get_args(signature.output_fields["score"].annotation))
+
+
+def _plain(text: str) -> str:
+    """A text whose lines cannot pose as the form's headings."""
+    return _HEADING.sub("##", text)

@@ -1,0 +1,38 @@
+"""Heading entity recall: the share of the named entities in people's headings that an outline's headings have."""
+
+import math
+from collections.abc import Sequence
+
+from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
+from storm_pipeline.evaluation.metrics.entities import EntityTagger, recall_score
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.metrics.texts import generated_headings
+from storm_pipeline.evaluation.types import Case
+
+
+class HeadingEntityRecall:
+    """|G ∩ P| / |G| over the sets of entities, in small letters, of the headings that people wrote and of an outline's.
+
+    Args:
+        tagger: finds entities, a heading at a time.
+    """
+
+    name = "heading_entity_recall"
+    measures = (Measure("heading_entity_recall"), Measure("heading_entities", high=math.inf, better="neither"))
+    reference = "Shao et al. 2024 (STORM), section 2.2"
+
+    def __init__(self, tagger: EntityTagger) -> None:
+        self.parameters: Parameters = {"tagger": tagger.name, "headings": "outline, else body"}
+        self._tagger = tagger
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score a case, in order; the recall is None where people's headings have no entity."""
+        return [
+            recall_score("heading", self._tagger, case.topic.human.headings(), generated_headings(case.article))
+            for case in cases
+        ]
+
+
+def make(resources: Resources) -> HeadingEntityRecall:
+    """The metric with the tagger of an evaluation."""
+    return HeadingEntityRecall(resources.entity_tagger)

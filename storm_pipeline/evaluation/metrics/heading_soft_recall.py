@@ -1,0 +1,102 @@
+"""Heading soft recall: how much of what people's headings cover is covered by the headings of an outline."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.metrics.texts import generated_headings
+from storm_pipeline.evaluation.types import Case
+from storm_pipeline.references.embedder import Embedder
+from storm_pipeline.references.support import Embed
+
+PUBLISHED = "paraphrase-MiniLM-L6-v2"
+"""The sentence encoder of the paper's figures."""
+
+
+def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
+    """Soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
+
+    A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that headings
+    which say the same count together as one; a set's cardinality is the sum of its counts; the recall is
+    (card(G) + card(P) - card(G ∪ P)) / card(G). Equal headings are one element, and order has no influence.
+
+    The formula bounds nothing: headings that lie between those produced make card(G ∪ P) less than card(P), and
+    the recall greater than 1, as happens with real outlines; negative cosines can make it less than 0.
+
+    Args:
+        truth: G, headings that people wrote, without marks.
+        produced: P, the headings of the outline.
+        embed: texts to unit vectors.
+        clip: take negative cosines for 0, as Fränti and Mariescu-Istodor's similarities are; the recall is then
+            at least 0. The paper does not.
+
+    Returns:
+        The recall; 0.0 where nothing was produced; None where there is no truth, or where the cosines of a
+        heading sum to nothing or less, so that it has no count.
+    """
+    wanted, made = _distinct(truth), _distinct(produced)
+    if not wanted:
+        return None
+    if not made:
+        return 0.0
+    together = list(dict.fromkeys([*wanted, *made]))
+    vectors = np.asarray(embed(together), dtype=np.float64)
+    similar = vectors @ vectors.T
+    if clip:
+        similar = similar.clip(0.0)
+    place = {heading: i for i, heading in enumerate(together)}
+    sizes = [_cardinality(similar, [place[h] for h in part]) for part in (wanted, made, together)]
+    if any(math.isnan(size) for size in sizes):
+        return None
+    return float((sizes[0] + sizes[1] - sizes[2]) / sizes[0])
+
+
+class HeadingSoftRecall:
+    """:func:`soft_recall` of an article's outline.
+
+    Args:
+        embedder: the paper's figures are by :data:`PUBLISHED`; another one gives figures that compare only with
+            its own.
+        clip: take negative cosines for 0.
+    """
+
+    name = "heading_soft_recall"
+    measures = (Measure("heading_soft_recall", low=-math.inf, high=math.inf),)
+    reference = "Shao et al. 2024 (STORM), section 2.2 and appendix C.1, after Fränti and Mariescu-Istodor 2023"
+
+    def __init__(self, embedder: Embedder, *, clip: bool = False) -> None:
+        self.parameters: Parameters = {
+            "embedder": embedder.name,
+            "embedder_of_the_paper": PUBLISHED,
+            "cosines": "clipped at 0" if clip else "as they are",
+        }
+        self._embed = embedder.embed
+        self._clip = clip
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score a case, in order; None where people's article has no heading."""
+        return [{"heading_soft_recall": self._recall(case)} for case in cases]
+
+    def _recall(self, case: Case) -> float | None:
+        truth, produced = case.topic.human.headings(), generated_headings(case.article)
+        return soft_recall(truth, produced, self._embed, clip=self._clip)
+
+
+def make(resources: Resources) -> HeadingSoftRecall:
+    """The metric with the embedder of an evaluation's headings."""
+    return HeadingSoftRecall(resources.heading_vectors)
+
+
+def _distinct(headings: Sequence[str]) -> list[str]:
+    tidy = (" ".join(heading.split()) for heading in headings)
+    return list(dict.fromkeys(heading for heading in tidy if heading))
+
+
+def _cardinality(similar: npt.NDArray[np.float64], members: Sequence[int]) -> float:
+    """Sum of the soft counts of some of the headings (equation 2); not a number where one has no count."""
+    sums = similar[np.ix_(members, members)].sum(axis=1)
+    return float((1.0 / sums).sum()) if (sums > 0.0).all() else math.nan

@@ -1,0 +1,44 @@
+"""From a metric's name to the metric. A new one is a module here and a row in the table."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.evaluation.metrics.base import Metric
+from storm_pipeline.evaluation.metrics.resources import Resources
+
+METRICS = {
+    "heading_soft_recall": "heading_soft_recall:make",
+    "heading_entity_recall": "heading_entity_recall:make",
+    "article_entity_recall": "article_entity_recall:make",
+    "rouge": "rouge:make",
+    "bleu": "bleu:make",
+    "meteor": "meteor:make",
+    "shape": "shape:make",
+    "density": "density:make",
+    "citation_alce": "citation_alce:make",
+    "citation_wikigenbench": "citation_wikigenbench:make",
+    "support_errors": "support_errors:make",
+    "rubric": "rubric:make",
+    "wikigen_quality": "wikigen_quality:make",
+    "ib_score": "ib_score:make",
+    "cost": "cost:make",
+}
+"""Name → module of this folder and its function from :class:`Resources` to a metric, in the order of the tables."""
+
+
+def open_metric(name: str, resources: Resources) -> Metric:
+    """The metric of a name; its module, and what it needs, is loaded now.
+
+    Raises:
+        SettingsError: no metric has this name, or an optional library is not installed.
+        MetricError: what it needs cannot be loaded.
+        AssetError: a pinned model is absent and cannot be fetched.
+    """
+    if name not in METRICS:
+        raise SettingsError(f"no metric is called {name!r}; choose one of: {', '.join(METRICS)}")
+    module, _, function = METRICS[name].partition(":")
+    make: Callable[[Resources], Metric] = getattr(
+        import_module(f"storm_pipeline.evaluation.metrics.{module}"), function
+    )
+    return make(resources)

@@ -1,0 +1,75 @@
+"""What an article looks like, whatever it says: length, headings, references, repetition."""
+
+import math
+from collections.abc import Sequence
+
+from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.metrics.texts import generated_text, section_headings
+from storm_pipeline.evaluation.types import Case
+from storm_pipeline.text import folded_words
+from storm_pipeline.types import Article
+
+_N = 4
+
+
+def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
+    """Share of a text's n-grams that occurred earlier in it, in [0, 1); None where it has none.
+
+    Args:
+        words: the text, cut into words.
+        n: length of an n-gram, >= 1.
+    """
+    grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+class Shape:
+    """Counts that describe an article, as the paper's table 7 and table 5 do.
+
+    ``words`` of lead and body without headings, ``length_ratio`` to people's article, ``sentences``, ``sections``
+    (first level), ``headings`` (all levels of the body), ``references`` (distinct sources cited),
+    ``references_collected`` (|R|, distinct sources that the research found), ``bibliography_cited`` (the first of
+    these over the second; None without any), ``repeated_4grams`` (share of 4-grams that occurred before).
+    """
+
+    name = "shape"
+    measures = (
+        *(
+            Measure(name, high=math.inf, better="neither")
+            for name in ("words", "length_ratio", "sentences", "sections", "headings")
+        ),
+        Measure("references", high=math.inf),
+        Measure("references_collected", high=math.inf),
+        Measure("bibliography_cited"),
+        Measure("repeated_4grams", better="lower"),
+    )
+    reference = "Shao et al. 2024 (STORM), table 5 and appendix A, table 7"
+
+    def __init__(self) -> None:
+        self.parameters: Parameters = {"n": _N}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score a case, in order."""
+        return [_shape(case.article, len(folded_words(case.topic.human.text()))) for case in cases]
+
+
+def _shape(article: Article, human_words: int) -> Score:
+    words = folded_words(generated_text(article))
+    cited, collected = len(article.references), len(article.sources)
+    return {
+        "words": len(words),
+        "length_ratio": len(words) / human_words if human_words else None,
+        "sentences": sum(1 for sentence in article.sentences() if sentence.text.strip()),
+        "sections": len(article.sections),
+        "headings": sum(len(section_headings(section)) for section in article.sections),
+        "references": cited,
+        "references_collected": collected,
+        "bibliography_cited": cited / collected if collected else None,
+        "repeated_4grams": repeated_ngrams(words),
+    }
+
+
+def make(_: Resources) -> Shape:
+    """The metric; it needs no resource."""
+    return Shape()

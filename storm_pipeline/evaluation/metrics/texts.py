@@ -1,0 +1,31 @@
+"""What metrics read of a generated article, in the form that ``HumanArticle`` has: plain text, and headings.
+
+Where a metric has no tokens of its own, words are :func:`storm_pipeline.text.folded_words` on both sides.
+"""
+
+from storm_pipeline.types import Article, Paragraph, Section
+
+
+def generated_text(article: Article) -> str:
+    """Lead and body without headings and markers; paragraphs are separated by blank lines."""
+    paragraphs = [*article.lead, *(p for section in article.sections for p in _paragraphs(section))]
+    texts = (" ".join(s.text for s in paragraph.sentences) for paragraph in paragraphs)
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def generated_headings(article: Article) -> tuple[str, ...]:
+    """The headings of the outline, all levels, depth first; of the body where there is no outline.
+
+    The paper measures outlines before anything is written from them (section 2.2).
+    """
+    planned = tuple(article.outline.titles())
+    return planned or tuple(heading for section in article.sections for heading in section_headings(section))
+
+
+def section_headings(section: Section) -> tuple[str, ...]:
+    """The heading of a section and those of all below it, depth first."""
+    return (section.heading, *(heading for part in section.subsections for heading in section_headings(part)))
+
+
+def _paragraphs(section: Section) -> tuple[Paragraph, ...]:
+    return (*section.paragraphs, *(p for part in section.subsections for p in _paragraphs(part)))

@@ -1,0 +1,148 @@
+"""Fluency, informativeness, outline, focus, organisation and coverage, graded 0 to 5 (WikiGenBench v1 B.3, v2 D)."""
+
+from collections.abc import Mapping, Sequence
+
+from signatures.judging import GradeWriting
+from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
+from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
+from storm_pipeline.evaluation.judges.opening import Judging
+from storm_pipeline.evaluation.metrics.base import Measure, Score
+from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task
+from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
+from storm_pipeline.evaluation.types import Case
+from storm_pipeline.programs import Program
+from storm_pipeline.text import word_count
+from storm_pipeline.types import Article, Section
+
+OUTLINE = Rubric(
+    "outline",
+    "Outline: how good are these section headings as the outline of an encyclopedia article on the topic?",
+    (
+        "No outline, or one that has nothing to do with the topic.",
+        "Nearly all headings are empty, out of place or repeated.",
+        "Some headings fit; main aspects are missing or the order makes no sense.",
+        "Most headings fit and are in order; some aspects are missing or overlap.",
+        "The headings fit, are in a sensible order, and leave out little.",
+        "The headings are specific, in the right order, without overlap, and leave nothing out.",
+    ),
+    low=0,
+)
+FOCUS = Rubric(
+    "focus",
+    "Focus: does the text of the section treat what its heading announces?",
+    (
+        "Wrong or meaningless under this heading.",
+        "Treats things beside the heading, or trifles.",
+        "Misses what is essential under this heading.",
+        "A fair overview of what the heading announces; essential details are missing.",
+        "Treats the main points of what the heading announces thoroughly.",
+        "Treats what the heading announces completely and in depth.",
+    ),
+    low=0,
+)
+_BELOW_ALL = "Nothing in the text can be graded by this criterion."
+
+
+def _from_zero(name: str) -> Rubric:
+    """A rubric of the STORM paper with a grade 0 below its five: v2 takes those rubrics, on a scale from 0."""
+    rubric = next(rubric for rubric in RUBRICS if rubric.name == name)
+    return Rubric(name, rubric.criterion, (_BELOW_ALL, *rubric.grades), low=0)
+
+
+ORGANISATION, COVERAGE = _from_zero("organisation"), _from_zero("coverage")
+_WRITING = ("fluency", "informativeness")
+_RUBRICS = (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
+
+
+class WikiGenQuality:
+    """Six grades of 0 to 5 for writing and informativeness.
+
+    Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
+    there and not asked for here). Focus is the mean over the first-level sections, each judged with its subsections
+    against its own heading; one without text has 0 unasked. An article without text has no grades, one without
+    sections neither outline nor focus.
+
+    Departures: the wording is ours; v1 gives no scale for the outline, ours has one.
+
+    Args:
+        model: grades fluency and informativeness.
+        grader: gives the other grades; may be the same model.
+        longest: words of an article, or of a section, that are graded; longer ones are trimmed as in
+            :class:`.rubric.RubricGrades`.
+    """
+
+    name = "wikigen_quality"
+    measures = tuple(
+        Measure(name, low=0, high=5) for name in (f"{own}_0_5" for own in (*_WRITING, *(r.name for r in _RUBRICS)))
+    )
+    reference = "WikiGenBench v1, section 3 and appendix B.3; v2, section 3 and appendix D"
+
+    def __init__(self, model: JudgeModel, grader: GradingJudge, *, longest: int = 4000) -> None:
+        self._model = model
+        self._grader = grader
+        self._longest = longest
+        self._program = Program(GradeWriting, ample=40, steady=True)
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float]:
+        """Model, grader and their parameters, a fingerprint of the prompt, and the longest text."""
+        writing = {"model": self._model.name, **self._model.settings, "writing_prompt": fingerprint(self._program)}
+        return {**writing, "grader": self._grader.name, **self._grader.parameters, "longest": self._longest}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """Grade all cases in two batches.
+
+        Raises:
+            MetricError: the model or the grader cannot be asked.
+        """
+        texts = [self._text(case.article) for case in cases]
+        written = [(case, text) for case, text in zip(cases, texts, strict=True) if text]
+        questions = [{"topic": case.topic.title, "text": text} for case, text in written]
+        writing = iter(self._model.ask(self._program, questions))
+        works = [self._works(case, text) for case, text in written]
+        grades = iter(self._grader.grades([work for own in works for work in own]))
+        scores = iter(
+            [
+                _score(case.article, next(writing), [(work, next(grades).score) for work in own])
+                for (case, _), own in zip(written, works, strict=True)
+            ]
+        )
+        return [next(scores) if text else {m.name: None for m in self.measures} for text in texts]
+
+    def _works(self, case: Case, text: str) -> list[Work]:
+        article, asked = case.article, task(case.topic.title)
+        works = [Work(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
+        if article.sections:
+            works.append(Work(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE))
+        texts = [(s.heading, self._text(Article(article.title, sections=(s,)))) for s in article.sections]
+        sections = (Work(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own)
+        return [*works, *sections]
+
+    def _text(self, article: Article) -> str:
+        """The article as text, trimmed; empty where no word stands under its headings."""
+        parts = trimmed(parts_of(article), self._longest)
+        return as_text(parts) if any(part.length for part in parts) else ""
+
+
+def make(resources: Judging) -> WikiGenQuality:
+    """The metric with the model and the grader of an evaluation."""
+    return WikiGenQuality(resources.judge_model, resources.grader)
+
+
+def _score(article: Article, writing: object, graded: Sequence[tuple[Work, int]]) -> Score:
+    found: dict[str, float | None] = {f"{name}_0_5": float(getattr(writing, name)) for name in _WRITING}
+    for rubric in _RUBRICS:
+        # Sections without text were not asked about and count as 0.
+        of = len(article.sections) if rubric is FOCUS else 1
+        grades = [score for work, score in graded if work.rubric is rubric]
+        found[f"{rubric.name}_0_5"] = sum(grades) / of if grades or (rubric is FOCUS and of) else None
+    return found
+
+
+def _outline(article: Article) -> str:
+    return "\n".join(line for section in article.sections for line in _headings(section, 1) if word_count(line))
+
+
+def _headings(section: Section, level: int) -> list[str]:
+    below = [line for part in section.subsections for line in _headings(part, level + 1)]
+    return [f"{'#' * level} {section.heading}", *below]

@@ -1,0 +1,123 @@
+"""The runs below a folder, and how each stands. Nothing is written, and a run that goes on is not disturbed."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.events import Event, read_events
+from storm_pipeline.runs import is_held, read_state
+from storm_pipeline.timeline import Timeline, timeline
+from storm_pipeline.types import Usage
+
+State = Literal["running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable", "no run"]
+"""How a run stands: ``interrupted`` is one that began and that no process is at; ``unclear`` one of which that cannot
+be told, since its lock may not be tried; ``unreadable`` is damaged, or a newer version made it."""
+_ENDED: tuple[State, ...] = ("finished", "stopped", "failed")
+_LATEST = 1e11
+"""Seconds since 1970 beyond which a time is damage: in three thousand years."""
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A folder in which a run may be.
+
+    Attributes:
+        folder: where it is.
+        state: how it stands.
+        topic: what it is about; empty if that cannot be read.
+        created: seconds since 1970; None if that cannot be read.
+        sessions: how often it was begun or gone on with.
+        usage: what all sessions used so far; None if that cannot be read.
+        problem: what cannot be read, and why; empty if all can.
+    """
+
+    folder: Path
+    state: State
+    topic: str = ""
+    created: float | None = None
+    sessions: int = 0
+    usage: Usage | None = None
+    problem: str = ""
+
+
+def list_runs(root: Path) -> tuple[RunEntry, ...]:
+    """Every folder below ``root`` but hidden ones, the run made most recently first; what is no run comes last.
+
+    Raises:
+        RunError: ``root`` cannot be read.
+    """
+    try:
+        folders = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise RunError(f"cannot list the runs in {root}: {error.strerror}; name another folder with --out") from error
+    entries = map(run_entry, sorted(folders, reverse=True))
+    return tuple(sorted(entries, key=lambda entry: entry.created or 0.0, reverse=True))
+
+
+def run_entry(folder: Path) -> RunEntry:
+    """How the run in a folder stands; what cannot be read is told in it."""
+    try:
+        state = read_state(folder)
+    except RunError as error:
+        if not (folder / "run.json").exists():
+            return RunEntry(folder, "no run", problem="it has no run.json")
+        return RunEntry(folder, "unreadable", problem=str(error))
+    usage, problem = None, ""
+    try:
+        usage = read_timeline(folder).usage
+    except RunError as error:
+        problem = str(error)
+    return RunEntry(
+        folder,
+        _standing(folder, state),
+        state["topic"],
+        _time(state.get("created")),
+        sessions=state["sessions"],
+        usage=usage,
+        problem=problem,
+    )
+
+
+def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
+    """The timeline of the run in a folder, from its ``events.jsonl``; lines that are torn or damaged are left out.
+
+    Args:
+        folder: where the run is.
+        running: as for :func:`storm_pipeline.timeline.timeline`.
+
+    Raises:
+        RunError: the file is missing or cannot be read.
+    """
+    path = folder / "events.jsonl"
+    try:
+        return timeline(_sound(path), running=running)
+    except FileNotFoundError as error:
+        raise RunError(f"{folder} holds no events of a run: it has no {path.name}; `storm runs` lists runs") from error
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _sound(path: Path) -> Iterator[tuple[float, Event]]:
+    return ((at, event) for at, event in read_events(path) if 0 <= at < _LATEST)
+
+
+def _time(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 <= value < _LATEST else None
+
+
+def _standing(folder: Path, state: dict[str, Any]) -> State:
+    """What ``run.json`` says; only where it says that the run goes on, its lock is tried for a moment."""
+    ended = next((known for known in _ENDED if known == state.get("status")), None)
+    if ended:
+        return ended
+    lock = folder / "run.lock"
+    if not lock.exists():
+        return "interrupted"
+    if not os.access(lock, os.W_OK):
+        return "unclear"
+    return "running" if is_held(folder) else "interrupted"

@@ -1,0 +1,33 @@
+"""Small articles with citations, for the metrics' tests."""
+
+from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+
+
+def source(name: str, *texts: str) -> Source:
+    """A page called by a name, with a snippet for each text."""
+    snippets = tuple(Snippet(f"https://example.org/{name}", name, text) for text in texts)
+    return Source(snippets[0].source_id, snippets[0].url, name, snippets)
+
+
+def sentence(text: str, *sources: Source) -> Sentence:
+    """A sentence that cites all snippets of some sources."""
+    return Sentence(text, tuple(Citation(own.id, snippet.id) for own in sources for snippet in own.snippets))
+
+
+def section(heading: str, *sentences: Sentence | str, below: tuple[Section, ...] = ()) -> Section:
+    """A section of one paragraph."""
+    whole = tuple(Sentence(own) if isinstance(own, str) else own for own in sentences)
+    return Section(heading, (Paragraph(whole),) if whole else (), below)
+
+
+def case(
+    *sections: Section,
+    lead: tuple[Sentence, ...] = (),
+    sources: tuple[Source, ...] = (),
+    title: str = "Lake Orrin",
+    infobox: tuple[tuple[str, str], ...] = (),
+) -> Case:
+    """An article beside its topic."""
+    article = Article(title, (Paragraph(lead),) if lead else (), sections, sources)
+    return Case(Topic(title.replace(" ", "_"), title, HumanArticle(title, infobox=infobox)), article)

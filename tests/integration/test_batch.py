@@ -1,0 +1,542 @@
+"""Batches: topics written side by side, isolated from each other, stopped, killed and gone on with."""
+
+import gc
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel, default_answers
+from servers import Reply, Request
+from test_pipeline import NoContents, world
+from typer.testing import CliRunner, Result
+
+from storm_pipeline import Article, Storm
+from storm_pipeline.batch import (
+    Batch,
+    BatchReport,
+    TopicOrder,
+    TopicRow,
+    is_batch,
+    read_topics,
+    resume_batch,
+    write_batch,
+)
+from storm_pipeline.cli import app
+from storm_pipeline.errors import ModelError, RunError, SettingsError, StoppedError
+from storm_pipeline.events import CallFinished, Event, EventSink, RunStarted, StageFinished
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.render.json import from_json
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.settings import Settings
+
+TOPICS = ("Silk Road", "Amber Road", "Salt Road", "Tea Road", "Fur Road", "Tin Road")
+FEW = {"perspectives": 1, "turns": 1, "workers": 2, "attempts": 1, "max_failures": 0, "lm_timeout": 10}
+
+
+def answers() -> dict[str, Any]:
+    """Each reply depends on what is asked alone."""
+
+    def question(user: str) -> str:
+        asked = user.count("Writer:") + 10 * len(re.findall("Editor 0", user))
+        return f"What is known about aspect {asked + 1} of {re.findall(r'Topic: (.+)', user)[-1]}?"
+
+    return default_answers() | {"AskQuestion": question}
+
+
+class CountingModel(FakeModel):
+    """Also knows how many requests were in flight at once at most."""
+
+    def __enter__(self) -> "CountingModel":
+        super().__enter__()
+        return self
+
+    def __init__(self) -> None:
+        super().__init__(answers())
+        self._gate = threading.Lock()
+        self._now = self.most = 0
+
+    def _reply(self, request: Request) -> Reply:
+        with self._gate:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(0.01)
+        try:
+            return super()._reply(request)
+        finally:
+            with self._gate:
+                self._now -= 1
+
+
+def offline(settings: Settings, **own: Any) -> Storm:
+    """A Storm over the tests' world."""
+    given: dict[str, Any] = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
+    return Storm(settings, **(given | own))
+
+
+def options(server: FakeModel, tmp_path: Path) -> dict[str, Any]:
+    return {**FEW, "lm": server.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache"}
+
+
+def orders(*topics: str, **settings: Any) -> list[TopicOrder]:
+    return [TopicOrder(topic, settings) for topic in topics]
+
+
+def texts(report: BatchReport) -> dict[str, str]:
+    rows = [row for row in report.rows if row.state == "written"]
+    return {row.order.topic: (report.folder / row.folder / "article.md").read_text(encoding="utf-8") for row in rows}
+
+
+def saved(folder: Path) -> Any:
+    return json.loads((folder / "batch.json").read_text(encoding="utf-8"))
+
+
+class Watch:
+    """A sink that keeps what it is told, and does something at each event."""
+
+    def __init__(self, act: Callable[["Watch", Event], None] = lambda watch, event: None) -> None:
+        self.events: list[tuple[int, Event]] = []
+        self.rows: list[TopicRow] = []
+        self._act = act
+
+    def begin(self, folder: Path, rows: Sequence[TopicRow]) -> None:
+        self.folder = folder
+
+    def event(self, number: int, event: Event) -> None:
+        self.events.append((number, event))
+        self._act(self, event)
+
+    def row(self, row: TopicRow) -> None:
+        self.rows.append(row)
+
+    @property
+    def calls(self) -> int:
+        return sum(isinstance(event, CallFinished) for _, event in self.events)
+
+
+class StubStorm:
+    """Stands in for a Storm where what is written does not matter."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
+        folder = self.settings.out / topic
+        folder.mkdir()
+        for sink in sinks:
+            sink.emit(RunStarted("run", topic, str(folder)))
+        if topic.startswith("Bad"):
+            raise ModelError("the model is down")
+        if topic.startswith("Crash"):
+            raise ZeroDivisionError(topic)
+        return Article(topic)
+
+    def resume(self, run: Path, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
+        return Article(run.name)
+
+
+def stubbed(settings: Settings) -> Any:
+    return StubStorm(settings)
+
+
+def refused(settings: Settings) -> Any:
+    raise AssertionError("nothing was to be opened")
+
+
+def test_one_bad_setting_and_one_failing_model_are_rows_and_the_others_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "roads.jsonl"
+    watch = Watch()
+    opened: list[Settings] = []
+
+    def open_storm(settings: Settings) -> Storm:
+        opened.append(settings)
+        return offline(settings)
+
+    refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
+    with FakeModel(answers()) as server, FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
+        extra = {1: {"turns": "many"}, 3: {"lm": broken.lm}}
+        records = [{"topic": topic, **extra.get(i, {})} for i, topic in enumerate(TOPICS)]
+        path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+        report = write_batch(
+            read_topics(path), name="roads", sinks=[watch], open_storm=open_storm, **options(server, tmp_path)
+        )
+        asked = len(server.asked)
+    assert [row.state for row in report.rows] == ["written", "failed", "written", "failed", "written", "written"]
+    assert not report.all_written
+    assert not report.stopped
+    assert "roads.jsonl, line 2: setting 'turns' cannot be 'many'" in report.rows[1].error
+    assert "refuses the key" in report.rows[3].error
+    assert len(opened) == 2
+    assert sum(row.calls for row in report.rows) == asked == watch.calls
+    for row in report.rows:
+        if row.state == "written":
+            article = from_json((report.folder / row.folder / "article.json").read_text(encoding="utf-8"))
+            assert article.title == row.order.topic
+            assert min(row.sections, row.words, row.references, row.tokens_in, row.tokens_out) > 0
+    state = saved(report.folder)
+    assert (state["format"], state["status"]) == (1, "failed")
+    assert [topic["state"] for topic in state["topics"]] == [row.state for row in report.rows]
+    assert [topic["folder"] for topic in state["topics"]] == [row.folder for row in report.rows]
+    assert report.folder.parent == tmp_path / "runs"
+    assert report.folder.name.startswith("roads-")
+
+
+def test_what_failed_is_mended_by_settings_given_when_going_on(tmp_path: Path) -> None:
+    refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
+    with FakeModel(answers()) as server, FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
+        topics = [*orders("Silk Road"), *orders("Amber Road", lm=broken.lm)]
+        report = write_batch(topics, open_storm=offline, **options(server, tmp_path))
+        asked = len(server.asked)
+        again = resume_batch(report.folder, open_storm=offline, lm=server.lm)
+        assert again.all_written
+        assert again.rows[0] == report.rows[0]
+        assert again.rows[1].folder == report.rows[1].folder
+        assert {a.user.count("Silk Road") for a in server.asked[asked:] if a.signature == "WriteQueries"} == {0}
+
+
+@pytest.mark.parametrize("calls", [2, 20])
+def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: int) -> None:
+    with FakeModel(answers()) as server:
+        whole = write_batch(orders(*TOPICS[:3]), open_storm=offline, **options(server, tmp_path / "whole"))
+        asked = len(server.asked)
+        box: list[Batch] = []
+        watch = Watch(lambda watch, event: box[0].stop() if watch.calls >= calls else None)
+        settings = Settings.build(options(server, tmp_path))
+        with Batch.create(orders(*TOPICS[:3]), settings, sinks=[watch], open_storm=offline) as batch:
+            box.append(batch)
+            report = batch.run()
+        assert report.stopped
+        assert saved(report.folder)["status"] == "stopped"
+        assert {row.state for row in report.rows} <= {"written", "stopped", "waiting"}
+        again = resume_batch(report.folder, open_storm=offline)
+        assert again.all_written
+        assert len(server.asked) == 2 * asked
+    assert texts(again) == texts(whole)
+    assert [row.calls for row in again.rows] == [row.calls for row in whole.rows]
+
+
+def test_a_finished_batch_is_not_touched(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        report = write_batch(orders(*TOPICS[:2]), open_storm=offline, **options(server, tmp_path))
+        asked = len(server.asked)
+        again = resume_batch(report.folder, open_storm=refused)
+        assert len(server.asked) == asked
+    assert again.rows == report.rows
+    assert again.all_written
+
+
+def test_calls_in_flight_are_bounded_over_all_topics(tmp_path: Path) -> None:
+    with CountingModel() as server:
+        bounds = {"workers": 4, "process_workers": 3, "perspectives": 2}
+        report = write_batch(orders(*TOPICS[:3]), at_once=3, open_storm=offline, **(options(server, tmp_path) | bounds))
+    assert report.all_written
+    assert 2 <= server.most <= 3
+
+
+def test_crashes_are_rows_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    report = write_batch(["Jade", "Crash", "Bad", "Silk"], open_storm=stubbed, out=tmp_path)
+    assert [row.state for row in report.rows] == ["written", "failed", "failed", "written"]
+    assert report.rows[1].error == "unexpected ZeroDivisionError: Crash"
+    assert report.rows[2].error == "the model is down"
+    assert "Traceback" in caplog.text
+
+
+def test_orders_that_repeat_others_are_written_once(tmp_path: Path) -> None:
+    topics = [*orders("Jade", "Silk"), *orders("Jade", turns=2), *orders(" Jade  ", "Silk")]
+    report = write_batch(topics, open_storm=stubbed, out=tmp_path)
+    assert [(row.number, row.order.topic) for row in report.rows] == [(1, "Jade"), (2, "Silk"), (3, "Jade")]
+    assert report.repeated == 2
+    assert resume_batch(report.folder).repeated == 2
+
+
+def test_memory_does_not_grow_with_settings(tmp_path: Path) -> None:
+    made: list[weakref.ref[StubStorm]] = []
+
+    def open_storm(settings: Settings) -> Any:
+        storm = StubStorm(settings)
+        made.append(weakref.ref(storm))
+        return storm
+
+    topics = [TopicOrder(f"Topic {n}", {"turns": n % 20 + 1}) for n in range(60)]
+    alive: list[int] = []
+    watch = Watch(lambda watch, event: alive.append(sum(ref() is not None for ref in made)))
+    report = write_batch(topics, sinks=[watch], open_storm=open_storm, out=tmp_path)
+    gc.collect()
+    assert report.all_written
+    assert len(made) == 60
+    assert max(alive) <= 2 * 2 + 2
+
+
+def test_an_embedder_is_shared_by_topics_of_different_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from storm_pipeline.references import embedder
+
+    opened: list[str] = []
+
+    def open_embedder(name: str, *_: object) -> HashingEmbedder:
+        opened.append(name)
+        return HashingEmbedder()
+
+    monkeypatch.setattr(embedder, "open_embedder", open_embedder)
+
+    def open_storm(settings: Settings) -> Storm:
+        return Storm(settings, search=FakeSearch(world), contents=NoContents())
+
+    with FakeModel(answers()) as server:
+        topics = [TopicOrder(topic, {"turns": n + 1}) for n, topic in enumerate(TOPICS[:3])]
+        assert write_batch(topics, at_once=1, open_storm=open_storm, **options(server, tmp_path)).all_written
+    assert len(opened) == 1
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    report = write_batch(["Bad"], open_storm=stubbed, out=tmp_path)
+    with Batch.open(report.folder), pytest.raises(RunError, match="another process"):
+        resume_batch(report.folder)
+
+
+def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
+    def lose(watch: Watch, event: Event) -> None:
+        (watch.folder / "journal.jsonl").unlink(missing_ok=True)
+
+    with pytest.raises(RunError, match=r"journal\.jsonl"):
+        write_batch([f"Topic {n}" for n in range(9)], sinks=[Watch(lose)], open_storm=stubbed, out=tmp_path)
+    assert len(list(next(tmp_path.iterdir()).glob("Topic *"))) <= 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (lambda text: text[:40], "damaged"),
+        (lambda text: text.replace('"format": 1', '"format": 99'), "newer version"),
+        (lambda text: text.replace('"format"', '"for"'), "which format"),
+        (lambda text: text.replace('"state": "failed"', '"state": "odd"'), r"topics\.0\.state"),
+        (lambda text: text.replace('"number": 1', '"number": 2'), "numbered"),
+        (lambda text: text.replace('"at_once"', '"once"'), "'at_once' is missing"),
+    ],
+)
+def test_damaged_and_newer_batches_are_refused(tmp_path: Path, damage: Callable[[str], str], complaint: str) -> None:
+    report = write_batch(["Bad"], open_storm=stubbed, out=tmp_path)
+    path = report.folder / "batch.json"
+    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(RunError, match=complaint):
+        resume_batch(report.folder, open_storm=stubbed)
+
+
+def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"no batch\.json"):
+        resume_batch(tmp_path)
+    with pytest.raises(SettingsError, match="no topic"):
+        write_batch([], out=tmp_path)
+    with pytest.raises(SettingsError, match="1 to 64"):
+        write_batch(["Jade"], at_once=0, out=tmp_path)
+    with pytest.raises(SettingsError, match="there is no setting 'turn'"):
+        write_batch([TopicOrder("Jade", {"turn": 3})], out=tmp_path)
+    with pytest.raises(SettingsError, match="'turns'"):
+        write_batch(["Jade"], out=tmp_path, turns=0)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RunError, match="cannot make"):
+        write_batch(["Jade"], out=tmp_path / "file")
+
+
+def test_many_topics_that_fail_at_once_are_all_noted(tmp_path: Path) -> None:
+    report = write_batch([TopicOrder(f"T{n}", {"turns": 0}) for n in range(300)], open_storm=refused, out=tmp_path)
+    assert {row.state for row in report.rows} == {"failed"}
+    assert resume_batch(report.folder, open_storm=stubbed, turns=1).all_written
+
+
+# The command line
+
+
+def storm(*arguments: object) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, [str(argument) for argument in arguments])
+
+
+def flags(server: FakeModel, tmp_path: Path) -> list[str]:
+    return [f"--{name.replace('_', '-')}={value}" for name, value in options(server, tmp_path).items()]
+
+
+@pytest.fixture
+def in_the_tests_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.storm.Storm", offline)
+
+
+@pytest.fixture
+def stubs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.storm.Storm", StubStorm)
+
+
+@pytest.mark.usefixtures("in_the_tests_world")
+def test_the_command_writes_and_tells(tmp_path: Path) -> None:
+    topics = tmp_path / "roads.csv"
+    topics.write_text("topic,max_sections\nSilk Road,2\nAmber Road,\n", encoding="utf-8")
+    with FakeModel(answers()) as server:
+        result = storm("batch", topics, *flags(server, tmp_path))
+    assert result.exit_code == 0, result.stderr
+    head, *rows, where = result.stdout.splitlines()
+    assert head.split()[:3] == ["topic", "state", "sections"]
+    assert [row.split()[:4] for row in rows] == [["Silk", "Road", "written", "2"], ["Amber", "Road", "written", "4"]]
+    assert is_batch(Path(where).parent)
+    assert "1/2 Silk Road in silk-road-" in result.stderr
+    assert "2/2 Amber Road written (" in result.stderr
+    assert "2 topics: 2 written" in result.stderr
+
+
+@pytest.mark.usefixtures("stubs")
+def test_the_command_ends_with_1_where_a_topic_failed_and_resume_goes_on(tmp_path: Path) -> None:
+    topics = tmp_path / "t.txt"
+    topics.write_text("Jade\nBad\nJade\n", encoding="utf-8")
+    result = storm("batch", topics, "--out", tmp_path / "runs")
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert result.exit_code == 1
+    assert "1 of 2 topics have no article" in result.stderr
+    assert f"storm resume {folder}" in result.stderr
+    assert "1 lines repeated others" in result.stderr
+    assert "the model is down" in result.stdout
+    again = storm("resume", folder)
+    assert again.exit_code == 0, again.stderr
+    assert "2 topics: 2 written" in again.stderr
+    quiet = storm("resume", folder, "--quiet")
+    assert (quiet.exit_code, quiet.stderr) == (0, "")
+
+
+@pytest.mark.usefixtures("stubs")
+def test_events_are_lines_that_name_their_topic(tmp_path: Path) -> None:
+    topics = tmp_path / "t.txt"
+    topics.write_text("Jade\nBad\n", encoding="utf-8")
+    result = storm("batch", topics, "--out", tmp_path / "runs", "--json-events")
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert lines[0] | {"at": 0} == {"event": "BatchStarted", "at": 0, "folder": lines[0]["folder"], "topics": 2}
+    assert {(line["order"], line["topic"]) for line in lines if line["event"] == "RunStarted"} == {
+        (1, "Jade"),
+        (2, "Bad"),
+    }
+    last = {line["order"]: line["state"] for line in lines if line["event"] == "TopicChanged"}
+    assert last == {1: "written", 2: "failed"}
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "complaint"),
+    [
+        ("topic,turn\nJade,1\n", [], "error: t.csv, line 1: there is no setting 'turn'"),
+        ("topic\nJade\n", ["--turns", "0"], "error: setting 'turns' cannot be '0'"),
+        ("topic\nJade\n", ["--at-once", "0"], "error: 0 articles at once is out of range"),
+    ],
+)
+def test_what_cannot_be_begun_ends_with_2(tmp_path: Path, content: str, arguments: list[str], complaint: str) -> None:
+    topics = tmp_path / "t.csv"
+    topics.write_text(content, encoding="utf-8")
+    result = storm("batch", topics, "--out", tmp_path / "runs", *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+CHILD = """
+    import sys
+    sys.path[:0] = [{tests!r}, {tests!r} + "/integration"]
+    import test_batch, storm_pipeline.storm
+    storm_pipeline.storm.Storm = test_batch.offline
+    from storm_pipeline.cli import main
+    sys.argv = ["storm", *sys.argv[1:]]
+    main()
+"""
+PATIENT = """
+    import sys, types
+    from storm_pipeline.cli import main
+    from storm_pipeline.errors import StoppedError
+    from storm_pipeline.events import RunStarted, StageFinished
+
+    class Storm:
+        def __init__(self, settings):
+            self.out = settings.out
+
+        def write(self, topic, *, sinks, halt):
+            (self.out / topic).mkdir()
+            for sink in sinks:
+                sink.emit(RunStarted("run", topic, str(self.out / topic)))
+                sink.emit(StageFinished("set-up", 0.1))
+            print("working", file=sys.stderr, flush=True)
+            halt.wait(60)
+            raise StoppedError("stopped")
+
+    sys.modules["storm_pipeline.storm"] = types.SimpleNamespace(Storm=Storm)
+    sys.argv = ["storm", *sys.argv[1:]]
+    main()
+"""
+
+
+def child(code: str, *arguments: object) -> subprocess.Popen[str]:
+    program = textwrap.dedent(code).format(tests=str(Path(__file__).parents[1]))
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+def test_a_killed_batch_goes_on(tmp_path: Path) -> None:
+    topics = tmp_path / "roads.txt"
+    topics.write_text("\n".join(TOPICS[:3]), encoding="utf-8")
+    default, killed = answers(), threading.Event()
+
+    def queries(user: str) -> str:
+        if "Salt Road" in user and not killed.is_set():
+            killed.set()
+            process.kill()
+        return str(default["WriteQueries"](user))
+
+    with FakeModel(answers() | {"WriteQueries": queries}) as server:
+        process = child(CHILD, "batch", topics, *flags(server, tmp_path), "--debug")
+        _, complaint = process.communicate(timeout=120)
+        assert process.returncode == -signal.SIGKILL, complaint
+        (folder,) = (tmp_path / "runs").iterdir()
+        assert saved(folder)["status"] == "running"
+        asked = len(server.asked)
+        report = resume_batch(folder, open_storm=offline)
+        assert report.all_written
+        written = sum(row.calls for row in report.rows)
+        assert asked < written
+        assert len(server.asked) - written <= 2 * int(FEW["workers"])
+    assert len([path for path in folder.iterdir() if path.is_dir()]) == 3
+
+
+def test_the_first_interruption_stops_all_runs_in_order(tmp_path: Path) -> None:
+    topics = tmp_path / "roads.txt"
+    topics.write_text("Jade\nSilk\nAmber\n", encoding="utf-8")
+    with child(PATIENT, "batch", topics, "--out", tmp_path / "runs", "--quiet") as process:
+        assert process.stderr is not None
+        assert [process.stderr.readline(), process.stderr.readline()] == ["working\n"] * 2
+        process.send_signal(signal.SIGINT)
+        table, complaint = process.communicate(timeout=60)
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert process.returncode == 130, complaint
+    assert "finishing what is in flight" in complaint
+    assert f"go on with: storm resume {folder}" in complaint
+    assert [line.split()[1] for line in table.splitlines()[1:4]] == ["stopped", "stopped", "waiting"]
+    assert saved(folder)["status"] == "stopped"
+
+
+def test_an_interruption_from_the_keyboard_stops_a_batch_of_a_program_in_order(tmp_path: Path) -> None:
+    class Patient(StubStorm):
+        def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
+            for sink in sinks:
+                sink.emit(StageFinished("set-up", 0.1))
+            assert halt is not None
+            os.kill(os.getpid(), signal.SIGINT)
+            halt.wait(60)
+            raise StoppedError("stopped")
+
+    def open_storm(settings: Settings) -> Any:
+        return Patient(settings)
+
+    with pytest.raises(KeyboardInterrupt):
+        write_batch(["Jade", "Silk"], at_once=1, open_storm=open_storm, out=tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert [topic["state"] for topic in saved(folder)["topics"]] == ["stopped", "waiting"]

@@ -1,0 +1,205 @@
+"""Whole runs lie where their estimates say: calls, prompt and completion tokens, by stage and role."""
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from llm import FACT, FakeModel
+from servers import Reply, Request
+from tokens import gpt_4_tokens
+
+from storm_pipeline import Settings, Snippet, Storm
+from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.search.contents import TableOfContents
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Usage, UsageRow
+
+TOPIC = "Silk Road"
+GOODS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copper tin lacquer dye".split()
+PLACES = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()
+TOLD = (
+    "The early history of {g} in {p} on the Silk Road begins {n} years before the first caravans from {q} arrived",
+    "Goods such as {g} were weighed on public scales in {p}, and a toll of {n} dirhams was due at the gates of {q} "
+    "before a caravan could leave for the towns beyond the desert in spring",
+    "Routes from {p} to {q} took {n} days and were closed in most winters",
+    "A legacy of {g} weaving survives in {n} villages around {p}, whose songs still name the herders of {q}",
+)
+
+
+def world(query: str) -> Sequence[Snippet]:
+    """Six pages for any query, each with sentences of different lengths about history, goods, routes and legacy."""
+    start = sum(map(ord, query)) * 7
+    return [page(start + i) for i in range(6)]
+
+
+def page(i: int) -> Snippet:
+    good, place, other = GOODS[i % 16], PLACES[i % 12], PLACES[(i * 5 + 3) % 12]
+    text = " ".join(f"{told.format(g=good, p=place, q=other, n=i % 90 + 10)}." for told in TOLD)
+    return Snippet(f"https://example.org/{good}/{i}", f"{good.title()} of {place}", text)
+
+
+class Contents:
+    """Tables of contents with ten headings."""
+
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        return TableOfContents(title, tuple((1, f"{good.title()} and trade") for good in GOODS[:10]))
+
+
+class Counting(FakeModel):
+    """A model that says how many tokens it was sent and sent, and which a prefix cache would have served."""
+
+    def __init__(self, answers: dict[str, Callable[[str], str] | str]) -> None:
+        super().__init__(answers)
+        self._tokens = gpt_4_tokens()
+        self._seen: list[str] = []
+
+    def _reply(self, request: Request) -> Reply:
+        reply = super()._reply(request)
+        prompt = "".join(f"<|{m['role']}|>{m['content']}" for m in request.json["messages"])
+        shared = max((os.path.commonprefix([prompt, one]) for one in self._seen), key=len, default="")  # noqa: RUF071
+        self._seen.append(prompt)
+        sent, told = self._tokens(prompt), self._tokens(reply.body["choices"][0]["message"]["content"])
+        cached = {"cached_tokens": self._tokens(shared)}
+        counts = {"prompt_tokens": sent, "completion_tokens": told, "total_tokens": sent + told}
+        usage = counts | {"prompt_tokens_details": cached}
+        return Reply(body=reply.body | {"usage": usage})
+
+
+def talkative() -> dict[str, Callable[[str], str] | str]:
+    """Replies as long as a good model's."""
+    count = itertools.count(1)
+
+    def question(user: str) -> str:
+        n = next(count)
+        return f"How did the {GOODS[n % 16]} trade of {PLACES[n % 12]} change the Silk Road, and who lost {n} by it?"
+
+    def editors(user: str) -> str:
+        number = int(re.findall(r"Number: (\d+)", user)[-1])
+        focus = "how trade along the road changed the towns, their crafts and the people who lived in them"
+        return json.dumps({"editors": [{"name": f"Historian of {place}", "focus": focus} for place in PLACES[:number]]})
+
+    titles = ("Early history", "Goods and tolls", "Routes", "Legacy", "Weaving villages", "Winter travel")
+    sections = [{"title": title, "subsections": [f"{title} in detail"]} for title in titles]
+    return {
+        "FindRelatedTopics": json.dumps({"related_topics": ["Caravan", "Spice trade", "Incense Route", "Tea road"]}),
+        "FindPerspectives": editors,
+        "AskQuestion": question,
+        "WriteQueries": lambda user: json.dumps({"queries": [f"{TOPIC} {g} {next(count)}" for g in GOODS[:3]]}),
+        "DraftOutline": json.dumps({"sections": sections}),
+        "RefineOutline": json.dumps({"sections": sections}),
+        "WriteLead": lambda user: " ".join(re.findall(r"([A-Z][^.]+\.)", user.split("Article:")[-1])[:4]),
+        "FindRepeated": json.dumps({"repeated": [1, 2]}),
+        "RewordSentence": inside_out,
+        "WriteSection": lambda user: " ".join(
+            f"{inside_out(text)[:-1]} [{n}]." for n, _, text in FACT.findall(user.split("Article:")[-1])
+        ),
+    }
+
+
+def inside_out(user: str) -> str:
+    """The last sentence's words in another order."""
+    words = user.rsplit("Sentence:", maxsplit=1)[-1].strip(" .\n").split()
+    half = len(words) // 2
+    mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]
+    return f"As told, {' '.join(mixed)}."
+
+
+RUNS: dict[str, dict[str, object]] = {
+    "small": {"perspectives": 0, "turns": 1, "queries": 1, "max_sections": 3, "related_topics": 0},
+    "whole": {"perspectives": 2, "turns": 3},
+    "sentences": {"perspectives": 1, "turns": 2, "writing": "sentences", "section_words": 120},
+    "large": {"perspectives": 5, "turns": 5, "section_facts": 10},
+}
+MODELS = {"terse": dict, "talkative": talkative}
+_CHANCE = 15
+"""Tokens that prompts of different programs begin with in common: how a message opens, a word or two."""
+
+
+def write(tmp_path: Path, changes: dict[str, object], answers: dict[str, Callable[[str], str] | str]) -> Usage:
+    """What a whole run used."""
+    with Counting(answers) as server:
+        given = changes | {"lm": server.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache", "attempts": 1}
+        storm = Storm(Settings.build(given), search=FakeSearch(world), embedder=HashingEmbedder(), contents=Contents())
+        article = storm.write(TOPIC)
+    assert not [problem for problem in article.report.problems if problem.kind == "failure"]
+    return article.usage
+
+
+def outside(made: Estimate, used: Usage, numbers: Sequence[str] = ("calls", "tokens_in", "tokens_out")) -> list[str]:
+    """Where a run left its estimate: one line a stage, role and number."""
+    found = []
+    for (stage, role), own in grouped(made).items():
+        done = [row for row in used.rows if (row.stage, row.role) == (stage, role)]
+        for name in numbers:
+            expected, seen = Range.sum(getattr(row, name) for row in own), total(done, name)
+            if seen not in expected:
+                found.append(f"{stage}, {role}: {seen} {name}, estimated {expected}")
+        cached = Range.sum(row.tokens_cached for row in own)
+        if total(done, "tokens_cached") > cached.high + _CHANCE * total(done, "calls"):
+            found.append(f"{stage}, {role}: {total(done, 'tokens_cached')} cached, estimated {cached}")
+    stages = {(row.stage, row.role) for row in used.rows}
+    return found + [f"{stage}, {role}: not foreseen" for stage, role in stages - set(grouped(made))]
+
+
+def grouped(made: Estimate) -> dict[tuple[str, str], list[EstimateRow]]:
+    groups: dict[tuple[str, str], list[EstimateRow]] = {}
+    for row in made.rows:
+        groups.setdefault((row.stage, row.role), []).append(row)
+    return groups
+
+
+def total(rows: Iterable[UsageRow], name: str) -> int:
+    return sum(getattr(row, name) for row in rows)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("run", RUNS)
+def test_a_run_lies_within_its_estimate(tmp_path: Path, run: str, model: str) -> None:
+    made = estimate(Settings.build({"lm": "openai/fake"} | RUNS[run]), TOPIC)
+    used = write(tmp_path, RUNS[run], MODELS[model]())
+    if model == "terse":  # its replies are stubs
+        assert outside(made, used, ("calls", "tokens_in")) == []
+        return
+    assert outside(made, used) == []
+
+
+@pytest.mark.parametrize("run", ["whole", "large"])
+def test_where_sources_are_many_the_likely_numbers_are_near(tmp_path: Path, run: str) -> None:
+    made = estimate(Settings.build({"lm": "openai/fake"} | RUNS[run]), TOPIC)
+    used = write(tmp_path, RUNS[run], talkative())
+    assert used.calls == pytest.approx(made.calls.likely, rel=0.15)
+    assert used.tokens_in == pytest.approx(made.tokens_in.likely, rel=0.2)
+    assert used.tokens_out == pytest.approx(made.tokens_out.likely, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"perspectives": 12}, "conversations, asker"),
+        ({"turns": 1}, "conversations, expert"),
+        ({"max_sections": 1, "section_facts": 2}, "sections, writer"),
+        ({"related_topics": 0}, "related topics, asker: not foreseen"),
+        ({"perspectives": 0}, "perspectives, asker: not foreseen"),
+        ({"outline_words": 100}, "outline, outliner"),
+        ({"answer_facts": 1}, "conversations, expert"),
+    ],
+)
+def test_the_estimate_of_another_run_does_not_fit(
+    tmp_path_factory: pytest.TempPathFactory, change: dict[str, object], where: str
+) -> None:
+    made = estimate(Settings.build({"lm": "openai/fake"} | RUNS["whole"] | change), TOPIC)
+    assert where in "\n".join(outside(made, the_whole_run(tmp_path_factory)))
+
+
+_kept: list[Usage] = []
+
+
+def the_whole_run(folders: pytest.TempPathFactory) -> Usage:
+    if not _kept:
+        _kept.append(write(folders.mktemp("whole"), RUNS["whole"], talkative()))
+    return _kept[0]

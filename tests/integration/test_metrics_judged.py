@@ -1,0 +1,198 @@
+"""Metrics that a language model judges, on cases worked out by hand."""
+
+import json
+import re
+from dataclasses import dataclass
+from importlib import import_module
+
+import pytest
+from articles import case, section, sentence, source
+from llm import Answer, FakeModel
+
+from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
+from storm_pipeline.evaluation.judges.grading import LanguageModelGrader, Work
+from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge
+from storm_pipeline.evaluation.metrics.ib_score import IbScore, questions
+from storm_pipeline.evaluation.metrics.registry import METRICS
+from storm_pipeline.evaluation.metrics.rubric import RubricGrades
+from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
+from storm_pipeline.evaluation.metrics.wikigen_quality import WikiGenQuality
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Sentence
+
+FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 1})
+PAGE = source("page", "The dam was begun in 1931.")
+ARTICLE = case(
+    section("History", sentence("The dam was begun in 1931.", PAGE), below=(section("Families", "400 moved away."),)),
+    section("Fish"),
+    lead=(Sentence("Lake Orrin is a lake."),),
+    sources=(PAGE,),
+    infobox=(
+        ("Built", "1931[2]"),
+        ("Depth", "61 metres"),
+        ("Country", "Valmere"),
+        ("Coordinates", "1° N 2° E"),
+        ("Website", "orrin.example"),
+        ("Nickname", ""),
+    ),
+)
+EMPTY = case(section("History"), infobox=(("Depth", "61 metres"),))
+
+
+def test_rubric_grades() -> None:
+    order = ["Interest", "Coherence", "Relevance", "Broad"]
+    grader = ScriptedGrader(lambda work: 1 + order.index(work.rubric.criterion.split()[0]))
+    metric = RubricGrades(grader)
+    found = metric.score([EMPTY, ARTICLE])
+    assert found[1] == {"interest": 1.0, "organisation": 2.0, "relevance": 3.0, "coverage": 4.0}
+    assert found[0] == dict.fromkeys(found[1])
+    assert len(grader.works) == 4
+    assert {work.text for work in grader.works} == {
+        "Lake Orrin is a lake.\n\n# History\n\nThe dam was begun in 1931.\n\n## Families\n\n400 moved away.\n\n# Fish"
+    }
+    assert "Lake Orrin" in grader.works[0].task
+    assert metric.parameters == {"grader": "test double", "longest": 2000}
+    assert {(m.low, m.high) for m in metric.measures} == {(1, 5)}
+
+
+def test_a_long_article_is_trimmed_before_it_is_graded() -> None:
+    grader = ScriptedGrader(lambda _: 3)
+    RubricGrades(grader, longest=11).score([ARTICLE])
+    assert "400" not in grader.works[0].text
+    assert "1931" in grader.works[0].text
+
+
+def test_quality_of_wikigenbench() -> None:
+    def grade(work: Work) -> int:
+        if work.rubric.name == "focus":
+            return 4
+        return {"organisation": 5, "coverage": 2, "outline": 3}[work.rubric.name]
+
+    grader = ScriptedGrader(grade)
+    reply = json.dumps({"fluency": 5, "informativeness": 1})
+    with FakeModel({"GradeWriting": reply}) as server:
+        metric = WikiGenQuality(open_judge(server.lm, FAST), grader)
+        flat = case(lead=(Sentence("Only a lead."),))
+        found = metric.score([ARTICLE, EMPTY, flat])
+        assert len(server.asked) == 2
+        assert "Topic: Lake Orrin" in server.asked[0].user
+    assert found[0] == {
+        "fluency_0_5": 5,
+        "informativeness_0_5": 1,
+        "outline_0_5": 3,
+        "focus_0_5": 4 / 2,  # the section without text counts as 0
+        "organisation_0_5": 5,
+        "coverage_0_5": 2,
+    }
+    assert set(found[1].values()) == {None}
+    assert (found[2]["outline_0_5"], found[2]["focus_0_5"], found[2]["organisation_0_5"]) == (None, None, 5)
+    assert set(found[0]) == {measure.name for measure in metric.measures}
+    asked = {work.rubric.name: work for work in grader.works[:4]}
+    assert asked["outline"].text == "# History\n## Families\n# Fish"
+    assert asked["focus"].text.startswith("# History\n\nThe dam")
+    assert all(work.rubric.low == 0 and work.rubric.high == 5 for work in grader.works)
+
+
+def answered(user: str) -> str:
+    """The article tells of 1931 and, wrongly, of a depth."""
+    return {"Built": "In 1931", "Depth": "16 metres"}.get(re.findall(r"field '(\w+)'", user)[-1], "No information.")
+
+
+def compared(user: str) -> str:
+    expected, answer = re.findall(r"Expected: (.*)\nAnswer: (.*)", user)[-1]
+    return json.dumps({"same": int(expected in answer)})
+
+
+def test_ib_score() -> None:
+    with FakeModel({"AnswerFromArticle": answered, "CompareAnswers": compared}) as server:
+        metric = IbScore(open_judge(server.lm, FAST))
+        found = metric.score([ARTICLE, EMPTY, case(section("One", "Text."))])
+        assert found == [{"ib_score": 1 / 3}, {"ib_score": 0.0}, {"ib_score": None}]
+        assert len(server.of("AnswerFromArticle")) == 3
+        assert len(server.of("CompareAnswers")) == 2  # nothing to compare where the article does not tell
+        assert server.of("AnswerFromArticle")[0].user.startswith("Article:\nLake Orrin is a lake.")
+    assert [value for _, value in questions(ARTICLE.topic)] == ["1931", "61 metres", "Valmere"]
+
+
+def test_classes_of_unsupported_sentences() -> None:
+    judged = case(
+        section(
+            "One",
+            sentence("The dam was begun in 1931.", PAGE),
+            sentence("Begun in 1920, it is old.", PAGE),
+            sentence("The dam made the valley rich.", PAGE),
+            sentence("According to No.", PAGE),
+            "Nobody knows.",
+            "Nobody knows more.",
+        ),
+        sources=(PAGE,),
+    )
+    judge = ScriptedSupportJudge(lambda passage, claim: claim in passage)
+
+    def error(user: str) -> str:
+        return json.dumps({"error": "paraphrase" if "1920" in user else "inference"})
+
+    with FakeModel({"ClassifyUnsupported": error}) as server:
+        metric = SupportErrors(judge, open_judge(server.lm, FAST))
+        first, second, third = metric.score(
+            [judged, case(section("One", sentence("The dam was begun in 1931.", PAGE)), sources=(PAGE,)), EMPTY]
+        )
+        assert len(server.asked) == 2
+        assert "Sources: [1] page The dam was begun in 1931." in server.asked[0].user
+    assert first == {
+        "unsupported": 5 / 6,
+        "error_uncited": 2 / 5,
+        "error_inference": 1 / 5,
+        "error_paraphrase": 1 / 5,
+        "error_irrelevant": 0,
+        "error_split": 1 / 5,
+        "error_supported": 0,
+    }
+    assert sum(value for name, value in first.items() if name != "unsupported") == pytest.approx(1)  # type: ignore[misc]
+    assert second == {name: 0.0 if name == "unsupported" else None for name in first}
+    assert third == dict.fromkeys(first)
+    assert set(first) == {measure.name for measure in metric.measures}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What an evaluation offers."""
+
+    support_judge: ScriptedSupportJudge
+    judge_model: JudgeModel
+    grader: LanguageModelGrader
+
+
+JUDGED = "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score".split()
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_what_holds_for_every_judged_metric(name: str) -> None:
+    grade = json.dumps({"feedback": "Fine.", "score": 3})
+    answers: dict[str, Answer] = {
+        "GradeOneToFive": grade,
+        "GradeZeroToFive": grade,
+        "GradeWriting": json.dumps({"fluency": 5, "informativeness": 0}),
+        "AnswerFromArticle": "1931",
+        "CompareAnswers": compared,
+        "ClassifyUnsupported": json.dumps({"error": "inference"}),
+    }
+    module, _, function = METRICS[name].partition(":")
+    make = getattr(import_module(f"storm_pipeline.evaluation.metrics.{module}"), function)
+    cases = [ARTICLE, EMPTY, case()]
+    with FakeModel(answers) as server:
+        model = open_judge(server.lm, FAST)
+        judge = ScriptedSupportJudge(lambda passage, claim: claim in passage)
+        metric = make(Shared(judge, model, LanguageModelGrader(model)))
+        scores = metric.score(cases)
+        assert metric.score([]) == []
+        assert [metric.score([one])[0] for one in cases] == scores
+    assert metric.name == name
+    assert metric.reference
+    assert all(isinstance(value, str | int | float) for value in metric.parameters.values())
+    for score in scores:
+        assert list(score) == [measure.name for measure in metric.measures]
+        assert all(
+            value is None or measure.low <= value <= measure.high
+            for measure, value in zip(metric.measures, score.values(), strict=True)
+        )

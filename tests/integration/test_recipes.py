@@ -1,0 +1,120 @@
+"""Baselines and ablations: each writes an article, and what it asks differs from its neighbour as the papers say."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from llm import FakeModel
+from test_pipeline import markers_resolve, storm
+
+from storm_pipeline import Article
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.recipes import RECIPES
+from storm_pipeline.search.fake import FakeSearch
+
+WRITING = ["whole", "sentences"]
+
+
+def written(recipe: str, tmp_path: Path, **settings: object) -> tuple[Article, FakeModel, list[str]]:
+    """The article, the model that was asked, and the queries that were searched for."""
+    from test_pipeline import world
+
+    queries: list[str] = []
+
+    def search(query: str) -> object:
+        queries.append(query)
+        return world(query)
+
+    with FakeModel() as server:
+        engine = FakeSearch(search)  # type: ignore[arg-type]
+        article = storm(server, tmp_path, search=engine, **settings).write("Silk Road", recipe)
+    return article, server, queries
+
+
+def asked(server: FakeModel) -> Counter[str]:
+    return Counter(request.signature for request in server.asked)
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+@pytest.mark.parametrize("writing", WRITING)
+def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: str, writing: str) -> None:
+    article, server, _ = written(recipe, tmp_path, writing=writing)
+    assert article.sections
+    assert markers_resolve(article)
+    assert article.usage.calls == len(server.asked)
+    cited = [sentence for sentence in article.sentences() if sentence.citations]
+    assert bool(cited) == (recipe != "direct")
+
+
+def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:
+    with FakeModel() as server, pytest.raises(SettingsError, match="storm-no-outline"):
+        storm(server, tmp_path).write("Silk Road", "stormm")
+
+
+def test_direct_generation_searches_for_nothing(tmp_path: Path) -> None:
+    _, server, queries = written("direct", tmp_path)
+    assert not queries
+    assert asked(server) == {"DraftOutline": 1, "WriteFromMemory": 1}
+
+
+def test_rag_searches_with_the_topic_alone_and_writes_at_once(tmp_path: Path) -> None:
+    _, server, queries = written("rag", tmp_path)
+    assert queries == ["Silk Road"]
+    assert asked(server)["PlanOutline"] == asked(server)["WriteArticle"] == 1
+    assert not asked(server)["WriteSection"]
+
+
+def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_path: Path) -> None:
+    _, server, queries = written("orag", tmp_path)
+    assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
+    assert asked(server)["WriteSection"] == 3
+    assert not asked(server)["WriteArticle"] + asked(server)["AskQuestion"]
+
+
+def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:
+    _, one, _ = written("rag", tmp_path)
+    _, other, _ = written("orag", tmp_path)
+    assert one.of("PlanOutline")[0].messages == other.of("PlanOutline")[0].messages
+
+
+def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> None:
+    _, full, _ = written("storm", tmp_path)
+    _, server, _ = written("storm-no-perspective", tmp_path)
+    assert all("Perspective:" not in request.user for request in server.of("AskQuestion"))
+    assert all("Perspective:" in request.user for request in full.of("AskQuestion"))
+    assert len(server.of("AskQuestion")) == len(full.of("AskQuestion"))
+    assert not server.of("FindPerspectives") + server.of("FindRelatedTopics")
+
+
+def test_without_conversation_as_many_questions_are_asked_at_once(tmp_path: Path) -> None:
+    article, server, _ = written("storm-no-conversation", tmp_path)
+    full, _, _ = written("storm", tmp_path)
+    assert not server.of("AskQuestion")
+    assert len(server.of("AskQuestions")) == 3
+    questions = [turn.question for c in article.conversations for turn in c.turns]
+    assert len(questions) == len([turn for c in full.conversations for turn in c.turns])
+
+
+def test_without_outline_the_article_is_written_from_the_interviews(tmp_path: Path) -> None:
+    article, server, _ = written("storm-no-outline", tmp_path)
+    assert not asked(server)["DraftOutline"] + asked(server)["RefineOutline"] + asked(server)["WriteSection"]
+    (request,) = server.of("WriteArticle")
+    shown = re.findall(r"^\[\d+\]", request.user, re.M)
+    told = [s for c in article.conversations for turn in c.turns for s in turn.answer]
+    assert len(shown) >= len(told) > 0
+
+
+def test_reading_after_retrieval_sees_the_best_passages_alone(tmp_path: Path) -> None:
+    _, server, queries = written("rr", tmp_path, top_k=5)
+    assert queries == ["Silk Road"]
+    assert asked(server)["WriteArticle"] == 1
+    assert len(re.findall(r"^\[\d+\]", server.of("WriteArticle")[0].user, re.M)) == 5
+    assert not server.of("PlanOutline")
+
+
+def test_planning_ranks_anew_for_each_heading(tmp_path: Path) -> None:
+    _, server, queries = written("rprr", tmp_path)
+    assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
+    assert asked(server)["PlanOutline"] == 1
+    assert asked(server)["WriteSection"] == 3

@@ -1,0 +1,53 @@
+"""What a finished run's events.jsonl tells again: the progress display and the usage."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from llm import FakeModel
+from rich.console import Console
+from test_pipeline import folder
+from test_resume import answers, stopping_after, storm
+
+from storm_pipeline.errors import StoppedError
+from storm_pipeline.events import CallbackSink, read_events
+from storm_pipeline.progress import ProgressSink
+from storm_pipeline.progress_board import Board
+from storm_pipeline.run_list import read_timeline
+from storm_pipeline.types import Article
+
+
+def interrupted_and_finished(tmp_path: Path) -> tuple[Path, Article]:
+    """A run of two sessions: its folder, and what it made."""
+    with FakeModel(answers()) as server:
+        sinks: list[CallbackSink] = []
+        _, box = stopping_after(6, sinks=sinks)
+        box.append(storm(server, tmp_path, sinks=sinks))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+        article = storm(server, tmp_path).resume(folder(tmp_path))
+    assert isinstance(article, Article)
+    return folder(tmp_path), article
+
+
+def test_display_and_usage_are_rebuilt_from_the_events(tmp_path: Path) -> None:
+    run, article = interrupted_and_finished(tmp_path)
+    told = list(read_events(run / "events.jsonl"))
+    moment = told[0][0]
+    board, shown = Board(moment), io.StringIO()
+    with ProgressSink(Console(file=shown, force_terminal=False, width=200), now=lambda: moment) as sink:
+        for moment, event in told:
+            board.take(event, moment)
+            sink.emit(event)
+    assert f"finished: {board.totals(moment)}" in shown.getvalue().splitlines()
+    usage = article.usage
+    assert (board.calls, board.tokens_in, board.tokens_out) == (usage.calls, usage.tokens_in, usage.tokens_out)
+    assert board.problems == len(article.report.problems)
+    assert board.sources == len(article.sources)
+    assert all(bar.seconds is not None for bar in board.bars.values())
+    made = read_timeline(run)
+    assert made.usage.rows == usage.rows
+    assert [session.ending for session in made.sessions] == ["stopped", "finished"]
+    assert moment - board.started == pytest.approx(made.usage.seconds, abs=0.1)
+    assert json.loads((run / "usage.json").read_text())["rows"] == [row.__dict__ for row in made.usage.rows]

@@ -1,0 +1,101 @@
+"""What a batch shows on the terminal."""
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from storm_pipeline.batch import TopicOrder, TopicRow
+from storm_pipeline.cli.batch_board import BatchBoard
+from storm_pipeline.cli.batch_progress import BatchProgress
+from storm_pipeline.events import CallFinished, Downloading, Noted, StageAdvanced, StageFinished, StageStarted
+
+CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)
+
+
+def row(number: int, state: str = "waiting", **facts: object) -> TopicRow:
+    return TopicRow(number, TopicOrder(f"Topic {number}"), state, **facts)  # type: ignore[arg-type]
+
+
+def drawn(board: BatchBoard, height: int, now: float = 70.0) -> list[str]:
+    console = Console(file=io.StringIO(), width=120, markup=False)
+    with console.capture() as capture:
+        console.print(board.draw(now, height))
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def test_a_line_a_topic_tells_how_it_stands() -> None:
+    board = BatchBoard([row(1), row(2), row(3), row(4, "written", calls=9, seconds=61.0, sections=5)], 0.0)
+    board.stands(row(1, "running"), 10.0)
+    for event in (StageStarted("sections", 8), StageAdvanced("sections", "History"), CALL, CALL):
+        board.take(1, event)
+    board.stands(row(2, "running"), 10.0)
+    board.stands(row(2, "failed", error="no\x1b[2J reply", cost=None), 12.0)
+    lines = drawn(board, 20)
+    assert lines[0].split() == "topic state stage sections calls time cost".split()
+    assert lines[1].split() == "Topic 1 running sections 1 of 8 2 1:00 $0.50".split()
+    assert lines[2].split() == "Topic 2 failed 0 0:00 ? no [2J reply".split()
+    assert lines[3].split() == "Topic 3 waiting".split()
+    assert lines[4].split() == "Topic 4 written 5 9 1:01 $0.00".split()
+    assert lines[5] == "1:10  4 topics: 1 written, 1 running, 1 failed, 1 waiting"
+
+
+def test_what_runs_is_in_sight_however_many_topics_there_are() -> None:
+    board = BatchBoard([row(n) for n in range(1, 5001)], 0.0)
+    for n in range(1, 4001):
+        board.stands(row(n, "running"), 0.0)
+        if n not in {7, 2000}:
+            board.stands(row(n, "written"), 1.0)
+    lines = drawn(board, 8)
+    assert len(lines) == 8
+    assert [line.split()[1] for line in lines[1:-1]] == ["7", "2000", "3997", "3998", "3999", "4000"]
+    assert "5000 topics: 3998 written, 2 running, 1000 waiting" in lines[-1]
+
+
+def test_stages_side_by_side_and_downloads_are_shown() -> None:
+    board = BatchBoard([row(1)], 0.0)
+    board.stands(row(1, "running"), 0.0)
+    for event in (StageStarted("conversations"), StageStarted("outline draft"), Downloading("x", "model", 1, 4)):
+        board.take(1, event)
+    assert "conversations, outline draft" in drawn(board, 9)[1]
+    assert "model 25 %" in drawn(board, 9)[1]
+    board.take(1, StageFinished("conversations", 3.0))
+    assert "conversations" not in drawn(board, 9)[1]
+
+
+def test_without_a_terminal_there_are_lines() -> None:
+    text = io.StringIO()
+    with BatchProgress(Console(file=text, width=40, markup=False), now=lambda: 5.0) as progress:
+        progress.begin(Path("runs/x"), [row(1), row(2)])
+        progress.row(row(1, "running"))
+        progress.row(row(1, "running", folder="topic-1-now"))
+        progress.event(1, Noted("run", "searching with wiki-leads"))
+        progress.event(2, Noted("run", "searching with wiki-leads"))
+        progress.event(1, Downloading("set-up", "model", 0, 4_000_000))
+        progress.event(1, Downloading("set-up", "model", 1_000_000, 4_000_000))
+        progress.row(row(1, "written", calls=3, seconds=9.6, cost=0.5, sections=2, references=7))
+        progress.row(row(2, "failed", error="the model is down", cost=None))
+        progress.row(row(2, "stopped"))
+    assert text.getvalue().splitlines() == [
+        "2 topics (2 waiting) in runs/x",
+        "0:00 1/2 Topic 1 in topic-1-now ...",
+        "searching with wiki-leads",
+        "0:00 downloading model (4 MB) ...",
+        "0:00 1/2 Topic 1 written (10 s, 3 calls, $0.50, 2 sections, 7 references)",
+        "0:00 2/2 Topic 2 failed (0 s, 0 calls, ?): the model is down",
+        "0:00 2/2 Topic 2 stopped (0 s, 0 calls, $0.00)",
+    ]
+    progress.row(row(1, "failed"))
+    assert "Topic 1 failed" not in text.getvalue()
+
+
+def test_a_terminal_gets_a_table_and_is_left_as_it_was() -> None:
+    text = io.StringIO()
+    console = Console(file=text, width=100, height=12, force_terminal=True, markup=False, _environ={"TERM": "xterm"})
+    with BatchProgress(console) as progress:
+        progress.begin(Path("runs/x"), [row(1)])
+        progress.row(row(1, "running", folder="topic-1-now"))
+        progress.event(1, StageStarted("conversations"))
+    shown = text.getvalue()
+    assert "conversations" in shown
+    assert shown.rstrip().endswith("\x1b[?25h")

@@ -1,0 +1,92 @@
+"""``storm estimate`` on the command line."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.cli import app
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "220", "TERM": "dumb"}).invoke(app, ["estimate", *arguments])
+
+
+def test_a_table_by_stage_and_role_with_totals() -> None:
+    result = run("Silk Road", "--lm", "openai/gpt-4o")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0].split() == ["stage", "asked", "calls", "tokens", "in", "tokens", "out", "dollars"]
+    (question,) = (line for line in lines if "asker: question " in line)
+    assert question.split()[:4] == ["conversations", "asker:", "question", "30"]
+    assert "conversations, question, queries, answer: 6 conversations × 5 turns; fewer where a writer ends it" in lines
+    (total,) = (line for line in lines if line.startswith("in all"))
+    assert "$0." in total
+    (price,) = (line for line in lines if line.startswith("openai/gpt-4o"))
+    assert price.endswith(
+        "(asker, expert, outliner, writer, reviewer): $2.5 in, $1.25 cached, $10 out a million tokens"
+    )
+    (told,) = (line for line in lines if line.startswith("Silk Road: "))
+    assert " calls, 90 (6–98) searches, " in told
+    assert ", $0." in told
+    assert max(map(len, lines[: lines.index("")])) <= 120
+
+
+def test_json_holds_the_same() -> None:
+    told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", "--turns", "2", "--json").stdout)
+    assert told["topic"] == "Silk Road"
+    assert told["prices"] == {"openai/gpt-4o": {"fresh": 2.5, "cached": 1.25, "output": 10.0}}
+    assert told["calls"]["likely"] == sum(row["calls"]["likely"] for row in told["rows"])
+    (question,) = (row for row in told["rows"] if row["program"] == "question")
+    assert question["calls"] == {"low": 12, "likely": 12, "high": 18}
+    assert told["dollars"]["low"] < told["dollars"]["likely"] < told["dollars"]["high"]
+
+
+def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None:
+    unknown = run("Silk Road", "--lm", "openai/gpt-4o", "--writer-lm", "openai/mine@http://localhost:1/v1")
+    assert unknown.exit_code == 0
+    assert "openai/mine@http://localhost:1/v1 (writer): price unknown" in unknown.stdout
+    assert "unknown dollars for openai/mine@http://localhost:1/v1, $0." in unknown.stdout
+    assert "--price 'openai/mine@http://localhost:1/v1=IN/OUT'" in unknown.stdout
+    assert json.loads(run("Silk Road", "--lm", "openai/mine", "--json").stdout)["dollars"] is None
+    known = run("Silk Road", "--lm", "openai/mine", "--price", "openai/other=1/1", "--price", "openai/mine=3/0.3/15")
+    assert ": $3 in, $0.3 cached, $15 out a million tokens" in known.stdout
+    assert "unknown" not in known.stdout
+
+
+def test_the_embedded_model_costs_nothing_but_time() -> None:
+    result = run("Silk Road")
+    assert "embedded (asker, expert, outliner, writer, reviewer): free" in result.stdout
+    assert "embedded runs on this machine and costs nothing but time" in result.stdout
+    assert " $0" in result.stdout
+
+
+def test_a_narrow_terminal_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    monkeypatch.setattr(Console, "is_terminal", True)
+    result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(
+        app, ["estimate", "Silk Road", "--lm", "openai/o3"]
+    )
+    assert result.exit_code == 0
+    assert "…" not in result.stdout
+
+
+def test_control_characters_of_a_topic_do_not_reach_the_terminal() -> None:
+    assert "\x1b" not in run("Silk\x1b[2J Road").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("Silk Road", "--price", "openai/gpt-4o=cheap"), "MODEL=IN/OUT"),
+        (("Silk Road", "--turns", "0"), "'turns'"),
+        ((" ",), "the topic is empty"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_exit_code_2(arguments: tuple[str, ...], says: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert says in result.stderr
+    assert len(result.stderr.splitlines()) == 1

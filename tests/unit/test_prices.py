@@ -1,0 +1,196 @@
+"""What tokens cost: the user's prices, LiteLLM's packaged table, and what is unknown."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline import prices
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.prices import FREE, Price, cost, own_prices, parse_price, price_of, thinks
+
+dollars = st.floats(0, 100_000)
+names = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1)
+
+
+def table() -> dict[str, dict[str, Any]]:
+    spec = find_spec("litellm")
+    assert spec is not None
+    assert spec.origin is not None
+    text = (Path(spec.origin).parent / "model_prices_and_context_window_backup.json").read_text(encoding="utf-8")
+    listed: dict[str, dict[str, Any]] = json.loads(text)
+    return listed
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "gpt-4o", "openai/gpt-4o@https://api.openai.com/v1"])
+def test_a_listed_model_has_its_price_under_each_of_its_names(model: str) -> None:
+    assert price_of(model) == Price(2.5, 1.25, 10.0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "anthropic/claude-sonnet-4-5",
+        "bedrock/anthropic.claude-3-5-haiku-20241022-v1:0",
+        "deepseek/deepseek-chat",
+        "gemini/gemini-2.5-flash",
+        "vertex_ai/claude-sonnet-4-5@20250929",
+        "vertex_ai/gemini-2.5-pro",
+    ],
+)
+def test_providers_of_all_kinds_are_found(model: str) -> None:
+    price = price_of(model)
+    assert price is not None
+    assert 0 < price.cached < price.fresh < price.output
+
+
+def test_without_a_known_discount_cached_tokens_cost_as_much_as_fresh_ones() -> None:
+    assert price_of("openai/gpt-3.5-turbo-instruct") == Price(1.5, 1.5, 2.0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai/no-such-model",
+        "no-such-provider/gpt-4o",
+        "openai/deepseek-chat",  # another provider's
+        "openai/text-embedding-3-small",  # no language model
+        "openai/gpt-4o@http://localhost:4000/v1",  # may be anything
+        "openai/gpt-4o@http://10.1.2.3/v1",
+        "github_copilot/gpt-4o",  # listed with 0, as a subscription
+        "gemini/gemma-3-27b-it",
+        "ollama/gpt-oss:120b-cloud",
+        "ollama_chat/qwen3@https://ollama.com",
+        "",
+    ],
+)
+def test_what_is_not_known_is_unknown_and_not_free(model: str) -> None:
+    assert price_of(model) is None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "embedded",
+        "embedded:0.5b",
+        "gguf:/models/a@b.gguf",
+        "ollama_chat/qwen2.5:7b",
+        "ollama/llama3",
+        "ollama_chat/qwen3@http://gpu-box:11434",
+    ],
+)
+def test_a_model_on_ones_own_machine_is_free(model: str) -> None:
+    assert price_of(model) == FREE
+
+
+def test_no_listed_model_of_a_provider_is_free() -> None:
+    homes = {"ollama", "lemonade"}
+    hosted = [name for name, entry in table().items() if entry.get("litellm_provider") not in homes]
+    assert len(hosted) > 1000
+    known = [price for price in map(price_of, hosted) if price is not None]
+    assert len(known) > 1000
+    assert all(0 < price.cached <= price.fresh and 0 < price.output < math.inf for price in known)
+
+
+@pytest.mark.parametrize("key", ["openai/gpt-4o@http://localhost:4000/v1", "openai/gpt-4o", "gpt-4o"])
+def test_a_price_of_ones_own_comes_first(key: str) -> None:
+    own = own_prices([f"{key}=3/4"])
+    assert price_of("openai/gpt-4o@http://localhost:4000/v1", own) == Price(3, 3, 4)
+    assert price_of("openai/gpt-4o-mini", own) == price_of("openai/gpt-4o-mini")
+
+
+def test_the_last_price_given_for_a_model_counts() -> None:
+    assert own_prices(["a/b=1/2", "a/c=5/6", "a/b=0/0"]) == {"a/b": FREE, "a/c": Price(5, 5, 6)}
+
+
+def test_the_table_is_read_without_importing_litellm() -> None:
+    code = (
+        "from storm_pipeline.prices import price_of; assert price_of('openai/gpt-4o')\n"
+        "import sys; assert 'litellm' not in sys.modules and 'dspy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+
+
+def test_without_litellm_hosted_prices_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices, "find_spec", lambda name: None)
+    prices._table.cache_clear()
+    try:
+        assert price_of("openai/gpt-4o") is None
+        assert price_of("embedded") == FREE
+    finally:
+        prices._table.cache_clear()
+
+
+def test_who_thinks_unasked() -> None:
+    assert thinks("openai/o3")
+    assert thinks("openai/gpt-5-mini")
+    assert not thinks("openai/gpt-4o")
+    assert not thinks("anthropic/claude-sonnet-4-5")  # only when asked to
+    assert not thinks("embedded")
+
+
+@given(names, dollars, st.none() | st.floats(0, 1), dollars)
+def test_what_is_written_is_read(model: str, fresh: float, discount: float | None, output: float) -> None:
+    cached = fresh if discount is None else fresh * discount
+    middle = "" if discount is None else f"{cached!r}/"
+    assert parse_price(f"{model}={fresh!r}/{middle}{output!r}") == (model, Price(fresh, cached, output))
+
+
+@given(st.text() | st.from_regex(r"[a-z/]{0,3}=?[-\dinfa.e/ ]{0,12}", fullmatch=True))
+def test_whatever_is_given_is_a_price_or_one_sentence_of_refusal(text: str) -> None:
+    try:
+        model, price = parse_price(text)
+    except SettingsError as error:
+        assert repr(text) in str(error)
+        assert "MODEL=IN/OUT" in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert model
+        assert 0 <= price.cached <= price.fresh <= 100_000
+        assert 0 <= price.output <= 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it has another form"),
+        ("openai/gpt-4o", "it has another form"),
+        ("openai/gpt-4o=2.5", "it has another form"),
+        ("=2.5/10", "it has another form"),
+        ("a/b=1/2/3/4", "it has another form"),
+        ("a/b=1/", "'' is no number"),
+        ("a/b=1/two", "'two' is no number"),
+        ("a/b=-1/2", "-1 is not from 0"),
+        ("a/b=1/nan", "nan is not from 0"),
+        ("a/b=inf/2", "inf is not from 0"),
+        ("a/b=1/1e9", "1e9 is not from 0 to 100,000"),
+        ("a/b=2.5/10/1.25", "cached input would cost more than fresh input"),
+    ],
+)
+def test_nonsense_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(why)):
+        parse_price(text)
+
+
+def test_cost_counts_cached_tokens_once() -> None:
+    assert cost(Price(2.5, 1.25, 10), 1_000_000, 400_000, 100_000) == pytest.approx(1.5 + 0.5 + 1.0)
+    assert cost(FREE, 1e9, 0, 1e9) == 0
+
+
+tokens = st.integers(0, 10**9)
+
+
+@given(dollars, st.floats(0, 1), dollars, tokens, tokens, tokens)
+def test_cost_is_never_negative_and_a_cache_never_makes_it_dearer(
+    fresh: float, discount: float, output: float, tokens_in: int, cached: int, out: int
+) -> None:
+    price = Price(fresh, fresh * discount, output)
+    assert 0 <= cost(price, tokens_in, cached, out) <= cost(price, tokens_in, 0, out) * (1 + 1e-12)

@@ -1,0 +1,174 @@
+"""The timeline of a run, rebuilt from its events."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.events import (
+    CallFinished,
+    Counted,
+    Degraded,
+    Downloading,
+    Event,
+    Excluded,
+    Failed,
+    Noted,
+    Retried,
+    Reused,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    Searched,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+)
+from storm_pipeline.ledger import Ledger
+from storm_pipeline.timeline import timeline
+from storm_pipeline.types import Problem
+
+stages = st.sampled_from(["conversations", "sections", "outline", "run"])
+texts = st.text(max_size=9)
+numbers = st.integers(0, 10**6)
+seconds = st.floats(0, 1e5)
+calls = st.builds(
+    CallFinished,
+    stages,
+    st.sampled_from(["asker", "writer"]),
+    texts,
+    numbers,
+    numbers,
+    numbers,
+    seconds,
+    st.none() | seconds,
+)
+happenings = st.one_of(
+    calls,
+    st.builds(RunStarted, stages, texts, texts, st.integers(1, 3)),
+    st.builds(RunFinished, stages, seconds, texts),
+    st.builds(RunStopped, stages, seconds, texts),
+    st.builds(StageStarted, stages, st.none() | st.integers(0, 9)),
+    st.builds(StageAdvanced, stages, texts),
+    st.builds(StageFinished, stages, seconds),
+    st.builds(Retried, stages, texts, texts, seconds),
+    st.builds(Reused, stages, st.sampled_from(["reply", "search", "contents"])),
+    st.builds(Searched, stages, texts, texts, numbers, numbers, seconds),
+    st.builds(Downloading, stages, texts, numbers, numbers),
+    st.builds(Excluded, stages, texts, texts),
+    st.builds(Counted, stages, texts, numbers),
+    st.builds(Noted, stages, texts),
+    st.builds(Degraded, stages, texts),
+    st.builds(Failed, stages, texts, st.booleans()),
+)
+moments = st.floats(0, 2e9)
+CALL = CallFinished("sections", "writer", "m", 100, 40, 10, 2.0, 0.5)
+
+
+@given(st.lists(st.tuples(moments, happenings), max_size=30), st.booleans())
+def test_any_events_in_any_order_give_what_the_ledger_sums_up(events: list[tuple[float, Event]], running: bool) -> None:
+    made = timeline(events, running=running)
+    ledger = Ledger()
+    for _, event in events:
+        if isinstance(event, CallFinished):
+            ledger.emit(event)
+    assert made.usage.rows == ledger.usage(0).rows
+    for name in ("calls", "tokens_in", "tokens_cached", "tokens_out"):
+        parts = sum(getattr(session.usage, name) for session in made.sessions)
+        assert parts == getattr(made.usage, name) == getattr(ledger.usage(0), name)
+    costs = [session.usage.cost for session in made.sessions]
+    known = [cost for cost in costs if cost is not None]
+    assert made.usage.cost == (pytest.approx(sum(known)) if known == costs else None)
+    assert all(stage.searches >= 0 and stage.seconds >= 0 for session in made.sessions for stage in session.stages)
+
+
+@given(st.lists(st.tuples(moments, calls), max_size=10), st.lists(moments, min_size=1, max_size=3))
+def test_the_time_is_what_the_ledger_restores(told: list[tuple[float, Event]], starts: list[float]) -> None:
+    begun = [(at, RunStarted("run", "T", "", number)) for number, at in enumerate(sorted(starts), 1)]
+    events = sorted([*begun, *((begun[0][0] + at, call) for at, call in told)], key=lambda pair: pair[0])
+    assert timeline(events).usage.seconds == pytest.approx(Ledger().restore(events).seconds, abs=0.06)
+
+
+def at_once(*events: Event) -> list[tuple[float, Event]]:
+    """The events, a second apart."""
+    return list(zip(itertools.count(1000.0), events, strict=False))
+
+
+def test_stages_are_told_in_order_with_what_they_took() -> None:
+    made = timeline(
+        at_once(
+            RunStarted("run", "Silk Road", "runs/x"),
+            StageStarted("conversations", 2),
+            StageStarted("perspectives"),
+            StageFinished("perspectives", 0.9),
+            Searched("conversations", "wiki", "q", 3, 3, 0.1),
+            Retried("conversations", "m", "busy", 1.0),
+            StageAdvanced("conversations", "a"),
+            StageFinished("conversations", 5.1),
+            StageStarted("sections"),
+            CALL,
+            CALL,
+            Degraded("sections", "a page was not read"),
+            Failed("sections", "section 'B': no reply"),
+            Noted("sections", "as you like it"),
+            StageFinished("sections", 6.0),
+            RunFinished("run", 15.0, "runs/x"),
+        )
+    )
+    (session,) = made.sessions
+    assert (made.topic, session.ending, session.seconds, made.usage.seconds) == ("Silk Road", "finished", 15.0, 15.0)
+    talk, perspectives, sections = session.stages
+    assert [(s.name, s.started, s.seconds) for s in session.stages] == [
+        ("conversations", 1001.0, 5.1),
+        ("perspectives", 1002.0, 0.9),
+        ("sections", 1008.0, 6.0),
+    ]
+    assert (talk.searches, talk.retries, talk.steps, talk.ended, perspectives.rows) == (1, 1, 1, True, ())
+    assert (sections.usage.calls, sections.usage.cost, sections.usage.tokens_cached) == (2, 1.0, 80)
+    assert sections.notes == ("as you like it",)
+    assert sections.problems == (
+        Problem("sections", "degradation", "a page was not read"),
+        Problem("sections", "failure", "section 'B': no reply"),
+    )
+
+
+def test_sessions_and_how_each_ended() -> None:
+    events = at_once(
+        RunStarted("run", "T", ""),
+        StageStarted("sections"),
+        CALL,
+        RunStarted("run", "T", "", 2),
+        StageStarted("sections"),
+        Reused("sections", "search"),
+        Searched("sections", "wiki", "q", 3, 3, 0.1),
+        Searched("sections", "wiki", "r", 3, 3, 0.1),
+        StageFinished("sections", 3.0),
+        RunStopped("run", 5.0, "stopped; saved"),
+        RunStarted("run", "T", "", 3),
+        StageStarted("sections"),
+        Reused("sections", "reply"),
+    )
+    made = timeline(events)
+    assert [(s.number, s.ending, s.reason) for s in made.sessions] == [
+        (1, "interrupted", ""),
+        (2, "stopped", "stopped; saved"),
+        (3, "interrupted", ""),
+    ]
+    assert [(s.stages[0].ended, s.stages[0].seconds) for s in made.sessions] == [
+        (False, 1.0),
+        (True, 3.0),
+        (False, 1.0),
+    ]
+    assert [(s.stages[0].searches, s.stages[0].reused) for s in made.sessions] == [(0, 0), (1, 1), (0, 1)]
+    assert timeline(events, running=True).sessions[-1].ending == "running"
+
+
+def test_a_run_whose_beginning_is_lost_is_told_as_far_as_it_is_known() -> None:
+    made = timeline(at_once(CALL, CALL))
+    assert (made.topic, made.sessions[0].number, made.usage.calls, made.usage.seconds) == ("", 1, 2, 1.0)
+
+
+def test_nothing_happened() -> None:
+    assert timeline(()).sessions == ()
+    assert timeline((), running=True).usage.cost == 0
