@@ -94,6 +94,11 @@ class FaultBench:
 
     url: str
 
+    @property
+    def place(self) -> str:
+        """Host and port."""
+        return urlsplit(self.url).netloc
+
     def lm(self, run: str) -> str:
         """The language model of a run, as settings name it."""
         return f"openai/bench@{self.url}/{run}/v1"

@@ -1,0 +1,136 @@
+"""A place for runs against the server that fails: their settings, their folders, and what must hold of each."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_command import Command, NoContents
+from fault_kinds import Plan
+from fault_server import FaultBench, serving
+
+from storm_pipeline import Article, Storm
+from storm_pipeline.events import EventSink
+from storm_pipeline.journal import Journal
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.render.json import from_json
+from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.transport.retrying import Patience
+
+TOPIC = "Silk Road"
+LM_TIMEOUT, SEARCH_TIMEOUT = 2.0, 1.5
+"""Seconds that the client waits for a silent server."""
+_MARKER = re.compile(r"(?<!\\)\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The server, and a folder with one subfolder a run.
+
+    Attributes:
+        bench: the server.
+        folder: where the runs are.
+        perspectives: of every run.
+        turns: of every conversation.
+    """
+
+    bench: FaultBench
+    folder: Path
+    perspectives: int = 2
+    turns: int = 2
+
+    def plan(self, run: str, plan: Plan) -> None:
+        """Say how the server treats the calls of a run."""
+        self.bench.plan(run, plan)
+
+    def write(self, run: str, *, out: Path | None = None, quota: int | None = None, modes: bool = False) -> Command:
+        """Start ``storm write``; ``quota`` and ``modes`` as for :class:`Command`."""
+        settings = {
+            "lm": self.bench.lm(run),
+            "search": f"searxng:{self.bench.search(run)}",
+            "search-rate": "1000",
+            "sources": "any",
+            "read-pages": "never",
+            "perspectives": str(self.perspectives),
+            "turns": str(self.turns),
+            "lm-timeout": str(LM_TIMEOUT),
+            "out": str(out or self.out(run)),
+            "cache": str(self.folder / run / "cache"),
+        }
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        said = self.folder / run / "said"
+        return Command(["write", TOPIC, "--quiet", *options], said, quota=quota, obeys_modes=modes)
+
+    def resume(self, run: str, folder: Path) -> Command:
+        """Start ``storm resume``."""
+        return Command(["resume", str(folder), "--quiet"], self.folder / run / "said")
+
+    def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
+        """A ``Storm`` of this process that asks the server in the name of a run."""
+        patience = Patience(connect=2.0, read=SEARCH_TIMEOUT, total=20.0, first_pause=0.05, longest_pause=2.0)
+        given = {
+            "perspectives": self.perspectives,
+            "turns": self.turns,
+            "lm_timeout": LM_TIMEOUT,
+            "out": self.out(run),
+            "cache": self.folder / run / "cache",
+        }
+        return Storm(
+            lm=self.bench.lm(run),
+            search=SearxngSearch(self.bench.search(run), patience=patience, rate=1000.0),
+            embedder=HashingEmbedder(),
+            contents=NoContents(),
+            sinks=sinks,
+            **(given | changes),  # type: ignore[arg-type]
+        )
+
+    def out(self, run: str) -> Path:
+        """Folder in which the run makes its own."""
+        return self.folder / run / "runs"
+
+    def made(self, run: str) -> Path | None:
+        """The run's own folder, if it came so far."""
+        return next(iter(sorted(self.out(run).glob("*/"))), None)
+
+
+@contextmanager
+def lab(folder: Path, *, perspectives: int = 2, turns: int = 2) -> Iterator[Lab]:
+    """Open a lab; the server's log is ``calls.jsonl`` in its folder."""
+    with serving(folder / "calls.jsonl") as bench:
+        yield Lab(bench, folder, perspectives, turns)
+
+
+def dangling(article: Article) -> list[str]:
+    """What in an article points at nothing, or is pointed at by nothing; empty for a sound one."""
+    numbers = {int(n) for n in _MARKER.findall(article.to_markdown().split("## References")[0])}
+    known = {source.id for source in article.sources}
+    cited = {citation.source_id for sentence in article.sentences() for citation in sentence.citations}
+    faults = {
+        "the text cites other numbers than the references have": numbers != set(range(1, len(article.references) + 1)),
+        "a sentence cites a source that is not there": not cited <= known,
+        "a reference is not cited": {source.id for source in article.references} != cited,
+        "a sentence has no source": any(not s.citations for section in article.sections for s in section.sentences()),
+        "a section is empty": any(not any(section.sentences()) for section in article.sections),
+        "there is no section": not article.sections,
+    }
+    return [name for name, found in faults.items() if found]
+
+
+def damage(folder: Path) -> list[str]:
+    """Files of a run's folder that are not whole; a last line that was being written may be torn."""
+    found = [f"{path.name} was left over" for path in folder.rglob(".*.*") if path.is_file()]
+    for path in folder.rglob("*.json"):
+        try:
+            json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            found.append(f"{path.name} is no JSON")
+    if (folder / "article.json").exists():
+        found += dangling(from_json((folder / "article.json").read_text(encoding="utf-8")))
+    journal = folder / "journal.jsonl"
+    if journal.exists():
+        lines = journal.read_bytes().splitlines()
+        with Journal(journal) as opened:
+            found += [f"line {number} of the journal is damaged" for number in opened.damaged if number != len(lines)]
+    return found

@@ -1,0 +1,162 @@
+"""What becomes of runs that are killed, failed by servers, hung, short of disk space, or many at once.
+
+    python benchmarks/faults.py [--kills 30] [--runs 10] [--disks 10] [--topics 20] [--batches 3] [--log calls.jsonl]
+
+A language model and a search engine on loopback (benchmarks/fault_server.py) answer each request with the same words
+whenever it comes, after 20 to 50 ms, and fail as they are told. Prints a Markdown table and what did not hold; the exit
+code is 1 if anything did not.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_disks import (
+    can_mount,
+    deleted_after,
+    over_quota,
+    read_only_from,
+    read_only_from_the_start,
+    short_of_space,
+    sizes,
+)
+from fault_kills import Recovered, Whole, killed_at, moments, undisturbed
+from fault_lab import Lab, lab
+from fault_replies import crowd, failing, hung, resident
+
+_GROWTH = 60.0
+"""Megabytes that memory may have grown by from the first batch of topics to the last."""
+_LIFE = 0.25
+"""Share of an undisturbed run's time after which a run that is killed many times is killed again, at most."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what was done, how often, how often all held, figures, and what did not hold."""
+
+    what: str
+    tried: int
+    held: int
+    figures: str
+    problems: tuple[str, ...] = ()
+
+
+def main() -> None:
+    """Run every part and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=30, help="of runs killed once, and of one run killed many times")
+    parser.add_argument("--runs", type=int, default=10, help="against a server that fails 30 %% of all calls")
+    parser.add_argument("--disks", type=int, default=10, help="of each kind of trouble with the disk")
+    parser.add_argument("--topics", type=int, default=20, help="at once")
+    parser.add_argument("--batches", type=int, default=3, help="of so many topics at once, to see memory stay flat")
+    parser.add_argument("--log", type=Path, help="where to keep the server's log of every call")
+    options = parser.parse_args()
+    rows: list[Row] = []
+    print("| what | runs | held | figures |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as place:
+        for row in _parts(place, options):
+            print(f"| {row.what} | {row.tried} | {row.held} | {row.figures} |", flush=True)
+            rows.append(row)
+        if options.log:
+            shutil.copy(Path(folder) / "calls.jsonl", options.log)
+    for row in rows:
+        print(*(f"\n{row.what}: {problem}" for problem in row.problems), sep="")
+    sys.exit(any(row.held < row.tried for row in rows))
+
+
+def _parts(place: Lab, options: argparse.Namespace) -> Iterator[Row]:
+    undisturbed(place, "warm-up")
+    whole = undisturbed(place, "undisturbed")
+    if options.kills:
+        yield from kills(place, whole, options.kills)
+    if options.runs:
+        yield failures(place, options.runs)
+    yield silence(place, search=False)
+    yield silence(place, search=True)
+    if options.disks:
+        yield from disks(place, whole, options.disks)
+    if options.topics:
+        yield topics(place, options.topics, options.batches)
+
+
+def kills(place: Lab, whole: Whole, number: int) -> Iterator[Row]:
+    """Runs killed once, at moments spread over a whole run; then one run killed as often."""
+    once = [killed_at(place, f"killed-{i}", [at], whole) for i, at in enumerate(moments(number, whole))]
+    yield _recovered("`kill -9` at a random moment, then `storm resume`", once)
+    lives = [at * _LIFE for at in moments(number, whole, seed=1)]
+    yield _recovered(f"one run, `kill -9` up to {number} times", [killed_at(place, "killed-often", lives, whole)])
+
+
+def _recovered(what: str, runs: list[Recovered]) -> Row:
+    lost = [age for run in runs for age in run.lost]
+    figures = (
+        f"{sum(run.kills for run in runs)} kills; {sum(run.lines for run in runs)} calls, "
+        f"{sum(run.repeated for run in runs)} repeated, {sum(run.in_flight for run in runs)} in flight when killed; "
+        f"no reply lost that had been sent more than {max(lost, default=0) * 1000:.0f} ms before"
+    )
+    return _row(what, [list(run.problems) for run in runs], figures)
+
+
+def failures(place: Lab, number: int) -> Row:
+    """Runs against a server that fails 30 % of calls and searches."""
+    runs = [failing(place, f"failing-{seed}", seed) for seed in range(number)]
+    pieces = sum(problem.kind == "failure" for run in runs for a in run.articles for problem in a.report.problems)
+    figures = (
+        f"{sum(len(run.log) for run in runs)} calls, {sum(run.faults for run in runs)} faults, each told once; "
+        f"{pieces} pieces missing, each reported"
+    )
+    return _row("30 % of calls and searches fail", [run.problems for run in runs], figures)
+
+
+def silence(place: Lab, *, search: bool) -> Row:
+    """A run whose language model, or search engine, accepts calls and answers none."""
+    run = hung(place, f"hung-{search}", search=search)
+    what = "search engine" if search else "language model"
+    return _row(f"the {what} never answers", [run.problems], f"ended after {run.seconds:.1f} s, naming the endpoint")
+
+
+def disks(place: Lab, whole: Whole, number: int) -> Iterator[Row]:
+    """Full disks, files that may not grow, folders that may not be written or are gone."""
+    spread = moments(number, whole, seed=2)
+    if can_mount(place.folder):
+        full = [short_of_space(place, f"full-{i}", n, whole) for i, n in enumerate(sizes(number, whole.bytes))]
+        yield _row("disk full (a small file system), then some space, then resume", full)
+    quota = [over_quota(place, f"quota-{i}", n, whole) for i, n in enumerate(sizes(number, whole.largest))]
+    yield _row("files may not grow (a quota), then they may, then resume", quota)
+    yield _row("the folder of runs may not be written", [read_only_from_the_start(place, "closed")])
+    closed = [read_only_from(place, f"closed-{i}", at, whole) for i, at in enumerate(spread)]
+    yield _row("the run's folder becomes read-only, then not, then resume", closed)
+    gone = [deleted_after(place, f"deleted-{i}", at) for i, at in enumerate(spread)]
+    yield _row("the run's folder is deleted", gone)
+
+
+def topics(place: Lab, number: int, batches: int) -> Row:
+    """Many topics at once in this process, while 30 % of calls and searches fail; several times."""
+    problems, memory, written, faults, calls = [], [], 0, 0, 0
+    for batch in range(batches):
+        run = crowd(place, f"crowd-{batch}", number, seed=batch)
+        written, faults, calls = written + len(run.articles), faults + run.faults, calls + len(run.log)
+        problems.append(run.problems)
+        del run
+        memory.append(resident())
+    grown = memory[-1] - memory[0]
+    if grown > _GROWTH:
+        problems[-1].append(f"memory grew by {grown:.0f} MB over {batches - 1} batches")
+    figures = (
+        f"{written} of {number * batches} articles, all others reported; {calls} calls, {faults} faults; "
+        f"memory after each batch {', '.join(f'{size:.0f}' for size in memory)} MB; no thread left"
+    )
+    return _row(f"{number} topics at once, 30 % of calls and searches fail", problems, figures)
+
+
+def _row(what: str, problems: list[list[str]], figures: str = "exit code 1 and one line that says why") -> Row:
+    found = tuple(problem for of_run in problems for problem in of_run)
+    return Row(what, len(problems), sum(not of_run for of_run in problems), figures, found)
+
+
+if __name__ == "__main__":
+    main()

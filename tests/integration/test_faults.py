@@ -1,0 +1,129 @@
+"""The fault bench in short: runs that are killed, failed, hung, short of space, or side by side (docs/faults.md)."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fault_calls import disagreements
+from fault_command import Ended
+from fault_disks import badly_said, deleted_after, over_quota, read_only_from, read_only_from_the_start
+from fault_kinds import KINDS, OK, Plan, Sent, failed
+from fault_kills import Whole, killed_at, moments, undisturbed
+from fault_lab import TOPIC, Lab, dangling, lab
+from fault_replies import Outcome, crowd, failing, hung
+
+from storm_pipeline.events import Failed, Retried
+
+KILLS = 4
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with lab(tmp_path_factory.mktemp("faults"), perspectives=1, turns=1) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def whole(place: Lab) -> Whole:
+    undisturbed(place, "warm-up")
+    return undisturbed(place, "undisturbed")
+
+
+@pytest.fixture(scope="module")
+def failed_run(place: Lab) -> Outcome:
+    return failing(place, "failing", seed=1)
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_killed_run_ends_as_if_nothing_had_happened(place: Lab, whole: Whole, number: int) -> None:
+    run = killed_at(place, f"killed-{number}", [moments(KILLS, whole)[number]], whole)
+    assert run.problems == ()
+    assert run.repeated <= run.in_flight
+
+
+def test_a_run_that_is_killed_again_and_again_ends_all_the_same(place: Lab, whole: Whole) -> None:
+    assert killed_at(place, "often", [whole.seconds / 3] * 3, whole).problems == ()
+
+
+def test_every_fault_of_a_server_is_told_once_and_nothing_else(failed_run: Outcome) -> None:
+    assert failed_run.problems == []
+    assert failed_run.faults > 5
+
+
+def test_a_fault_that_is_not_told_or_made_up_is_noticed(failed_run: Outcome) -> None:
+    events, articles = failed_run.events, failed_run.articles
+    told = next(event for event in events if isinstance(event, Retried))
+    assert disagreements(failed_run.log, [event for event in events if event is not told], articles)
+    assert disagreements(failed_run.log, [*events, told], articles)
+    assert disagreements(failed_run.log, [*events, Failed("sections", "no reason")], articles)
+    assert disagreements(failed_run.log[1:], events, articles)
+
+
+def test_what_dangles_is_noticed(failed_run: Outcome) -> None:
+    (article,) = failed_run.articles
+    assert dangling(article) == []
+    assert dangling(dataclasses.replace(article, sources=article.sources[1:], lead=()))
+    assert dangling(dataclasses.replace(article, sections=()))
+
+
+def test_topics_side_by_side_do_not_mix(place: Lab) -> None:
+    run = crowd(place, "crowd", 2, seed=3)
+    assert run.problems == []
+    assert run.articles
+
+
+def test_a_model_that_never_answers_is_named_within_the_time_outs(place: Lab) -> None:
+    assert hung(place, "hung model", search=False).problems == []
+
+
+def test_a_search_engine_that_never_answers_is_named_within_the_time_outs(place: Lab) -> None:
+    assert hung(place, "hung engine", search=True).problems == []
+
+
+def test_files_that_may_not_grow_end_a_run_that_can_go_on(place: Lab, whole: Whole) -> None:
+    assert over_quota(place, "quota", whole.largest // 2, whole) == []
+
+
+def test_a_folder_that_may_not_be_written_is_named(place: Lab) -> None:
+    assert read_only_from_the_start(place, "closed") == []
+
+
+def test_a_run_whose_folder_becomes_read_only_can_go_on(place: Lab, whole: Whole) -> None:
+    assert read_only_from(place, "closing", whole.seconds / 2, whole) == []
+
+
+def test_a_run_whose_folder_is_deleted_ends_with_a_word(place: Lab, whole: Whole) -> None:
+    assert deleted_after(place, "deleted", whole.seconds / 2) == []
+
+
+@pytest.mark.parametrize("said", ["", "error: one\nerror: two", "error: unexpected KeyError: 'x'", "Traceback …"])
+def test_a_command_that_fails_with_other_words_is_noticed(said: str) -> None:
+    assert badly_said(Ended(1, "", said, 0.0), "No space left")
+    assert badly_said(Ended(0, "", "error: cannot write x: No space left on device", 0.0), "No space left")
+    assert not badly_said(Ended(1, "", "error: cannot write x: No space left on device", 0.0), "No space left")
+
+
+def test_faults_are_drawn_anew_for_each_call_and_alike_for_each_run() -> None:
+    plan = Plan(share=0.3)
+    drawn = [plan.drawn(f"{key}", attempt, search=False)[0] for key in range(2000) for attempt in (0, 1)]
+    again = [plan.drawn(f"{key}", attempt, search=False)[0] for key in range(2000) for attempt in (0, 1)]
+    assert drawn == again
+    assert set(drawn) == {OK, *KINDS}
+    assert 0.27 < sum(fault != OK for fault in drawn) / len(drawn) < 0.33
+    assert {plan.drawn(f"{key}", 0, search=True)[0] for key in range(200)} == {OK}
+
+
+def test_a_reply_of_no_use_is_none_for_its_prompt() -> None:
+    body = {"choices": [{"message": {"role": "assistant", "content": "Who came first?"}}]}
+    seen = {fault: failed(fault, "question", body) for fault in KINDS if fault != "time-out"}
+    assert all(isinstance(sent, Sent) and b"Who came first?\"" not in sent.data for sent in seen.values())
+    assert len(seen["10 MB"].data) > 10_000_000
+    assert TOPIC not in seen["500"].data.decode()
+
+
+def test_the_log_on_the_disk_holds_every_call(place: Lab, failed_run: Outcome) -> None:
+    path = Path(place.folder / "calls.jsonl")
+    assert sum('"run": "failing"' in line for line in path.read_text(encoding="utf-8").splitlines()) == len(
+        failed_run.log
+    )
