@@ -72,7 +72,6 @@ class Lab:
 
     def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
         """A ``Storm`` of this process that asks the server in the name of a run."""
-        patience = Patience(connect=2.0, read=self.search_timeout, total=20.0, first_pause=0.05, longest_pause=2.0)
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
@@ -82,12 +81,17 @@ class Lab:
         }
         return Storm(
             lm=self.bench.lm(run),
-            search=SearxngSearch(self.bench.search(run), patience=patience, rate=1000.0),
+            search=SearxngSearch(self.bench.search(run), patience=self.patience, rate=1000.0),
             embedder=HashingEmbedder(),
             contents=NoContents(),
             sinks=sinks,
             **(given | changes),  # type: ignore[arg-type]
         )
+
+    @property
+    def patience(self) -> Patience:
+        """With the search engine."""
+        return Patience(connect=2.0, read=self.search_timeout, total=20.0, first_pause=0.05, longest_pause=2.0)
 
     def out(self, run: str) -> Path:
         """Folder in which the run makes its own."""

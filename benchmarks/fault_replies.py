@@ -70,13 +70,19 @@ def hung(lab: Lab, run: str, *, search: bool) -> Outcome:
     """Write an article while the language model, or the search engine, accepts calls and answers none."""
     lab.plan(run, Plan(share=float(not search), search_share=float(search), kinds=("time-out",)))
     outcome = _outcome(lab, run, lambda told: [lab.storm(run, sinks=[told], attempts=_ATTEMPTS).write(TOPIC)])
-    longest = 3 * _ATTEMPTS * lab.lm_timeout + _SLACK  # related topics, perspectives, a first question
+    longest = _longest_search(lab) if search else in_a_row * _ATTEMPTS * lab.lm_timeout
+    longest += _SLACK
     if outcome.seconds > longest:
         outcome.problems.append(f"took {outcome.seconds:.0f} s, the time-outs allow {longest:.0f} s")
     if lab.bench.place not in outcome.error:
         outcome.problems.append(f"the error does not name {lab.bench.place}: {outcome.error or 'there is none'}")
     outcome.problems += disagreements(outcome.log, outcome.events)
     return outcome
+
+
+def _longest_search(lab: Lab) -> float:
+    """Seconds until every conversation's first searches have failed, two at a time: then the engine is left alone."""
+    return (lab.perspectives + 1) * 3 / 2 * lab.patience.attempts * lab.search_timeout
 
 
 def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
