@@ -78,7 +78,6 @@ class Command:
         return Ended(self._process.exitcode or 0, out, err, time.monotonic() - self._start)
 
 
-
 @cache
 def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")

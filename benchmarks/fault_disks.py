@@ -1,6 +1,5 @@
 """Runs whose disk is full, whose folder may not be written, or whose folder goes away."""
 
-import os
 import random
 import shutil
 import subprocess
@@ -148,5 +147,5 @@ def _closed(folder: Path) -> Iterator[None]:
 def _delete(folder: Path) -> None:
     """Delete a folder in which files are being made."""
     grave = folder.with_name("deleted")
-    os.rename(folder, grave)
+    folder.rename(grave)
     shutil.rmtree(grave)

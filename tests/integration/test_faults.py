@@ -8,8 +8,8 @@ import pytest
 from fault_calls import disagreements
 from fault_command import Ended
 from fault_disks import badly_said, deleted_after, over_quota, read_only_from, read_only_from_the_start
-from fault_kinds import KINDS, OK, Plan, Sent, failed
 from fault_kills import Whole, killed_at, moments, undisturbed
+from fault_kinds import KINDS, OK, Plan, Sent, failed
 from fault_lab import TOPIC, Lab, dangling, lab
 from fault_replies import Outcome, crowd, failing, hung
 
@@ -117,7 +117,7 @@ def test_faults_are_drawn_anew_for_each_call_and_alike_for_each_run() -> None:
 def test_a_reply_of_no_use_is_none_for_its_prompt() -> None:
     body = {"choices": [{"message": {"role": "assistant", "content": "Who came first?"}}]}
     seen = {fault: failed(fault, "question", body) for fault in KINDS if fault != "time-out"}
-    assert all(isinstance(sent, Sent) and b"Who came first?\"" not in sent.data for sent in seen.values())
+    assert all(isinstance(sent, Sent) and b'Who came first?"' not in sent.data for sent in seen.values())
     assert len(seen["10 MB"].data) > 10_000_000
     assert TOPIC not in seen["500"].data.decode()
 
