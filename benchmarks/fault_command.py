@@ -93,7 +93,7 @@ def _run(arguments: list[str], said: Path, quota: int | None, obeys_modes: bool)
     from storm_pipeline.cli import main
     from storm_pipeline.references.embedder import HashingEmbedder
 
-    storm_pipeline.storm.open_embedder = lambda *_: HashingEmbedder()
+    storm_pipeline.storm.shared_embedder = lambda *_: HashingEmbedder()
     storm_pipeline.sessions.WikipediaContents = NoContents  # type: ignore[misc, assignment]
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
