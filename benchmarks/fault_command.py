@@ -17,7 +17,10 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 _STREAMS = ("out", "err")
-_LOADED = ("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress", "faiss", "bm25s", "dspy")
+_LOADED = (
+    *("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress"),
+    *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "pysbd", "requests"),
+)
 """Loaded once, and part of every process from its beginning."""
 _CAPABILITY_VERSION = 0x20080522
 
@@ -88,13 +91,12 @@ def _context() -> ForkServerContext:
 def _run(arguments: list[str], said: Path, quota: int | None, obeys_modes: bool) -> None:  # noqa: FBT001 - pickled
     for number, name in enumerate(_STREAMS, 1):
         os.dup2(os.open(said / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    import storm_pipeline.sessions
-    import storm_pipeline.storm
+    from storm_pipeline import sessions
     from storm_pipeline.cli import main
-    from storm_pipeline.references.embedder import HashingEmbedder
+    from storm_pipeline.references import embedder
 
-    storm_pipeline.storm.shared_embedder = lambda *_: HashingEmbedder()
-    storm_pipeline.sessions.WikipediaContents = NoContents  # type: ignore[misc, assignment]
+    embedder.open_embedder = lambda *_: embedder.HashingEmbedder()
+    sessions.WikipediaContents = NoContents  # type: ignore[misc, assignment]
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
     if obeys_modes and os.geteuid() == 0:

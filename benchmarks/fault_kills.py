@@ -1,16 +1,17 @@
 """Runs that are killed, and what going on with them asks for a second time."""
 
 import json
+import math
 import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fault_command import Ended
-from fault_lab import Lab, damage
+from fault_command import Command, Ended
+from fault_lab import LEFT_OVER, Lab, damage
 from fault_server import Line
 
 GRACE = 0.25
@@ -56,6 +57,7 @@ def undisturbed(lab: Lab, run: str) -> Whole:
     Raises:
         RuntimeError: that failed.
     """
+    Command(["--version"], lab.folder / run / "said").ended()  # the first process loads what the others begin with
     ended = lab.write(run).ended()
     folder = lab.made(run)
     if ended.code or folder is None:
@@ -89,20 +91,19 @@ def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recov
     return _recovered(lab, run, deaths, ended, whole)
 
 
-def _started(lab: Lab, run: str) -> Any:
+def _started(lab: Lab, run: str) -> Command:
     folder = lab.made(run)
     return lab.resume(run, folder) if folder else lab.write(run)
 
 
 def _recovered(lab: Lab, run: str, deaths: Sequence[float], ended: Ended, whole: Whole) -> Recovered:
     log = lab.bench.log(run)
-    extra = _answered(log) - whole.asked
-    lost: list[float] = []
-    for key in extra:
-        sent = min(line.ended for line in log if line.key == key and line.whole)
-        lost += [min((death - sent for death in deaths if death > sent), default=0.0)]
+    bought_again = _bought_again(log, whole.asked)
+    lost = [
+        max(0.0, min((at for at in deaths if at > one.received), default=math.inf) - one.ended) for one in bought_again
+    ]
     in_flight = sum(any(line.received < death < line.ended + GRACE for death in deaths) for line in log)
-    repeated = extra.total()
+    repeated = len(bought_again)
     problems = [f"exit code {ended.code}: {ended.err.strip()}"] if ended.code else []
     if repeated > in_flight:
         problems.append(f"{repeated} calls repeated, {in_flight} in flight")
@@ -114,8 +115,21 @@ def _recovered(lab: Lab, run: str, deaths: Sequence[float], ended: Ended, whole:
         article, text = read_article(folder.parent)
         problems += ["another text"] * (text != whole.text)
         problems += [f"another {name}" for name in whole.article if article.get(name) != whole.article[name]]
-        problems += damage(folder.parent)
+        problems += [found for found in damage(folder.parent) if LEFT_OVER not in found]  # it was killed writing it
     return Recovered(len(deaths), len(log), in_flight, repeated, tuple(lost), tuple(problems))
+
+
+def _bought_again(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
+    """Calls answered whole whose answer was had once more than the undisturbed run had it: all but the last ones."""
+    whole: dict[str, list[Line]] = defaultdict(list)
+    for line in log:
+        if line.whole:
+            whole[line.key].append(line)
+    return [line for key, lines in whole.items() for line in lines[: max(0, len(lines) - max(1, asked[key]))]]
+
+
+def _next(deaths: Sequence[float], moment: float) -> float:
+    return min((death for death in deaths if death > moment), default=math.inf)
 
 
 def _answered(log: Sequence[Line]) -> Counter[str]:

@@ -70,7 +70,7 @@ class Sent:
     broken: bool = False
 
 
-def failed(fault: str, kind: str, body: dict[str, Any]) -> Sent:
+def sent_for(fault: str, kind: str, body: dict[str, Any]) -> Sent:
     """What is sent of a reply with this fault.
 
     Args:

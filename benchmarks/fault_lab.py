@@ -20,8 +20,7 @@ from storm_pipeline.search.engines.searxng import SearxngSearch
 from storm_pipeline.search.transport.retrying import Patience
 
 TOPIC = "Silk Road"
-LM_TIMEOUT, SEARCH_TIMEOUT = 2.0, 1.5
-"""Seconds that the client waits for a silent server."""
+LEFT_OVER = "was left over"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")
 
 
@@ -34,12 +33,16 @@ class Lab:
         folder: where the runs are.
         perspectives: of every run.
         turns: of every conversation.
+        lm_timeout: seconds that a run waits for a silent language model.
+        search_timeout: the same for the search engine.
     """
 
     bench: FaultBench
     folder: Path
     perspectives: int = 2
     turns: int = 2
+    lm_timeout: float = 2.0
+    search_timeout: float = 1.5
 
     def plan(self, run: str, plan: Plan) -> None:
         """Say how the server treats the calls of a run."""
@@ -55,7 +58,7 @@ class Lab:
             "read-pages": "never",
             "perspectives": str(self.perspectives),
             "turns": str(self.turns),
-            "lm-timeout": str(LM_TIMEOUT),
+            "lm-timeout": str(self.lm_timeout),
             "out": str(out or self.out(run)),
             "cache": str(self.folder / run / "cache"),
         }
@@ -69,11 +72,11 @@ class Lab:
 
     def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
         """A ``Storm`` of this process that asks the server in the name of a run."""
-        patience = Patience(connect=2.0, read=SEARCH_TIMEOUT, total=20.0, first_pause=0.05, longest_pause=2.0)
+        patience = Patience(connect=2.0, read=self.search_timeout, total=20.0, first_pause=0.05, longest_pause=2.0)
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
-            "lm_timeout": LM_TIMEOUT,
+            "lm_timeout": self.lm_timeout,
             "out": self.out(run),
             "cache": self.folder / run / "cache",
         }
@@ -96,20 +99,20 @@ class Lab:
 
 
 @contextmanager
-def lab(folder: Path, *, perspectives: int = 2, turns: int = 2) -> Iterator[Lab]:
-    """Open a lab; the server's log is ``calls.jsonl`` in its folder."""
+def lab(folder: Path, **fields: float) -> Iterator[Lab]:
+    """Open a lab with fields of its own; the server's log is ``calls.jsonl`` in its folder."""
     with serving(folder / "calls.jsonl") as bench:
-        yield Lab(bench, folder, perspectives, turns)
+        yield Lab(bench, folder, **fields)  # type: ignore[arg-type]
 
 
 def dangling(article: Article) -> list[str]:
     """What in an article points at nothing, or is pointed at by nothing; empty for a sound one."""
-    numbers = {int(n) for n in _MARKER.findall(article.to_markdown().split("## References")[0])}
-    known = {source.id for source in article.sources}
     cited = {citation.source_id for sentence in article.sentences() for citation in sentence.citations}
+    if not cited <= {source.id for source in article.sources}:
+        return ["a sentence cites a source that is not there"]
+    numbers = {int(n) for n in _MARKER.findall(article.to_markdown().split("## References")[0])}
     faults = {
         "the text cites other numbers than the references have": numbers != set(range(1, len(article.references) + 1)),
-        "a sentence cites a source that is not there": not cited <= known,
         "a reference is not cited": {source.id for source in article.references} != cited,
         "a sentence has no source": any(not s.citations for section in article.sections for s in section.sentences()),
         "a section is empty": any(not any(section.sentences()) for section in article.sections),
@@ -120,7 +123,7 @@ def dangling(article: Article) -> list[str]:
 
 def damage(folder: Path) -> list[str]:
     """Files of a run's folder that are not whole; a last line that was being written may be torn."""
-    found = [f"{path.name} was left over" for path in folder.rglob(".*.*") if path.is_file()]
+    found = [f"{path.name} {LEFT_OVER}" for path in folder.rglob(".*.*") if path.is_file()]
     for path in folder.rglob("*.json"):
         try:
             json.loads(path.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fault_calls import disagreements
 from fault_kinds import OK, Plan
-from fault_lab import LM_TIMEOUT, TOPIC, Lab, damage, dangling
+from fault_lab import TOPIC, Lab, damage
 from fault_server import Line
 
 from storm_pipeline import Article
@@ -70,7 +70,7 @@ def hung(lab: Lab, run: str, *, search: bool) -> Outcome:
     """Write an article while the language model, or the search engine, accepts calls and answers none."""
     lab.plan(run, Plan(share=float(not search), search_share=float(search), kinds=("time-out",)))
     outcome = _outcome(lab, run, lambda told: [lab.storm(run, sinks=[told], attempts=_ATTEMPTS).write(TOPIC)])
-    longest = 3 * _ATTEMPTS * LM_TIMEOUT + _SLACK  # related topics, perspectives, a first question
+    longest = 3 * _ATTEMPTS * lab.lm_timeout + _SLACK  # related topics, perspectives, a first question
     if outcome.seconds > longest:
         outcome.problems.append(f"took {outcome.seconds:.0f} s, the time-outs allow {longest:.0f} s")
     if lab.bench.place not in outcome.error:
@@ -105,11 +105,11 @@ def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
         outcome.problems.append(f"{len(outcome.articles)} written and {len(failed)} reported of {topics}")
     outcome.problems += [f"{thread.name} was left behind" for thread in _left(before)]
     outcome.problems += disagreements(outcome.log, outcome.events, outcome.articles if not failed else ())
+    outcome.problems += [fault for folder in lab.out(run).iterdir() for fault in damage(folder)]
     for article in outcome.articles:
         text = article.to_markdown()
         others = [name for name in names if name != article.title and name in text]
         outcome.problems += [f"{article.title} speaks of {name}" for name in others]
-        outcome.problems += [f"{article.title}: {fault}" for fault in dangling(article)]
     return outcome
 
 
@@ -136,8 +136,10 @@ def _outcome(lab: Lab, run: str, work: Callable[[CallbackSink], list[Article]]) 
 
 
 def _left(before: set[threading.Thread]) -> list[threading.Thread]:
-    """Threads that were started since and do not end within a second."""
+    """Threads that were started since and do not end within a second; without the one that tqdm keeps a process."""
     until = time.monotonic() + 1.0
-    while (left := [t for t in threading.enumerate() if t not in before]) and time.monotonic() < until:
+    while True:
+        left = [t for t in threading.enumerate() if t not in before and t.name != "tqdm_monitor"]
+        if not left or time.monotonic() > until:
+            return left
         time.sleep(0.02)
-    return left

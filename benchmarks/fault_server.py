@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from fault_kinds import OK, Plan, Sent, failed
+from fault_kinds import OK, Plan, Sent, sent_for
 from local_server import JsonHandler, LocalServer, completion, own_process
 from scripted import answered, mark_of, number_of, pages
 
@@ -173,7 +173,7 @@ class _Handler(JsonHandler):
                 self._stay_silent(plan.silence)
             else:
                 time.sleep(latency)
-                sent = Sent(json.dumps(body).encode()) if line.fault == OK else failed(line.fault, kind, body)
+                sent = Sent(json.dumps(body).encode()) if line.fault == OK else sent_for(line.fault, kind, body)
                 whole = self._sent(sent)
         except OSError:  # the client is gone
             self.close_connection = True

@@ -69,7 +69,6 @@ def main() -> None:
 
 
 def _parts(place: Lab, options: argparse.Namespace) -> Iterator[Row]:
-    undisturbed(place, "warm-up")
     whole = undisturbed(place, "undisturbed")
     if options.kills:
         yield from kills(place, whole, options.kills)
