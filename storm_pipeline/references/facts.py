@@ -59,9 +59,9 @@ def _shared(need: str, texts: Sequence[str]) -> list[float]:
     """For each text the weight of the needed stems that it has: rarer ones weigh more, longer texts less."""
     wanted, terms = stem_set(need), [stem_set(text) for text in texts]
     frequency = Counter(term for own in terms for term in own)
-    return [
-        sum(math.log(1 + len(terms) / frequency[t]) for t in wanted & own) / math.sqrt(8 + len(own)) for own in terms
-    ]
+    weight = {term: math.log(1 + len(terms) / frequency[term]) for term in wanted & frequency.keys()}
+    # fsum, since a set's order, and with it a plain sum's last digit, is another in every process.
+    return [math.fsum(weight[term] for term in wanted & own) / math.sqrt(8 + len(own)) for own in terms]
 
 
 def numbered(facts: Sequence[Fact]) -> str:

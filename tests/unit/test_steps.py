@@ -89,6 +89,16 @@ def test_nearest_facts_are_few_distinct_and_in_order(snippets: list[Snippet], ne
     assert all((fact.citation.source_id, fact.citation.snippet_id) in known for fact in facts)
 
 
+def test_of_snippets_that_fit_equally_well_the_first_is_nearest() -> None:
+    told = [[f"{chr(97 + n)}{chr(97 + m)}word" for m in range(8)] for n in range(12)]  # each word as rare as its peers
+    rare = [Snippet(f"https://r.org/{n}-{m}", "", " ".join(w[: m + 1])) for n, w in enumerate(told) for m in range(7)]
+    equal = [Snippet(f"https://x.org/{n}", "", " ".join(words)) for n, words in enumerate(told)]
+    need = " ".join(word for words in told for word in words)
+    for first in range(len(equal)):
+        turned = equal[first:] + equal[:first]
+        assert nearest([*rare, *turned], need, 1) == [turned[0]]
+
+
 @given(SNIPPETS)
 def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
     facts = nearest_facts(snippets, "silk road", 5)
