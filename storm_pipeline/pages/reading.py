@@ -71,6 +71,7 @@ class PageReader:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
         self._readings: dict[str, Future[_Reading]] = {}
         self._problems: dict[str, str] = {}
+        self._served: set[str] = set()
         self._read: set[str] = set()
         self._lock = threading.Lock()
 
@@ -87,9 +88,10 @@ class PageReader:
 
     @property
     def problems(self) -> Mapping[str, str]:
-        """Address → why the engine's own snippet stands in for the page; a copy."""
+        """Address → why the engine's own snippets alone stand for the page, by address; a copy."""
         with self._lock:
-            return MappingProxyType(dict(self._problems))
+            lasting = {url: why for url, why in sorted(self._problems.items()) if url not in self._served}
+        return MappingProxyType(lasting)
 
     def close(self) -> None:
         """Begin no further page; those being read are not waited for."""
@@ -149,12 +151,12 @@ class PageReader:
             return self._kept(url, "has no passage that matches the query", hits)
         with self._lock:
             self._read.add(reading.page.url)
-            self._problems.pop(url, None)
+            self._served.add(url)
         return [_snippet(hits[0], reading.page, number, text) for number, text in best]
 
     def _kept(self, url: str, reason: str, hits: Sequence[Snippet]) -> Sequence[Snippet]:
         with self._lock:
-            self._problems[url] = reason
+            self._problems[url] = min(reason, self._problems.get(url, reason))
         return hits
 
 

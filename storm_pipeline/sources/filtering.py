@@ -1,5 +1,6 @@
 """A search engine that returns only pages that may be used, and remembers the others."""
 
+import dataclasses
 import threading
 from collections.abc import Callable, Collection, Sequence
 
@@ -52,9 +53,9 @@ class ReliableSearch:
 
     @property
     def excluded(self) -> tuple[Exclusion, ...]:
-        """The pages left out so far, each once, in the order in which they were met."""
+        """The pages left out so far, each once, by address."""
         with self._lock:
-            return tuple(self._excluded.values())
+            return tuple(sorted(self._excluded.values(), key=lambda one: one.url))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """As the engine's, up to ``k`` pages, without the excluded ones.
@@ -80,15 +81,16 @@ class ReliableSearch:
 
     def _excludes(self, page: str, snippets: Sequence[Snippet], query: str) -> bool:
         reason = self._reason(snippets)
-        first = snippets[0]
         with self._lock:
-            is_new = reason is not None and page not in self._excluded
-            if reason is not None and is_new:
-                self._excluded[page] = Exclusion(first.url, first.title, reason, query)
-            exclusion = self._excluded.get(page)
-        if exclusion and is_new and self._on_exclusion:
-            self._on_exclusion(exclusion)
-        return exclusion is not None
+            known = self._excluded.get(page)
+            if reason is None:
+                return known is not None
+            found = Exclusion(snippets[0].url, snippets[0].title, reason, query)
+            # Not the first one met, which would depend on which thread was faster.
+            self._excluded[page] = min(known or found, found, key=lambda one: (one.query, dataclasses.astuple(one)))
+        if known is None and self._on_exclusion:
+            self._on_exclusion(found)
+        return True
 
     def _reason(self, snippets: Sequence[Snippet]) -> str | None:
         """Why a page is not to be used, from all passages of it that were found together; None if it may be."""

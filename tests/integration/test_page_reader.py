@@ -106,6 +106,14 @@ def test_a_page_that_says_nothing_of_the_query_is_no_better_than_the_snippet(rea
     assert "no passage that matches" in engine.problems["https://a.org/1"]
 
 
+@pytest.mark.parametrize("queries", [["quantum chromodynamics", "silk"], ["silk", "quantum chromodynamics"]])
+def test_a_page_that_served_one_search_is_no_problem_whichever_came_first(reader: Make, queries: list[str]) -> None:
+    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), hits=HITS[:1])
+    for query in queries:
+        engine.search(query, 5)
+    assert engine.problems == {}
+
+
 def test_a_library_that_fails_costs_only_the_page(reader: Make) -> None:
     engine = reader(fetching({"https://a.org/1": RecursionError(), "https://b.org/2": page("https://b.org/2")}))
     found = engine.search("silk", 5)

@@ -40,9 +40,28 @@ def test_excluded_pages_are_left_out_and_remembered_once() -> None:
     assert [s.url for s in engine.search("silk", 3)] == [GOOD[0], GOOD[1], NEUTRAL[0]]
     assert [s.url for s in engine.search("jade", 3)] == [GOOD[0], GOOD[1], NEUTRAL[0]]
     first, second = engine.excluded
-    assert first == Exclusion(BAD[0], f"about {BAD[0]}", first.reason, "silk")
-    assert first.reason.startswith("generally unreliable: Reddit: generally unreliable")
-    assert (second.url, second.query) == (BAD[1], "silk")
+    assert (first.url, first.query) == (BAD[1], "jade")
+    assert second == Exclusion(BAD[0], f"about {BAD[0]}", second.reason, "jade")
+    assert second.reason.startswith("generally unreliable: Reddit: generally unreliable")
+
+
+@given(st.permutations(["silk", "jade", "amber"]))
+def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]) -> None:
+    told: list[Exclusion] = []
+    found = {
+        query: [Snippet(url, f"{query} {n}", "text") for n, url in enumerate([*BAD[n:], *GOOD])]
+        for n, query in enumerate(sorted(queries))
+    }
+    engine = ReliableSearch(FakeSearch(found), Judge("standard"), on_exclusion=told.append)
+    for query in queries:
+        engine.search(query, 2)
+    assert [(e.url, e.title, e.query) for e in engine.excluded] == [
+        (BAD[1], "amber 1", "amber"),
+        (BAD[0], "amber 0", "amber"),
+        (BAD[3], "amber 3", "amber"),
+        (BAD[2], "amber 2", "amber"),
+    ]
+    assert sorted(e.url for e in told) == sorted(BAD)
 
 
 def test_pages_kept_out_are_recorded_in_the_same_way() -> None:
