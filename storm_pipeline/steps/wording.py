@@ -28,7 +28,7 @@ def in_own_words(
     ctx: RunContext, sentences: Sequence[Sentence], facts: Sequence[Fact], known: str
 ) -> tuple[Sentence, ...]:
     """Reword each sentence that shares a longer run of words with a fact; what stays a copy is dropped and counted."""
-    copied = [s for s in sentences if _run(s.text, facts) > LONGEST_RUN]
+    copied = list(dict.fromkeys(s for s in sentences if _run(s.text, facts) > LONGEST_RUN))
     new = parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied))
     reworded = dict(zip(copied, new, strict=True))
     done = sum(sentence is not None for sentence in reworded.values())

@@ -336,6 +336,18 @@ def test_copied_sentences_are_said_in_other_words(tmp_path: Path) -> None:
             assert not any(sentence.text in text for text in texts)
 
 
+def test_a_copied_sentence_that_stands_twice_is_said_again_once(tmp_path: Path) -> None:
+    def copied(user: str) -> str:
+        number, _, text = re.findall(r"^\[(\d+)\] ([^:\n]*): (.+)$", user, re.M)[-1]
+        return f"{text} [{number}] {text} [{number}]"
+
+    with FakeModel({"WriteSection": copied}) as server:
+        storm(server, tmp_path).write("Silk Road")
+        asked = [asked.messages for asked in server.of("RewordSentence")]
+    assert asked
+    assert len(asked) == len(set(asked))
+
+
 def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> None:
     with FakeModel() as server:
         article = storm(server, tmp_path, writing="sentences").write("Silk Road")
