@@ -48,7 +48,10 @@ class Snippet:
 
 @dataclass(frozen=True)
 class Source:
-    """A page with all the snippets of it that the research found, in order of finding."""
+    """A page with all the snippets of it that the research found, by their page numbers, then by id.
+
+    Address and title are those that most of the snippets have.
+    """
 
     id: str
     url: str
@@ -64,7 +67,7 @@ class Exclusion:
         url: its address, as the engine gave it.
         title: its title; may be empty.
         reason: why, in one sentence.
-        query: the query that found it first.
+        query: a query that found it; of several the first by alphabet.
     """
 
     url: str
@@ -281,7 +284,7 @@ class Article:
         title: the topic as given.
         lead: the summary that opens the article.
         sections: the body.
-        sources: every source that the research found, cited or not, in order of finding.
+        sources: every source that the research found, cited or not, those with most snippets first, then by address.
         outline: the refined outline that the body follows.
         conversations: the research.
         usage: what it cost.

@@ -1,7 +1,9 @@
-"""Which snippets are kept: each text once, looked up by id, by text or by source."""
+"""Which snippets are kept, looked up by id or by source, in orders that do not depend on when each came."""
 
+import dataclasses
 import threading
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.identity import normalised_text
@@ -9,15 +11,17 @@ from storm_pipeline.types import Snippet, Source
 
 
 class Catalogue:
-    """Snippets in order of finding, each text once. Safe for threads.
+    """Snippets by their ids. Safe for threads. What it holds depends on what was added, not on the order of adding.
 
-    A text that comes again, on another page or in other white space or case, is the snippet that came first.
+    A snippet that comes again in another form (with another title, or in other white space or case) is kept in the form
+    that leaves the fewest fields empty. One text on several pages is as many snippets, each of which can be cited.
     """
 
     def __init__(self) -> None:
-        self._by_text: dict[str, Snippet] = {}
         self._by_id: dict[str, Snippet] = {}
-        self._by_source: dict[str, list[Snippet]] = {}
+        self._by_text: dict[str, list[str]] = {}
+        self._by_source: dict[str, list[str]] = {}
+        self._changes = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -25,29 +29,28 @@ class Catalogue:
         with self._lock:
             return len(self._by_id)
 
+    @property
+    def changes(self) -> int:
+        """Number of times that a snippet was added, or another form of it kept instead."""
+        with self._lock:
+            return self._changes
+
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Keep snippets; those that were new, in their order."""
+        """Keep snippets; those that were new, in their order, as they are kept."""
         offered = [(normalised_text(snippet.text), snippet) for snippet in snippets]
         new = []
         with self._lock:
             for text, snippet in offered:
-                if text not in self._by_text:
-                    self._by_text[text] = self._by_id[snippet.id] = snippet
-                    self._by_source.setdefault(snippet.source_id, []).append(snippet)
-                    new.append(snippet)
-        return tuple(new)
-
-    def resolve(self, snippet: Snippet) -> Snippet:
-        """The kept snippet of the same text.
-
-        Raises:
-            StoreError: no snippet of this text was added.
-        """
-        with self._lock:
-            kept = self._by_text.get(normalised_text(snippet.text))
-        if kept is None:
-            raise StoreError(f"snippet {snippet.id} of {snippet.url} is not in the store: add it first")
-        return kept
+                known = self._by_id.get(snippet.id)
+                if known is None:
+                    new.append(snippet.id)
+                    self._by_text.setdefault(text, []).append(snippet.id)
+                    self._by_source.setdefault(snippet.source_id, []).append(snippet.id)
+                elif known == snippet or _preference(known) <= _preference(snippet):
+                    continue
+                self._by_id[snippet.id] = snippet
+                self._changes += 1
+            return tuple(self._by_id[snippet_id] for snippet_id in new)
 
     def snippet(self, snippet_id: str) -> Snippet:
         """The snippet of an id.
@@ -58,7 +61,7 @@ class Catalogue:
         with self._lock:
             found = self._by_id.get(snippet_id)
         if found is None:
-            raise StoreError(f"no snippet in the store has the id {snippet_id!r}: cite what `resolve` gives")
+            raise StoreError(f"no snippet in the store has the id {snippet_id!r}: cite what was added")
         return found
 
     def source(self, source_id: str) -> Source:
@@ -68,21 +71,35 @@ class Catalogue:
             StoreError: there is none.
         """
         with self._lock:
-            snippets = tuple(self._by_source.get(source_id, ()))
+            snippets = [self._by_id[snippet_id] for snippet_id in self._by_source.get(source_id, ())]
         if not snippets:
-            raise StoreError(f"no source in the store has the id {source_id!r}: cite what `resolve` gives")
+            raise StoreError(f"no source in the store has the id {source_id!r}: cite what was added")
         return _source(snippets)
 
     def snippets(self) -> tuple[Snippet, ...]:
-        """All snippets in order of finding."""
+        """All snippets in the order of their ids."""
         with self._lock:
-            return tuple(self._by_id.values())
+            return tuple(self._by_id[snippet_id] for snippet_id in sorted(self._by_id))
+
+    def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
+        """Each text once: of the pages that have it, one whose snippet is preferred, then the one with most snippets.
+
+        Args:
+            preferred: ids.
+        """
+        with self._lock:
+
+            def place(snippet_id: str) -> tuple[bool, int, str]:
+                of_page = self._by_source[self._by_id[snippet_id].source_id]
+                return snippet_id not in preferred, -len(of_page), snippet_id
+
+            return tuple(self._by_id[min(ids, key=place)] for ids in self._by_text.values())
 
     def sources(self) -> tuple[Source, ...]:
-        """All sources with their snippets, both in order of finding."""
+        """All sources, those with most snippets first, then by address."""
         with self._lock:
-            groups = [tuple(snippets) for snippets in self._by_source.values()]
-        return tuple(_source(group) for group in groups)
+            groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in self._by_source.values()]
+        return tuple(sorted(map(_source, groups), key=lambda source: (-len(source.snippets), source.url)))
 
     def count_sources(self) -> int:
         """Number of sources."""
@@ -90,7 +107,20 @@ class Catalogue:
             return len(self._by_source)
 
 
-def _source(snippets: tuple[Snippet, ...]) -> Source:
-    first = snippets[0]
-    title = next((snippet.title for snippet in snippets if snippet.title), "")
-    return Source(first.source_id, first.url, title, snippets)
+def _preference(snippet: Snippet) -> tuple[int | str, ...]:
+    """Puts the forms of one snippet in order: the fewest empty fields first, then by what stands in them."""
+    values = dataclasses.astuple(snippet)
+    return sum(value in {None, ""} for value in values), *map(repr, values)
+
+
+def _source(snippets: Iterable[Snippet]) -> Source:
+    """The page of some snippets, called and addressed as most of them have it."""
+    ordered = tuple(sorted(snippets, key=lambda snippet: (snippet.page or 0, snippet.id)))
+    url = _most_common(snippet.url for snippet in ordered)
+    return Source(ordered[0].source_id, url, _most_common(s.title for s in ordered if s.title), ordered)
+
+
+def _most_common(texts: Iterable[str]) -> str:
+    """The text that comes most often, of several the first by alphabet; empty where there is none."""
+    counts = Counter(texts)
+    return min(counts, key=lambda text: (-counts[text], text), default="")

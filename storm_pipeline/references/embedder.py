@@ -31,7 +31,8 @@ class Embedder(Protocol):
     """Turns texts into unit vectors, so that an inner product is a cosine. Called from several threads at once.
 
     ``name`` identifies the vectors: two embedders of one name give interchangeable vectors. ``dimension`` is
-    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of length 1.
+    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of length 1. Where a row
+    depends on its text alone to the last bit, as with the pinned model, a run can be repeated to the letter.
     """
 
     @property

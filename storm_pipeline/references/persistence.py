@@ -39,7 +39,7 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Contents:
-    """What is saved: snippets in order of finding, which of them are embedded, and the vectors of those, in order."""
+    """What is saved: snippets in the order of their ids, which of them are embedded, and their vectors, in order."""
 
     snippets: tuple[Snippet, ...]
     embedded: tuple[bool, ...]

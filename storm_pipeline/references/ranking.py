@@ -58,9 +58,11 @@ class HybridIndex:
         depth = min(len(self._snippets), max(100, 2 * k))
         # Applies to the calling thread. A search of this size takes a millisecond on one.
         faiss.omp_set_num_threads(1)
-        scores, rows = self._dense.search(vectors, min(depth, len(self._positions)))
-        found = self._positions[rows]
-        dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(found, scores, strict=True)]
+        dense: list[Ranking] = [[] for _ in queries]
+        if most := min(depth, len(self._positions)):  # FAISS refuses to look for nothing
+            scores, rows = self._dense.search(vectors, most)
+            found = self._positions[rows]
+            dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(found, scores, strict=True)]
         lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
         return list(zip(dense, lexical, strict=True))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -27,9 +27,9 @@ _BATCH = 512
 class ReferenceStore:
     """Snippets and their vectors, shared by all steps of a run. Safe for threads; close it, or use it in ``with``.
 
-    A text is kept once: under another address, or spelt with other white space or case, it is the snippet that
-    came first. Search results depend on which snippets are kept, not on the order they came in; ties go to the
-    lower id.
+    Whatever it gives depends on which snippets were added and which of them merely kept, not on the order they came in.
+    A text that stands on several pages is kept for each of them, but embedded once, and found once: on a page of which
+    it was added rather than kept, then on the page with most snippets. Ties go to the lower id.
 
     Args:
         embedder: makes the vectors. Its threads are its own setting; FAISS is held to one.
@@ -40,11 +40,12 @@ class ReferenceStore:
         self._cache = CachingEmbedder(embedder)
         self._lock = threading.Lock()
         self._catalogue = Catalogue()
-        self._vectors: dict[str, Vector] = {}
-        self._wanted: set[str] = set()
-        self._pending: list[Snippet] = []
+        self._wanted: set[str] = set()  # ids of what is to be embedded
+        self._vectors: dict[str, Vector] = {}  # by text
+        self._pending: dict[str, None] = {}  # texts in order
         self._job: Future[None] | None = None
         self._index: HybridIndex | None = None
+        self._indexed = _State(0, 0, 0)
         self._indexing = threading.Lock()
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
@@ -62,16 +63,10 @@ class ReferenceStore:
             StoreError: the store is closed.
         """
         offered = tuple(snippets)
-        new = self.keep(offered)
         with self._lock:
-            kept = dict.fromkeys(self._catalogue.resolve(snippet) for snippet in offered)
-            due = [snippet for snippet in kept if snippet.id not in self._wanted]
-            if due:
-                self._wanted.update(snippet.id for snippet in due)
-                self._pending += due
-                self._index = None
-                self._job = self._worker.submit(self._embed_pending)
-        return new
+            self._need_open()
+            self._wanted.update(snippet.id for snippet in offered)
+            return self._keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Keep snippets without embedding them: they can be cited, and found by their words; those that were new.
@@ -82,18 +77,11 @@ class ReferenceStore:
         offered = tuple(snippets)
         with self._lock:
             self._need_open()
-            new = self._catalogue.add(offered)
-            if new:
-                self._index = None
-        return new
+            return self._keep(offered)
 
     def __len__(self) -> int:
         """Number of snippets kept."""
         return len(self._catalogue)
-
-    def resolve(self, snippet: Snippet) -> Snippet:
-        """The kept snippet of the same text, which may stand on another page; StoreError if none was added."""
-        return self._catalogue.resolve(snippet)
 
     def snippet(self, snippet_id: str) -> Snippet:
         """The kept snippet of an id; StoreError if there is none."""
@@ -104,7 +92,7 @@ class ReferenceStore:
         return self._catalogue.source(source_id)
 
     def sources(self) -> tuple[Source, ...]:
-        """All sources with their snippets, both in order of finding."""
+        """All sources, those with most snippets first, then by address; see :class:`storm_pipeline.types.Source`."""
         return self._catalogue.sources()
 
     def count_sources(self) -> int:
@@ -153,9 +141,9 @@ class ReferenceStore:
         contents = read_contents(folder, embedder)
         store = cls(embedder)
         store._catalogue.add(contents.snippets)
-        embedded = [snippet.id for snippet, has in zip(contents.snippets, contents.embedded, strict=True) if has]
-        store._vectors = dict(zip(embedded, contents.vectors, strict=True))
-        store._wanted = set(embedded)
+        embedded = [snippet for snippet, has in zip(contents.snippets, contents.embedded, strict=True) if has]
+        store._vectors = dict(zip((snippet.text for snippet in embedded), contents.vectors, strict=True))
+        store._wanted = {snippet.id for snippet in embedded}
         return store
 
     def close(self) -> None:
@@ -179,16 +167,26 @@ class ReferenceStore:
     def _load(self) -> None:
         self._embedder.embed([""])
 
+    def _keep(self, offered: Sequence[Snippet]) -> tuple[Snippet, ...]:
+        """With the lock held: keep snippets, and have embedded what is wanted of them in the form that is kept."""
+        new = self._catalogue.add(offered)
+        wanted = (self._catalogue.snippet(s.id).text for s in offered if s.id in self._wanted)
+        due = [text for text in wanted if text not in self._vectors and text not in self._pending]
+        if due:
+            self._pending.update(dict.fromkeys(due))
+            self._job = self._worker.submit(self._embed_pending)
+        return new
+
     def _embed_pending(self) -> None:
         """Runs on the store's thread: embed what waits when it begins; what fails keeps waiting."""
         with self._lock:
-            due = len(self._pending)
-        while due:
+            due = list(self._pending)
+        for start in range(0, len(due), _BATCH):
             with self._lock:
                 if self._closed:
                     return
-                batch = self._pending[: min(due, _BATCH)]
-            vectors = self._embedder.embed([snippet.text for snippet in batch])
+            batch = due[start : start + _BATCH]
+            vectors = self._embedder.embed(batch)
             expected = (len(batch), self._embedder.dimension)
             if vectors.shape != expected:
                 raise StoreError(
@@ -196,9 +194,9 @@ class ReferenceStore:
                     f"where {expected} was expected: mend the embedder"
                 )
             with self._lock:
-                self._vectors.update((s.id, vector) for s, vector in zip(batch, vectors, strict=True))
-                del self._pending[: len(batch)]
-            due -= len(batch)
+                self._vectors.update(zip(batch, vectors, strict=True))
+                for text in batch:
+                    del self._pending[text]
 
     def _settle(self) -> None:
         """Wait until everything added before is embedded."""
@@ -228,25 +226,32 @@ class ReferenceStore:
     def _contents(self) -> Contents:
         self._settle()
         with self._lock:
-            snippets = tuple(s for s in self._catalogue.snippets() if s.id in self._vectors or s.id not in self._wanted)
-            embedded = tuple(snippet.id in self._vectors for snippet in snippets)
-            vectors = [self._vectors[s.id] for s, has in zip(snippets, embedded, strict=True) if has]
+            kept = self._catalogue.snippets()
+            snippets = tuple(s for s in kept if s.id not in self._wanted or s.text in self._vectors)
+            embedded = tuple(snippet.id in self._wanted for snippet in snippets)
+            vectors = [self._vectors[s.text] for s, has in zip(snippets, embedded, strict=True) if has]
         stacked = np.stack(vectors) if vectors else np.zeros((0, self._embedder.dimension), dtype=np.float32)
         return Contents(snippets, embedded, stacked)
 
     def _current_index(self) -> HybridIndex | None:
-        """The index of all that is kept, built anew if snippets came since; None while there are none."""
+        """The index of all that is kept, built anew if anything changed since; None while there is nothing."""
         self._settle()
         with self._indexing:
             with self._lock:
-                if self._index is not None:
+                state = _State(self._catalogue.changes, len(self._wanted), len(self._vectors))
+                if state == self._indexed:
                     return self._index
-                snippets, vectors = self._catalogue.snippets(), dict(self._vectors)
-                complete = not self._pending
-            if not snippets:
-                return None
-            index = HybridIndex(snippets, vectors, self._embedder.dimension)
-            with self._lock:
-                if complete and len(self._catalogue) == len(snippets) and len(self._vectors) == len(vectors):
-                    self._index = index
-            return index
+                snippets = self._catalogue.distinct(self._wanted)
+                embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
+                vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
+            self._index = HybridIndex(snippets, vectors, self._embedder.dimension)
+            self._indexed = state
+            return self._index
+
+
+class _State(NamedTuple):
+    """What an index is made from. Nothing is ever taken out, so equal numbers mean the same."""
+
+    changes: int
+    wanted: int
+    vectors: int

@@ -96,7 +96,8 @@ def _answer(ctx: RunContext, topic: str, question: str, snippets: tuple[Snippet,
     limit = ctx.settings.answer_facts
     facts = nearest_facts(nearest(snippets, need, limit), need, limit)
     # What is shown is embedded while the conversation goes on; the rest can still be found by its words.
-    ctx.store.add(ctx.store.snippet(fact.citation.snippet_id) for fact in facts)
+    shown = {fact.citation.snippet_id for fact in facts}
+    ctx.store.add(snippet for snippet in snippets if snippet.id in shown)
     reply = ctx.ask("expert", ctx.programs.answer, topic=topic, question=question, facts=numbered(facts)).answer
     if _NOTHING.match(reply):
         return ()

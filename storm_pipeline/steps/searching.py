@@ -1,4 +1,4 @@
-"""Searching: several queries side by side, what they find kept in the store."""
+"""Searching: several queries side by side; all that they find is kept in the store."""
 
 import time
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SearchError
 from storm_pipeline.events import Searched
+from storm_pipeline.identity import normalised_text
 from storm_pipeline.search.losses import gathering
 from storm_pipeline.types import Snippet
 
@@ -20,13 +21,16 @@ class _Hits:
 
 
 def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
-    """What the queries find, as the store keeps it; failures are recorded, duplicates dropped, ranks interleaved."""
+    """What these queries find, each text once, ranks interleaved; failures are recorded.
+
+    It is the same whatever other threads have found meanwhile: what it holds goes into prompts.
+    """
     found = parallel_map(lambda query: _search(ctx, query), queries, workers=len(queries))
     ranked = [hits.snippets for hits in found]
     longest = max((len(snippets) for snippets in ranked), default=0)
     interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
     ctx.store.keep(interleaved)
-    kept = {own.id: own for own in (ctx.store.resolve(snippet) for snippet in interleaved)}
+    distinct = {normalised_text(snippet.text): snippet for snippet in reversed(interleaved)}
     sources = ctx.store.count_sources()
     for hits in found:
         ctx.events.emit(
@@ -39,7 +43,7 @@ def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
                 round(hits.seconds, 3),
             )
         )
-    return tuple(kept.values())
+    return tuple(reversed(distinct.values()))
 
 
 def _search(ctx: RunContext, query: str) -> _Hits:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,7 +26,11 @@ def saved(folder: Path, found: list[Snippet]) -> None:
 
 def loaded(folder: Path) -> list[Snippet]:
     with ReferenceStore.load(folder, HashingEmbedder()) as store:
-        return [s for source in store.sources() for s in source.snippets]
+        return in_order(s for source in store.sources() for s in source.snippets)
+
+
+def in_order(snippets: Iterable[Snippet]) -> list[Snippet]:
+    return sorted(snippets, key=lambda snippet: snippet.id)
 
 
 @settings(max_examples=25, deadline=None)
@@ -99,7 +103,7 @@ class KilledError(BaseException):
 def test_an_interruption_leaves_the_old_store_or_the_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, error: type[BaseException]
 ) -> None:
-    old, new = numbered(5), numbered(7, "https://b.org")[5:]
+    old, new = in_order(numbered(5)), in_order(numbered(7, "https://b.org")[5:])
     saved(tmp_path, old)
     with ReferenceStore(HashingEmbedder()) as store:
         store.add(new)

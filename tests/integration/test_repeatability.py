@@ -1,0 +1,174 @@
+"""A run's requests and its article do not depend on which thread was faster, nor on how the process hashes texts."""
+
+import dataclasses
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from llm import FakeModel, default_answers
+from servers import Reply, Request
+
+from storm_pipeline import Snippet, Storm
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Usage
+
+Pace = Callable[[str], float]
+"""Seconds that an answer to a prompt or a query takes."""
+
+THINGS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copper tin lacquer dye".split()
+TOWNS = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()
+ASPECTS = 7
+
+
+def draw(*parts: object) -> int:
+    """A number that depends on its arguments alone, in every process."""
+    return zlib.crc32(repr(parts).encode())
+
+
+def passage(number: int) -> str:
+    """A text about history, goods and routes; those of numbers that differ by a multiple of 16 share a thing."""
+    thing, town, other = THINGS[number % 16], TOWNS[number % 12], TOWNS[(number * 5 + 3) % 12]
+    return (
+        f"The early history of {town} began when {thing} reached it from {other} about {number + 100} BC. "
+        f"Among the goods of the Silk Road {thing} from {town} paid {number % 90 + 10} dirhams of toll. "
+        f"The Silk Road's routes for {thing} led riders of {town} past the forts of {other} to the sea."
+    )
+
+
+def hit(query: str, place: int) -> Snippet:
+    """The same passages on several pages, and the same page in several forms, as the query will have it."""
+    number = draw(query, place) % 40
+    host = draw(query, place, "host") % 4
+    address = f"example{host}.org/{number // 2}"
+    url = (f"https://{address}", f"http://www.{address}/?utm_source=q{draw(query) % 3}")[draw(query, "url") % 2]
+    title = ("", f"{THINGS[number % 16].title()} of {TOWNS[number % 12]}", f"Page {number} | {query}")[draw(query) % 3]
+    text = passage(number)
+    text = (text, text.replace(". ", ".\n"), text.replace("Silk Road", "SILK ROAD"))[draw(query, host) % 3]
+    return Snippet(url, title, text, published=("2020", None)[draw(query) % 2], page=(None, 2)[host % 2], engine="fake")
+
+
+def found(query: str) -> Sequence[Snippet]:
+    pages = [Snippet(f"https://denied.org/{place}", f"Found by {query}", passage(place)) for place in range(2)]
+    return [*pages, *(hit(query, place) for place in range(8))]
+
+
+def question(user: str) -> str:
+    """Editors ask in different orders for the same aspects."""
+    editor = draw(re.findall(r"Perspective: (.+)", user)[-1])
+    return f"What is known about aspect {(editor + 3 * user.count('Expert:')) % ASPECTS} of the Silk Road?"
+
+
+def queries(user: str) -> str:
+    (aspect,) = re.findall(r"aspect (\d)", user)
+    return json.dumps({"queries": [f"Silk Road aspect {aspect}", f"history of aspect {aspect}", f"goods {aspect}"]})
+
+
+class PacedModel(FakeModel):
+    """The default model, each reply a function of its request alone, at a given pace."""
+
+    def __init__(self, pace: Pace) -> None:
+        super().__init__({**default_answers(), "AskQuestion": question, "WriteQueries": queries})
+        self._pace = pace
+
+    def _reply(self, request: Request) -> Reply:
+        reply = super()._reply(request)
+        return dataclasses.replace(reply, delay=self._pace(request.body.decode()))
+
+
+def by_chance(seed: int) -> Pace:
+    drawn = random.Random(seed)
+    return lambda _: drawn.uniform(0, 0.03)
+
+
+def forwards(text: str) -> float:
+    return draw(text) % 8 * 0.005
+
+
+def backwards(text: str) -> float:
+    """What comes first by :func:`forwards` comes last."""
+    return (7 - draw(text) % 8) * 0.005
+
+
+def told(folder: Path, pace: Pace, writing: str = "whole") -> dict[str, object]:
+    """All that a run asked and wrote, as far as clocks have no part in it."""
+
+    def search(query: str) -> Sequence[Snippet]:
+        time.sleep(pace(query))
+        return found(query)
+
+    with PacedModel(pace) as server:
+        article = Storm(
+            lm=server.lm,
+            search=FakeSearch(search, failing=lambda query: query == "goods 3"),
+            embedder=HashingEmbedder(),
+            perspectives=4,
+            turns=2,
+            top_k=6,
+            related_topics=0,
+            writing=writing,
+            deny_sources=("denied.org",),
+            out=folder / "runs",
+            cache=folder / "cache",
+        ).write("Silk Road")
+        asked = sorted([one.signature, one.prompt] for one in server.asked)
+    # Problems are told in the order in which they arose.
+    report = dataclasses.replace(article.report, problems=tuple(sorted(map(repr, article.report.problems))))  # type: ignore[arg-type]
+    return {
+        "asked": asked,
+        "markdown": article.to_markdown(),
+        "article": json.loads(dataclasses.replace(article, usage=Usage(), report=report).to_json()),
+        "calls": [(row.stage, row.role, row.calls, row.tokens_in, row.tokens_out) for row in article.usage.rows],
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    return told(tmp_path_factory.mktemp("run"), forwards)
+
+
+@pytest.mark.parametrize("pace", [backwards, *map(by_chance, range(4))], ids=["backwards", *"0123"])
+def test_no_pace_changes_what_is_asked_or_written(undisturbed: dict[str, object], tmp_path: Path, pace: Pace) -> None:
+    assert told(tmp_path, pace) == undisturbed
+
+
+def test_no_pace_changes_what_is_written_sentence_by_sentence(tmp_path: Path) -> None:
+    first, *others = (told(tmp_path / pace.__name__, pace, "sentences") for pace in (forwards, backwards))
+    assert others == [first]
+
+
+def test_no_hash_seed_changes_what_is_asked_or_written(undisturbed: dict[str, object], tmp_path: Path) -> None:
+    program = (
+        "import json, sys, pathlib, test_repeatability as t\n"
+        "print(json.dumps(t.told(pathlib.Path(sys.argv[1]), t.forwards)))"
+    )
+    here = Path(__file__).resolve()
+    path = os.pathsep.join(map(str, (here.parents[2], here.parent, here.parents[1])))
+    other = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": other},
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=120,
+    )
+    assert json.loads(ran.stdout) == json.loads(json.dumps(undisturbed))
+
+
+def test_the_world_is_as_unruly_as_it_should_be() -> None:
+    everything = [s for n in range(ASPECTS) for q in json.loads(queries(f"aspect {n}"))["queries"] for s in found(q)]
+    texts: dict[str, set[str]] = {}
+    forms: dict[str, set[Snippet]] = {}
+    for snippet in everything:
+        texts.setdefault(" ".join(snippet.text.casefold().split()), set()).add(snippet.source_id)
+        forms.setdefault(snippet.id, set()).add(snippet)
+    assert sum(len(pages) > 1 for pages in texts.values()) > 10
+    assert sum(len(same) > 1 for same in forms.values()) > 10
