@@ -15,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TOPIC ?= Renaissance
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-faults clean
+.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-faults clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -72,6 +72,9 @@ bench-judges: $(READY) ## what judges of support are worth beside people's label
 
 bench-metrics: $(READY) ## metrics without a judge over recorded and human articles (STORM_DATA=…)
 	@$(BIN)/python benchmarks/metrics.py
+
+bench-datasets: $(READY) ## the published data sets beside the papers' tables (STORM_DATA=…)
+	@$(BIN)/python benchmarks/datasets.py
 
 bench-faults: $(READY) ## runs that are killed, starved and lied to
 	@$(BIN)/python benchmarks/faults.py

@@ -1,5 +1,6 @@
 """A run's folder: each finished piece is saved as it is done, and nothing is ever overwritten by another run."""
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -24,6 +25,7 @@ FORMAT = 1
 """Version of a run's folder; raised when an older reader would misread it."""
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """What a user may edit by hand and go on from, and the file that holds it."""
+_UNFINISHED = ".unfinished"
 _STATE, _JOURNAL, _LOCK = "run.json", "journal.jsonl", "run.lock"
 
 
@@ -48,6 +50,7 @@ class RunStore:
             self.journal = Journal(folder / _JOURNAL)
             self._sums = {name: str(value) for name, value in self.journal.last("piece").items()}
             self.replaced = {} if as_it_is else dict(self._put_aside())
+            self._sweep()
         except BaseException:
             self._lock.release()
             raise
@@ -189,6 +192,12 @@ class RunStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _sweep(self) -> None:
+        """Delete what a process that was killed had begun to write; nobody else writes here."""
+        for path in self.folder.rglob(f".*{_UNFINISHED}"):
+            with contextlib.suppress(OSError):  # a file too many does no harm
+                path.unlink()
+
     def _put_aside(self) -> Iterator[tuple[str, str]]:
         """Pieces that are no longer what was written: kept under another name, so that they can be made again."""
         for name, written in list(self._sums.items()):
@@ -299,7 +308,7 @@ def slug(topic: str) -> str:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write UTF-8 text so that at any moment the path holds the old or the new file, whole."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

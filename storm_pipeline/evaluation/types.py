@@ -7,12 +7,28 @@ from storm_pipeline.types import Article
 
 
 @dataclass(frozen=True)
+class HumanSentence:
+    """A sentence that people wrote, without citation marks, and the addresses that it cites, in order."""
+
+    text: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class HumanSection:
-    """A section that people wrote: its heading without marks, its own plain text, and its subsections in order."""
+    """A section that people wrote.
+
+    Attributes:
+        heading: without marks.
+        text: its own plain text, without that of its subsections.
+        subsections: in order.
+        sentences: the text sentence by sentence; empty where the data set does not cut it.
+    """
 
     heading: str
     text: str = ""
     subsections: tuple["HumanSection", ...] = ()
+    sentences: tuple[HumanSentence, ...] = ()
 
     def walk(self) -> Iterator["HumanSection"]:
         """The section and all below it, depth first."""
@@ -26,7 +42,7 @@ class Document:
     """A page that editors cited or that a search found; ``text`` is empty where it could not be fetched.
 
     Attributes:
-        url: its address.
+        url: its address; empty where editors cited something that is not on the web.
         title: its title, or the editors' citation of it.
         text: plain text.
         origin: ``human`` where editors cited it, ``search`` where a search found it.
@@ -47,8 +63,10 @@ class HumanArticle:
         url: its address; empty where unknown.
         lead: plain text before the first heading.
         sections: the body without back matter (References, See also, Notes …).
-        references: the pages that editors cited.
+        references: the pages that editors cited, one entry a citation.
         infobox: field → value of the infobox; empty where there is none.
+        back_matter: the sections that were left out of the body.
+        entities: named entities of the article, lower-case, as published with the data set; empty where it has none.
     """
 
     title: str
@@ -57,6 +75,8 @@ class HumanArticle:
     sections: tuple[HumanSection, ...] = ()
     references: tuple[Document, ...] = ()
     infobox: tuple[tuple[str, str], ...] = ()
+    back_matter: tuple[HumanSection, ...] = ()
+    entities: tuple[str, ...] = ()
 
     def headings(self) -> tuple[str, ...]:
         """All headings of the body, depth first."""

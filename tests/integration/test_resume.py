@@ -205,6 +205,16 @@ def test_a_piece_that_cannot_be_used_is_refused(
             storm(server, tmp_path).write_from("lead", folder(tmp_path))
 
 
+def test_what_a_killed_process_had_begun_to_write_is_swept_away(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        begun = [folder(tmp_path) / ".lead.json.x1y2.unfinished", folder(tmp_path) / "sections" / ".a.unfinished"]
+        for path in begun:
+            path.write_text("half", encoding="utf-8")
+        storm(server, tmp_path).resume(folder(tmp_path))
+    assert not any(path.exists() for path in begun)
+
+
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
         storm(server, tmp_path).write("Silk Road")

@@ -34,7 +34,7 @@ def test_a_line_a_topic_tells_how_it_stands() -> None:
     lines = drawn(board, 20)
     assert lines[0].split() == "topic state stage sections calls time cost".split()
     assert lines[1].split() == "Topic 1 running sections 1 of 8 2 1:00 $0.50".split()
-    assert lines[2].split() == "Topic 2 failed 0 0:00 ? no [2J reply".split()
+    assert lines[2].split() == "Topic 2 failed 0 0:00 unknown no [2J reply".split()
     assert lines[3].split() == "Topic 3 waiting".split()
     assert lines[4].split() == "Topic 4 written 5 9 1:01 $0.00".split()
     assert lines[5] == "1:10  4 topics: 1 written, 1 running, 1 failed, 1 waiting"
@@ -82,7 +82,7 @@ def test_without_a_terminal_there_are_lines() -> None:
         "searching with wiki-leads",
         "0:00 downloading model (4 MB) ...",
         "0:00 1/2 Topic 1 written (10 s, 3 calls, $0.50, 2 sections, 7 references)",
-        "0:00 2/2 Topic 2 failed (0 s, 0 calls, ?): the model is down",
+        "0:00 2/2 Topic 2 failed (0 s, 0 calls, unknown): the model is down",
         "0:00 2/2 Topic 2 stopped (0 s, 0 calls, $0.00)",
     ]
     progress.row(row(1, "failed"))

@@ -1,0 +1,96 @@
+"""What the published data sets are like, beside the papers' tables; what is kept out of them; which ranker finds what.
+
+    python benchmarks/datasets.py [--data ../shared/data] [--dense]
+
+The rankers are asked with each topic's title over the chunks of all topics pooled; what belongs to the topic counts as
+found. ``--dense`` embeds them too, which takes more than ten minutes on two cores.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from storm_pipeline.evaluation.datasets.closed_corpus import pooled_chunks, topic_chunks
+from storm_pipeline.evaluation.datasets.dataset import DataSet
+from storm_pipeline.evaluation.datasets.documents import is_flattened
+from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
+from storm_pipeline.evaluation.datasets.leakage import copies
+from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
+from storm_pipeline.evaluation.datasets.statistics import PAPER, Table7, article_size, histogram, table_7
+from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
+from storm_pipeline.references.embedder import open_embedder
+
+_DEPTH = 5
+
+
+def main() -> None:
+    """Print Markdown tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
+    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser.add_argument("--dense", action="store_true", help="rank by sentence vectors too")
+    options = parser.parse_args()
+    fresh = read_freshwiki(options.data / "freshwiki")
+    bench = read_wikigenbench(options.data / "wikigenbench")
+    core = read_wikigenbench(options.data / "wikigenbench", core_only=True)
+    print("| articles | topics | sections | headings | words a section | words | references |")
+    print("|---|---|---|---|---|---|---|")
+    for name, back_matter in (("with back matter", True), ("body alone", False)):
+        print(_row(f"FreshWiki, {name}", table_7(fresh.topics, back_matter=back_matter)))
+    print(_row("FreshWiki, the paper's Table 7", PAPER))
+    print(_row("WikiGenBench, body alone", table_7(bench.topics, back_matter=False)))
+    print(_row("WikiGenBench core, body alone", table_7(core.topics, back_matter=False)))
+    _print_histograms(fresh)
+    for data in (bench, core):
+        _print_documents(data)
+    rankers: list[Ranker] = [RandomRanker(), TfIdfRanker(), Bm25Ranker()]
+    if options.dense:
+        rankers.append(DenseRanker(open_embedder("all-MiniLM-L6-v2", options.cache)))
+    _print_rankers(bench, rankers)
+
+
+def _row(name: str, table: Table7) -> str:
+    figures = (table.sections, table.headings, table.words_a_section, table.words, table.references)
+    return f"| {name} | {table.topics} | {' | '.join(f'{figure:.1f}' for figure in figures)} |"
+
+
+def _print_histograms(data: DataSet) -> None:
+    sizes = [article_size(topic.human) for topic in data.topics]
+    for name, values in (("words", [s.words for s in sizes]), ("references", [s.references for s in sizes])):
+        found = histogram(values, 6)
+        bins = ", ".join(f"{edge:.0f}: {count}" for edge, count in zip(found.edges, found.counts, strict=False))
+        print(f"\n{data.name}, {name} (from: articles): {bins}, up to {found.edges[-1]:.0f}")
+
+
+def _print_documents(data: DataSet) -> None:
+    print(f"\n{data.name}, {len(data.topics)} topics:")
+    for origin in ("human", "search"):
+        held = [d for topic in data.topics for d in topic.documents if d.origin == origin]
+        words = sum(len(document.text.split()) for document in held) / len(data.topics)
+        flat = sum(is_flattened(document.text) for document in held)
+        print(f"- {origin}: {len(held)} documents, {flat} without capitals, {words:,.0f} words a topic")
+    found = [copy for topic in data.topics for copy in copies(topic)]
+    print(f"- copies of their own article: {len(found)}: {', '.join(copy.document.url for copy in found)}")
+
+
+def _print_rankers(data: DataSet, rankers: Sequence[Ranker]) -> None:
+    pool = pooled_chunks(data.topics)
+    own = [{chunk.source_id for chunk in topic_chunks(topic)} for topic in data.topics]
+    print(f"\n| ranker | of its {_DEPTH} best of {len(pool)} pooled chunks, the topic's own | ms a query |")
+    print("|---|---|---|")
+    for ranker in rankers:
+        ranker.rank(data.topics[0].title, pool, 1)  # the index is built once
+        start = time.monotonic()
+        hits = sum(
+            chunk.source_id in mine
+            for topic, mine in zip(data.topics, own, strict=True)
+            for chunk in ranker.rank(topic.title, pool, _DEPTH)
+        )
+        share, taken = hits / _DEPTH / len(data.topics), time.monotonic() - start
+        print(f"| {ranker.name} | {share:.0%} | {1000 * taken / len(data.topics):.0f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""FreshWiki in its published form (STORM, section 2.1 and appendix A): recent, much-edited articles of high quality.
+
+A folder with ``json/NAME.json``: title, url, summary, content (a tree of section_title, section_content with sentences
+and what they cite, and subsections), references (number → address) and, in the original, flair_entities. ``txt/``
+beside it shows the same to people and is not read.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from storm_pipeline.documents.plain import plain_text, web_address
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
+from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_of, read_model
+from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, HumanSentence, Topic
+from storm_pipeline.sources.mirrors import wikipedia_article
+
+NAME = "freshwiki"
+_NO_ADDRESS = "[ERROR"
+# Marks that are no citation: notes, complaints, and links to other languages' articles.
+_MARK = re.compile(
+    r"\s?\[(?:[a-h]|[ivx]{1,4}|(?:nb|n|note|‡)\s?\d+|\d+|citation needed|better source needed|clarification needed|"
+    r"(?:needs )?update|when\?|who\?|by whom\?|which\?|where\?|de|fr|es|ja|zh|ko|ru|pt|pl|nl|sv|uk|fa|ar|he)\]",
+    re.I,
+)
+_ENDED = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+
+
+class _Sentence(BaseModel):
+    sentence: str
+    refs: list[str] = []
+
+
+class _Section(BaseModel):
+    section_title: str
+    section_content: list[_Sentence] = []
+    subsections: list["_Section"] = []
+
+
+class _Page(BaseModel):
+    title: str
+    url: str = ""
+    summary: str = ""
+    content: list[_Section]
+    references: dict[str, str] = {}
+    flair_entities: list[str] = []
+
+
+def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
+    """The topics of a folder in the published form, by file name.
+
+    Two faults of the original extraction are mended: sentences lost their full stops, and where headings of an
+    article have one name, all of them hold the last one's text (kept there alone, and named among the problems).
+
+    Args:
+        folder: holds ``json/``.
+        strict: whether a damaged file is refused instead of skipped.
+
+    Raises:
+        DatasetError: the folder is no such data set, nothing in it could be read, or, if strict, a file is damaged.
+    """
+    folder = folder_of(folder, "json")
+    topics: list[Topic] = []
+    problems: list[str] = []
+    for file in sorted((folder / "json").glob("*.json")):
+        try:
+            topic, mended = _topic(file)
+        except DatasetError as error:
+            if strict:
+                raise
+            problems.append(f"skipped: {error}")
+            continue
+        topics.append(topic)
+        problems += mended
+    if not topics:
+        raise DatasetError(f"{folder} holds no article that can be read: {problems[0] if problems else 'it is empty'}")
+    return DataSet(NAME, tuple(topics), tuple(problems))
+
+
+def _topic(file: Path) -> tuple[Topic, list[str]]:
+    page = read_model(file, _Page)
+    tree, repeated = _without_repeats(tuple(map(_section, page.content)))
+    body, back = without_back_matter(tree)
+    named = wikipedia_article(page.url)
+    title = named[1] if named else plain_text(page.title.replace("_", " "))
+    if not title or not (body or page.summary.strip()):
+        raise DatasetError(f"{file} holds no article: title or text is missing; fetch or build it anew")
+    human = HumanArticle(
+        title,
+        web_address(page.url),
+        plain_text(_MARK.sub("", page.summary)),
+        body,
+        tuple(map(_reference, page.references.values())),
+        back_matter=back,
+        entities=tuple(dict.fromkeys(filter(None, (entity.strip().lower() for entity in page.flair_entities)))),
+    )
+    mended = [f"mended: {file} has one text for all headings {name!r}; the last one keeps it" for name in repeated]
+    return Topic(file.stem, title, human), mended
+
+
+def _section(section: _Section) -> HumanSection:
+    sentences = tuple(filter(lambda sentence: sentence.text, map(_sentence, section.section_content)))
+    return HumanSection(
+        plain_text(_MARK.sub("", section.section_title.replace("_", " "))),
+        " ".join(sentence.text for sentence in sentences),
+        tuple(map(_section, section.subsections)),
+        sentences,
+    )
+
+
+def _sentence(sentence: _Sentence) -> HumanSentence:
+    text = plain_text(_MARK.sub("", sentence.sentence))
+    ended = text if not text or _ENDED.search(text) else text + "."
+    return HumanSentence(ended, tuple(dict.fromkeys(filter(None, map(web_address, sentence.refs)))))
+
+
+def _reference(value: str) -> Document:
+    """A cited page; one without an address keeps what the citation says, unless the extraction lost that too."""
+    url = web_address(value)
+    return Document(url, "" if url or value.startswith(_NO_ADDRESS) else plain_text(value))
+
+
+def _without_repeats(sections: Sequence[HumanSection]) -> tuple[tuple[HumanSection, ...], tuple[str, ...]]:
+    """The tree with a text that stands under several headings of one name kept under the last, and those names."""
+    nodes = [part for section in sections for part in section.walk() if part.text]
+    counts = Counter((part.heading, part.text) for part in nodes)
+    left = {key: count for key, count in counts.items() if count > 1}
+    names = tuple(dict.fromkeys(heading for heading, _ in left))
+
+    def mended(parts: Sequence[HumanSection]) -> Iterator[HumanSection]:
+        for part in parts:
+            key = part.heading, part.text
+            is_copy = left.get(key, 0) > 1
+            if key in left:
+                left[key] -= 1
+            kept = replace(part, text="", sentences=()) if is_copy else part
+            yield replace(kept, subsections=tuple(mended(part.subsections)))
+
+    return tuple(mended(sections)), names

@@ -1,0 +1,156 @@
+"""What a data set looks like: the figures of Table 7 and the histograms of Figures 4 and 5 (STORM, appendix A)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.histories import EditHistory
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, Topic
+
+
+@dataclass(frozen=True)
+class ArticleSize:
+    """How large one article is. Words are what white space divides.
+
+    Attributes:
+        sections: first-level headings.
+        headings: headings of all levels.
+        section_words: words of each section that holds text, its subsections included; the lead is one.
+        words: lead and sections; headings do not count.
+        references: citations, those without an address included.
+    """
+
+    sections: int
+    headings: int
+    section_words: tuple[int, ...]
+    words: int
+    references: int
+
+
+@dataclass(frozen=True)
+class Table7:
+    """Means over articles, as Table 7 of the paper; a section's words are the mean over all sections that hold text."""
+
+    topics: int
+    sections: float
+    headings: float
+    words_a_section: float
+    words: float
+    references: float
+
+
+PAPER = Table7(100, 8.4, 15.8, 327.8, 2159.1, 90.1)
+"""The paper's own figures, for 100 articles of FreshWiki. What it calls a section's length is not defined there."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between edges: ``counts[i]`` values lie in ``[edges[i], edges[i + 1])``, the last bin with its end."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+def article_size(article: HumanArticle, *, back_matter: bool = False) -> ArticleSize:
+    """The size of an article.
+
+    Args:
+        article: what people wrote.
+        back_matter: whether the sections that were left out of its body count, as they do in the paper's table.
+    """
+    sections = article.sections + (article.back_matter if back_matter else ())
+    words = [_words(article.lead), *map(_words_below, sections)]
+    return ArticleSize(
+        len(sections),
+        sum(1 for section in sections for _ in section.walk()),
+        tuple(count for count in words if count),
+        sum(words),
+        len(article.references),
+    )
+
+
+def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
+    """The means over topics.
+
+    Args:
+        topics: at least one.
+        back_matter: whether back matter counts; the paper's figures are met only with it.
+
+    Raises:
+        DatasetError: there are no topics, or none with text.
+    """
+    sizes = [article_size(topic.human, back_matter=back_matter) for topic in topics]
+    lengths = [count for size in sizes for count in size.section_words]
+    if not lengths:
+        raise DatasetError("there is nothing to count: the data set has no topic with text; check its folder")
+    return Table7(
+        len(sizes),
+        fmean(size.sections for size in sizes),
+        fmean(size.headings for size in sizes),
+        fmean(lengths),
+        fmean(size.words for size in sizes),
+        fmean(size.references for size in sizes),
+    )
+
+
+def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Histogram:
+    """How values are distributed: words, sections or references of articles, or edits as in Figure 5.
+
+    Args:
+        values: at least one.
+        bins: how many of equal width, >= 1, or their edges, increasing.
+
+    Raises:
+        DatasetError: there are no values.
+    """
+    import numpy as np
+
+    data = list(values)
+    if not data:
+        raise DatasetError("there is nothing to draw a histogram of; build the data set with edit histories for edits")
+    counts, edges = np.histogram(data, bins=bins)
+    return Histogram(tuple(map(float, edges)), tuple(map(int, counts)))
+
+
+def edit_counts(histories: Iterable[EditHistory], bins: int | Sequence[float] = 10) -> Histogram:
+    """Figure 5: how many edits the articles took.
+
+    Raises:
+        DatasetError: there are no histories.
+    """
+    return histogram((history.edits for history in histories), bins)
+
+
+def reference_evolution(histories: Iterable[EditHistory], points: int = 11) -> tuple[tuple[float, float], ...]:
+    """Figure 4: how the number of references grows while an article is edited.
+
+    Args:
+        histories: those without counted revisions are left out.
+        points: how many shares of the edits, from 0 to 1, >= 2.
+
+    Returns:
+        Share of the edits done → mean number of references, between counted revisions interpolated.
+
+    Raises:
+        DatasetError: no history has counted revisions.
+    """
+    import numpy as np
+
+    counted = [history for history in histories if history.references and history.edits]
+    if not counted:
+        raise DatasetError("no edit history has counted references; build the data set with history_points above 0")
+    shares = np.linspace(0.0, 1.0, points)
+    grown = [
+        np.interp(shares, [edit / history.edits for edit, _ in history.references], [n for _, n in history.references])
+        for history in counted
+    ]
+    return tuple((float(share), float(mean)) for share, mean in zip(shares, np.mean(grown, axis=0), strict=True))
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def _words_below(section: HumanSection) -> int:
+    return sum(_words(part.text) for part in section.walk())

@@ -1,0 +1,223 @@
+"""From the HTML that MediaWiki renders of an article to its text, headings, citations and infobox.
+
+HTML and not wikitext, for only MediaWiki itself can expand what templates write: units, dates, citations.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.back_matter import is_back_matter, without_back_matter
+from storm_pipeline.evaluation.datasets.wiki_citations import Citations, take_citations
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, HumanSentence
+from storm_pipeline.sentences import split_sentences
+from storm_pipeline.text import MARKER
+
+_TAGS = frozenset("table style script figure noscript math audio video".split())
+_CLASSES = frozenset(
+    """navbox hatnote reflist references mw-references-wrap thumb gallery ambox toc mw-editsection noprint metadata
+    shortdescription sistersitebox mw-empty-elt side-box portalbox infobox catlinks geo-nondefault""".split()
+)
+_HEADINGS = {f"h{level}": level for level in range(2, 7)}
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # no XML has them
+_DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
+
+
+@dataclass(frozen=True)
+class Features:
+    """What tells, without a model, how far an article has come.
+
+    Attributes:
+        characters: of its prose.
+        words: of its prose.
+        references: distinct citations.
+        headings: of the second and third level of HTML.
+        sections: first-level sections of the body.
+        subsections: all below them.
+        list_words: in lists.
+        has_banner: whether it bears a banner of complaint.
+    """
+
+    characters: int
+    words: int
+    references: int
+    headings: int
+    sections: int
+    subsections: int
+    list_words: int
+    has_banner: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a rendered article: its heading, with its level in HTML or 1 for the lead, and what stands there."""
+
+    level: int
+    heading: str
+    paragraphs: list[str] = field(default_factory=list)
+    below: list["Part"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class WikiPage:
+    """An article as rendered.
+
+    Attributes:
+        title: of the article.
+        url: its address.
+        lead: what stands before the first heading; all else is below it.
+        citations: what its marks point to.
+        infobox: field → value.
+        features: what tells how far it has come.
+    """
+
+    title: str
+    url: str
+    lead: Part
+    citations: Citations
+    infobox: tuple[tuple[str, str], ...]
+    features: Features
+
+    @cached_property
+    def article(self) -> HumanArticle:
+        """The article with its sentences, cut when first asked for: that takes a second for a long one."""
+        body, back = without_back_matter([_section(part, self.citations) for part in self.lead.below])
+        cited = tuple(self.citations.values())
+        lead = _section(self.lead, self.citations).text
+        return HumanArticle(self.title, self.url, lead, body, cited, infobox=self.infobox, back_matter=back)
+
+
+def read_page(html: str, title: str, url: str) -> WikiPage:
+    """Read an article; text is that of its paragraphs, as in the published data: no lists, no tables.
+
+    Args:
+        html: what ``action=parse`` gives; either skin of headings and of citations is understood.
+        title: of the article.
+        url: its address.
+
+    Raises:
+        DatasetError: there is no HTML.
+    """
+    root = _root(html, title)
+    infobox, has_banner = tuple(_infobox(root)), _has_banner(root)
+    citations = take_citations(root)
+    _strip(root)
+    lead = _parts(root)
+    features = _features(root, lead, len(citations), has_banner=has_banner)
+    return WikiPage(title, url, lead, citations, infobox, features)
+
+
+def _root(html: str, title: str) -> Any:
+    import lxml.etree
+    import lxml.html
+
+    try:
+        return lxml.html.fragment_fromstring(_UNPRINTABLE.sub(" ", html), create_parent="div")
+    except (lxml.etree.LxmlError, ValueError) as error:
+        raise DatasetError(f"the page {title!r} came without HTML; leave it out") from error
+
+
+def _classes(element: Any) -> set[str]:
+    return set((element.get("class") or "").split())
+
+
+def _has_banner(root: Any) -> bool:
+    return any("ambox" in _classes(table) for table in root.iter("table"))
+
+
+def _infobox(root: Any) -> Iterator[tuple[str, str]]:
+    """Field and value of the rows of the first infobox that have both."""
+    box = next((table for table in root.iter("table") if "infobox" in _classes(table)), None)
+    for row in box.iter("tr") if box is not None else ():
+        name, value = row.find("th"), row.find("td")
+        if name is not None and value is not None:
+            pair = plain_text(_spoken(name)), plain_text(_spoken(value))
+            if all(pair):
+                yield pair
+
+
+def _spoken(element: Any) -> str:
+    """Text with the parts of a list or of lines apart, without citation marks."""
+    return MARKER.sub("", " ".join(text for text in element.itertext() if text.strip()))
+
+
+def _strip(root: Any) -> None:
+    """Leave only what a reader reads as running text."""
+    for formula in list(root.iter("span")):
+        if "mwe-math-element" in _classes(formula):
+            image = next(formula.iter("img"), None)
+            formula.tail = _DISPLAY.sub(r"\1", (image.get("alt") or "") if image is not None else "") + (
+                formula.tail or ""
+            )
+            formula.drop_tree()
+    for line in root.iter("br"):
+        line.tail = " " + (line.tail or "")
+    for element in list(root.iter()):
+        if element is not root and _is_left_out(element):
+            element.drop_tree()
+
+
+def _is_left_out(element: Any) -> bool:
+    is_comment = not isinstance(element.tag, str)
+    return is_comment or element.tag in _TAGS or bool(_classes(element) & _CLASSES)
+
+
+def _parts(root: Any) -> Part:
+    lead = Part(1, "")
+    path = [lead]
+    for element in root.iter("p", *_HEADINGS):
+        text = plain_text(element.text_content())
+        if level := _HEADINGS.get(element.tag):
+            while path[-1].level >= level:
+                path.pop()
+            part = Part(level, plain_text(MARKER.sub("", text)))
+            path[-1].below.append(part)
+            path.append(part)
+        elif text:
+            path[-1].paragraphs.append(text)
+    return lead
+
+
+def _section(part: Part, citations: Citations) -> HumanSection:
+    paragraphs = [list(_sentences(paragraph, citations)) for paragraph in part.paragraphs]
+    return HumanSection(
+        part.heading,
+        "\n\n".join(" ".join(sentence.text for sentence in paragraph) for paragraph in paragraphs if paragraph),
+        tuple(_section(below, citations) for below in (part.below if part.level > 1 else ())),
+        tuple(sentence for paragraph in paragraphs for sentence in paragraph),
+    )
+
+
+def _sentences(paragraph: str, citations: Citations) -> Iterator[HumanSentence]:
+    for sentence in split_sentences(paragraph):
+        numbers = [int(found) for mark in MARKER.finditer(sentence) for found in re.findall(r"\d+", mark[0])]
+        cited = (citations[number].url for number in numbers if number in citations)
+        if text := plain_text(MARKER.sub("", sentence)):
+            yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
+
+
+def _features(root: Any, lead: Part, references: int, *, has_banner: bool) -> Features:
+    body = [part for part in lead.below if not is_back_matter(part.heading)]
+    parts = [below for part in body for below in _walk(part)]
+    text = [MARKER.sub("", paragraph) for part in (lead, *parts) for paragraph in part.paragraphs]
+    lists = (item.text_content() for item in root.iter("li") if next(item.iterancestors("li"), None) is None)
+    return Features(
+        sum(map(len, text)),
+        sum(len(paragraph.split()) for paragraph in text),
+        references,
+        sum(1 for part in _walk(lead) if part.level in {2, 3}),
+        len(body),
+        len(parts) - len(body),
+        sum(len(entry.split()) for entry in lists),
+        has_banner,
+    )
+
+
+def _walk(part: Part) -> Iterator[Part]:
+    yield part
+    for below in part.below:
+        yield from _walk(below)
