@@ -70,14 +70,18 @@ def hung(lab: Lab, run: str, *, search: bool) -> Outcome:
     """Write an article while the language model, or the search engine, accepts calls and answers none."""
     lab.plan(run, Plan(share=float(not search), search_share=float(search), kinds=("time-out",)))
     outcome = _outcome(lab, run, lambda told: [lab.storm(run, sinks=[told], attempts=_ATTEMPTS).write(TOPIC)])
-    longest = _longest_search(lab) if search else in_a_row * _ATTEMPTS * lab.lm_timeout
-    longest += _SLACK
+    longest = _SLACK + (_longest_search(lab) if search else _longest_asking(lab))
     if outcome.seconds > longest:
         outcome.problems.append(f"took {outcome.seconds:.0f} s, the time-outs allow {longest:.0f} s")
     if lab.bench.place not in outcome.error:
         outcome.problems.append(f"the error does not name {lab.bench.place}: {outcome.error or 'there is none'}")
     outcome.problems += disagreements(outcome.log, outcome.events)
     return outcome
+
+
+def _longest_asking(lab: Lab) -> float:
+    """Seconds until related topics, perspectives and a first question have been asked for in vain."""
+    return 3 * _ATTEMPTS * lab.lm_timeout
 
 
 def _longest_search(lab: Lab) -> float:
