@@ -10,7 +10,7 @@ import json
 import os
 import threading
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -53,10 +53,10 @@ class Journal:
             waiting = self._known.get((kind, key))
             return waiting.popleft() if waiting else None
 
-    def last(self, kind: str) -> Mapping[str, Any]:
-        """Key → newest record of a kind, among those of earlier sessions."""
+    def earlier(self, kind: str) -> Mapping[str, Sequence[Any]]:
+        """Key → records of a kind that earlier sessions wrote, oldest first."""
         with self._lock:
-            return {key: waiting[-1] for (own, key), waiting in self._known.items() if own == kind and waiting}
+            return {key: tuple(waiting) for (own, key), waiting in self._known.items() if own == kind and waiting}
 
     def add(self, kind: str, key: str, value: Any) -> None:
         """Write a record down.
@@ -71,7 +71,12 @@ class Journal:
             try:
                 if not self._path or not self._path.exists():
                     raise FileNotFoundError(2, "it was deleted")
-                _write_whole(self._descriptor, line)
+                size = os.fstat(self._descriptor).st_size
+                try:
+                    _write_whole(self._descriptor, line)
+                except OSError:
+                    os.ftruncate(self._descriptor, size)  # else the next record would join what was written of this one
+                    raise
             except OSError as error:
                 raise RunError(
                     f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"

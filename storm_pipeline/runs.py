@@ -48,7 +48,7 @@ class RunStore:
         self._lock = _locked(folder)
         try:
             self.journal = Journal(folder / _JOURNAL)
-            self._sums = {name: str(value) for name, value in self.journal.last("piece").items()}
+            self._sums: dict[str, str] = {}
             self.replaced = {} if as_it_is else dict(self._put_aside())
             self._sweep()
         except BaseException:
@@ -129,7 +129,7 @@ class RunStore:
 
     def begin(self, settings: Settings) -> None:
         """Open another session of the run; its number is ``state["sessions"]``."""
-        self.save_json("settings.json", settings)
+        self._write("settings.json", settings.model_dump_json(indent=1) + "\n")
         self.note(sessions=self.state["sessions"] + 1, status="running")
 
     def end(self, status: str) -> None:
@@ -165,16 +165,22 @@ class RunStore:
         Raises:
             RunError: the file cannot be written.
         """
-        if self._sums.get(name) == _sum(text.encode("utf-8")):
+        written = _sum(text.encode("utf-8"))
+        if self._sums.get(name) == written:
             return
+        # Before the file: whenever a process is killed, what stands there is something that is on record.
+        self.journal.add("piece", name, written)
+        self._write(name, text)
+        self._sums[name] = written
+
+    def _write(self, name: str, text: str) -> None:
         path = self.folder / name
         try:
-            path.parent.mkdir(exist_ok=True)
+            if path.parent != self.folder:  # a run's folder that was deleted is not made again
+                path.parent.mkdir(exist_ok=True)
             write_atomically(path, text)
         except OSError as error:
             raise RunError(f"cannot write {path}: {error.strerror}; free some space or choose --out") from error
-        self._sums[name] = _sum(text.encode("utf-8"))
-        self.journal.add("piece", name, self._sums[name])
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
@@ -200,10 +206,11 @@ class RunStore:
 
     def _put_aside(self) -> Iterator[tuple[str, str]]:
         """Pieces that are no longer what was written: kept under another name, so that they can be made again."""
-        for name, written in list(self._sums.items()):
+        for name, written in self.journal.earlier("piece").items():
             path = self.folder / name
             try:
-                if _sum(path.read_bytes()) == written:
+                if (found := _sum(path.read_bytes())) in written:
+                    self._sums[name] = found
                     continue
                 names = (path.with_name(f"{path.name}.{number}.changed") for number in itertools.count(1))
                 aside = next(name for name in names if not name.exists())
@@ -213,7 +220,6 @@ class RunStore:
                 yield name, ""
             except OSError as error:
                 raise RunError(f"cannot read {path}: {error.strerror}") from error
-            del self._sums[name]
 
 
 class LogSink:

@@ -150,8 +150,11 @@ def saved_settings(folder: Path, own: Settings) -> Settings:
     """The settings of a run's last session, with those that were set explicitly now in their place.
 
     Raises:
+        RunError: they are lost: nothing says which model and engine the run is to use.
         SettingsError: what was saved is no longer valid.
     """
+    if not _saved_settings(folder):
+        raise RunError(f"{folder / 'settings.json'} is missing or damaged: begin the run anew, or restore the file")
     now = {name: getattr(own, name) for name in own.model_fields_set}
     known = {name: value for name, value in _saved_settings(folder).items() if name in Settings.model_fields}
     return Settings.build({**known, **now})

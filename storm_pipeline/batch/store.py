@@ -133,7 +133,7 @@ class BatchStore:
     def _stood(self, state: Mapping[str, Any]) -> list[TopicRow]:
         """The rows as the file has them, brought up to date with the journal."""
         rows: list[TopicRow] = state["topics"]
-        for key, facts in self._journal.last("row").items():
+        for key, (*_, facts) in self._journal.earlier("row").items():
             index = int(key) - 1
             if not 0 <= index < len(rows):
                 raise RunError(f"{self.folder / _JOURNAL} speaks of topic {key}, which {_STATE} has not: restore both")

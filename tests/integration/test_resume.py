@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,26 @@ def test_a_piece_that_cannot_be_used_is_refused(
             storm(server, tmp_path).write_from(piece, folder(tmp_path))
         with pytest.raises(SettingsError, match="choose one of"):
             storm(server, tmp_path).write_from("lead", folder(tmp_path))
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]"])
+def test_without_its_settings_a_run_does_not_go_on_with_others(tmp_path: Path, content: str | None) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        path = folder(tmp_path) / "settings.json"
+        path.unlink() if content is None else path.write_text(content, encoding="utf-8")
+        with pytest.raises(RunError, match=r"settings\.json is missing or damaged"):
+            storm(server, tmp_path).resume(folder(tmp_path))
+
+
+def test_a_folder_that_is_deleted_stays_deleted(tmp_path: Path) -> None:
+    def delete(event: Event) -> None:
+        if isinstance(event, StageAdvanced):
+            shutil.rmtree(folder(tmp_path), ignore_errors=True)
+
+    with FakeModel(answers()) as server, pytest.raises(RunError, match="cannot write"):
+        storm(server, tmp_path, sinks=[CallbackSink(delete)]).write("Silk Road")
+    assert not list((tmp_path / "runs").iterdir())
 
 
 def test_what_a_killed_process_had_begun_to_write_is_swept_away(tmp_path: Path) -> None:
