@@ -465,7 +465,7 @@ PATIENT = """
             for sink in sinks:
                 sink.emit(RunStarted("run", topic, str(self.out / topic)))
                 sink.emit(StageFinished("set-up", 0.1))
-            print("working", file=sys.stderr, flush=True)
+            sys.stderr.write("working\\n")
             halt.wait(60)
             raise StoppedError("stopped")
 
