@@ -24,7 +24,7 @@ from storm_pipeline.search.page_cache import PageCache
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.catalogue import load_catalogue
-from storm_pipeline.sources.filtering import ReliableSearch
+from storm_pipeline.sources.filtering import ReliableSearch, each_page_once
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge, Policy
 from storm_pipeline.types import Exclusion, Snippet
@@ -156,13 +156,18 @@ class RunSearch:
 
     @property
     def excluded(self) -> tuple[Exclusion, ...]:
-        """Pages left out so far, each once."""
-        return tuple({one.url: one for search in self._filters for one in search.excluded}.values())
+        """Pages left out so far, each once, by address."""
+        return each_page_once(one for search in self._filters for one in search.excluded)
 
     @property
     def unread(self) -> Mapping[str, str]:
         """Address → why the engine's snippet stands in for the page."""
         return self._reader.problems if self._reader else {}
+
+    @property
+    def read(self) -> frozenset[str]:
+        """Addresses whose pages were read and had passages for a search."""
+        return self._reader.served if self._reader else frozenset()
 
     def keeps_out(self, title: str) -> bool:
         """Whether the Wikipedia article of this title is one that the run may not know."""

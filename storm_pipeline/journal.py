@@ -2,7 +2,7 @@
 
 A run that is resumed is run again from its beginning, and whatever it would ask for a second time is taken from here.
 So nothing is bought twice, and nothing stale is reused: a record is found by the very request that it answered, in
-which the settings, the model, the prompt and everything before it take part.
+which the settings, the model, the prompt and everything before it take part, and by the place that asked.
 """
 
 import hashlib
@@ -10,7 +10,9 @@ import json
 import os
 import threading
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +23,28 @@ def fingerprint(*parts: object) -> str:
     """32 hexadecimal digits of what JSON can hold; equal for equal parts, in every process."""
     text = json.dumps(parts, ensure_ascii=True, sort_keys=True, default=str)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
+
+
+_place: ContextVar[str] = ContextVar("storm_place", default="")
+
+
+@contextmanager
+def at_place(name: str) -> Iterator[None]:
+    """Name the part of a run that a block is, such as an interview: parts side by side may ask the very same thing.
+
+    Of two equal requests that are in flight together, chance decides which is answered first. The place says which of
+    the answers is whose when the run is resumed.
+    """
+    token = _place.set(f"{_place.get()}/{name}")
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def current_place() -> str:
+    """Where the caller is, see :func:`at_place`; tasks are where they were started."""
+    return _place.get()
 
 
 class Journal:

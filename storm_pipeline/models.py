@@ -27,7 +27,7 @@ from storm_pipeline.concurrency import process_slot
 from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.events import CallFinished, Events, Retried, Reused
-from storm_pipeline.journal import Journal, fingerprint
+from storm_pipeline.journal import Journal, current_place, fingerprint
 from storm_pipeline.prices import Price, cost, full_name, own_prices, price_of
 from storm_pipeline.programs import Program
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
@@ -147,7 +147,7 @@ class LanguageModels:
         signature, demos = program.predict.signature, program.predict.demos
         messages = model.adapter.format(signature, demos, inputs)
         sampling = {name: lm.kwargs.get(name) for name in _SAMPLING}
-        key = fingerprint(model.name, model.adapter.structured, sampling, messages)
+        key = fingerprint(current_place(), model.name, model.adapter.structured, sampling, messages)
         known = self._journal.take("reply", key)
         if known is not None:
             self._events.emit(Reused(self._events.stage, "reply"))

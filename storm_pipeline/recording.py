@@ -7,10 +7,11 @@ from typing import Any
 from storm_pipeline.control import RunControl
 from storm_pipeline.events import Events, Reused
 from storm_pipeline.finding import RunSearch
-from storm_pipeline.journal import Journal, fingerprint
+from storm_pipeline.journal import Journal, current_place, fingerprint
 from storm_pipeline.search.contents import ContentsSource, TableOfContents
 from storm_pipeline.search.losses import gathering, tell
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.filtering import each_page_once
 from storm_pipeline.types import Exclusion, Snippet
 
 _DECIDING = (
@@ -40,8 +41,9 @@ class RecordedSearch:
         self._events = events
         self._control = control
         self._identity = [spec, {name: getattr(settings, name) for name in _DECIDING}]
-        self._excluded: dict[str, Exclusion] = {}
-        self._unread: dict[str, str] = {}
+        self._excluded: list[Exclusion] = []
+        self._unread: list[tuple[str, str]] = []
+        self._read: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -51,13 +53,17 @@ class RecordedSearch:
     @property
     def excluded(self) -> tuple[Exclusion, ...]:
         """Pages left out so far, each once, by address."""
-        found = self._excluded | {one.url: one for one in self._search.excluded}
-        return tuple(found[url] for url in sorted(found))
+        return each_page_once([*self._excluded, *self._search.excluded])
 
     @property
     def unread(self) -> Mapping[str, str]:
-        """Address → why the engine's snippet stands in for the page."""
-        return {**self._unread, **self._search.unread}
+        """Address → why the engine's snippets alone stand for the page."""
+        read = self._read | self._search.read
+        reasons: dict[str, str] = {}
+        for url, why in sorted([*self._unread, *self._search.unread.items()]):
+            if url not in read:
+                reasons.setdefault(url, why)
+        return reasons
 
     def keeps_out(self, title: str) -> bool:
         """As :meth:`RunSearch.keeps_out`."""
@@ -70,14 +76,14 @@ class RecordedSearch:
             SearchError: as the engine's; it is not put on record.
             StoppedError, TooManyFailuresError: the run is to end.
         """
-        key = fingerprint(self._identity, query, k)
+        key = fingerprint(current_place(), self._identity, query, k)
         known = self._journal.take("search", key)
         if known is not None:
             self._events.emit(Reused(self._events.stage, "search"))
             return self._restored(known)
         self._control.check()
         # What other threads leave out meanwhile is recorded with this search too; that does no harm.
-        before, unread = {one.url for one in self._search.excluded}, set(self._search.unread)
+        before, unread, read = set(self._search.excluded), self._search.unread, self._search.read
         with gathering() as lost:
             snippets = tuple(self._search.search(query, k))
         for detail in lost:
@@ -86,8 +92,9 @@ class RecordedSearch:
             "query": query,
             "snippets": [asdict(snippet) for snippet in snippets],
             "lost": list(lost),
-            "excluded": [asdict(one) for one in self._search.excluded if one.url not in before],
-            "unread": {url: why for url, why in self._search.unread.items() if url not in unread},
+            "excluded": [asdict(one) for one in self._search.excluded if one not in before],
+            "unread": {url: why for url, why in self._search.unread.items() if unread.get(url) != why},
+            "read": sorted(self._search.read - read),
         }
         self._journal.add("search", key, record)
         return snippets
@@ -99,8 +106,9 @@ class RecordedSearch:
     def _restored(self, record: Mapping[str, Any]) -> tuple[Snippet, ...]:
         for detail in record["lost"]:
             tell(detail)
-        self._excluded |= {one["url"]: Exclusion(**one) for one in record["excluded"]}
-        self._unread |= record["unread"]
+        self._excluded += [Exclusion(**one) for one in record["excluded"]]
+        self._unread += record["unread"].items()
+        self._read.update(record["read"])
         return tuple(Snippet(**snippet) for snippet in record["snippets"])
 
 

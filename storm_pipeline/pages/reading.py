@@ -87,6 +87,12 @@ class PageReader:
             return len(self._read)
 
     @property
+    def served(self) -> frozenset[str]:
+        """Addresses, as the engine gave them, of the pages that snippets were taken from so far."""
+        with self._lock:
+            return frozenset(self._served)
+
+    @property
     def problems(self) -> Mapping[str, str]:
         """Address → why the engine's own snippets alone stand for the page, by address; a copy."""
         with self._lock:

@@ -2,14 +2,26 @@
 
 import dataclasses
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from storm_pipeline.identity import source_id
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge
 from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
+
+
+def each_page_once(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
+    """By address; of several exclusions of a page the one whose query is first by alphabet.
+
+    Not the first that was met, which would depend on which thread was faster.
+    """
+    pages: dict[str, Exclusion] = {}
+    for one in sorted(exclusions, key=lambda one: (one.query, dataclasses.astuple(one))):
+        pages.setdefault(source_id(one.url), one)
+    return tuple(sorted(pages.values(), key=lambda one: one.url))
 
 
 class ReliableSearch:
@@ -55,7 +67,7 @@ class ReliableSearch:
     def excluded(self) -> tuple[Exclusion, ...]:
         """The pages left out so far, each once, by address."""
         with self._lock:
-            return tuple(sorted(self._excluded.values(), key=lambda one: one.url))
+            return each_page_once(self._excluded.values())
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """As the engine's, up to ``k`` pages, without the excluded ones.
@@ -86,8 +98,7 @@ class ReliableSearch:
             if reason is None:
                 return known is not None
             found = Exclusion(snippets[0].url, snippets[0].title, reason, query)
-            # Not the first one met, which would depend on which thread was faster.
-            self._excluded[page] = min(known or found, found, key=lambda one: (one.query, dataclasses.astuple(one)))
+            (self._excluded[page],) = each_page_once([known or found, found])
         if known is None and self._on_exclusion:
             self._on_exclusion(found)
         return True

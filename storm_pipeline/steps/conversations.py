@@ -5,7 +5,7 @@ import re
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.journal import fingerprint
+from storm_pipeline.journal import at_place, fingerprint
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support
@@ -31,17 +31,18 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
         ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
-    for _ in range(ctx.settings.turns):
-        try:
-            turn = _take_turn(ctx, topic, perspective, turns)
-        except ModelError as error:
-            ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
-            break
-        if turn is None:
-            break
-        turns.append(turn)
-        ctx.run.save_json(_piece(perspective), Conversation(perspective, tuple(turns)))
-        ctx.events.advance(f"{perspective.name}: {turn.question}")
+    with at_place(_piece(perspective)):
+        while len(turns) < ctx.settings.turns:
+            try:
+                turn = _take_turn(ctx, topic, perspective, turns)
+            except ModelError as error:
+                ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
+                break
+            if turn is None:
+                break
+            turns.append(turn)
+            ctx.run.save_json(_piece(perspective), Conversation(perspective, tuple(turns)))
+            ctx.events.advance(f"{perspective.name}: {turn.question}")
     return Conversation(perspective, tuple(turns))
 
 
@@ -52,15 +53,16 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
     cannot be asked or looked up is recorded.
     """
     number = ctx.settings.turns
-    try:
-        reply = ctx.ask(
-            "asker", ctx.programs.questions, topic=topic, perspective=_told(perspective), number=number
-        ).questions
-    except ModelError as error:
-        ctx.events.failed(f"questions of {perspective.name!r}", error)
-        return Conversation(perspective)
-    questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
-    found = parallel_map(lambda question: _try_looking_up(ctx, topic, question), questions, workers=len(questions))
+    with at_place(_piece(perspective)):
+        try:
+            reply = ctx.ask(
+                "asker", ctx.programs.questions, topic=topic, perspective=_told(perspective), number=number
+            ).questions
+        except ModelError as error:
+            ctx.events.failed(f"questions of {perspective.name!r}", error)
+            return Conversation(perspective)
+        questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
+        found = parallel_map(lambda question: _try_looking_up(ctx, topic, question), questions, workers=len(questions))
     conversation = Conversation(perspective, tuple(turn for turn in found if turn is not None))
     ctx.run.save_json(_piece(perspective), conversation)
     return conversation

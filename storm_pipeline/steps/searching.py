@@ -31,7 +31,9 @@ def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
     longest = max((len(snippets) for snippets in ranked), default=0)
     interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
     ctx.store.keep(interleaved)
-    distinct = {normalised_text(snippet.text): snippet for snippet in reversed(interleaved)}
+    distinct: dict[str, Snippet] = {}
+    for snippet in interleaved:
+        distinct.setdefault(normalised_text(snippet.text), snippet)
     sources = ctx.store.count_sources()
     for hits in found:
         ctx.events.emit(
@@ -44,7 +46,7 @@ def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
                 round(hits.seconds, 3),
             )
         )
-    return tuple(reversed(distinct.values()))
+    return tuple(distinct.values())
 
 
 def _search(ctx: RunContext, query: str) -> _Hits:

@@ -7,6 +7,7 @@ from itertools import groupby
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
+from storm_pipeline.journal import at_place
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.references.support import check_support
@@ -46,7 +47,8 @@ def _write(ctx: RunContext, outline: Outline, number: int, evidence: SectionEvid
         if len(evidence.facts) < _FEWEST_FACTS:
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
-        section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
+        with at_place(f"section {title}"):
+            section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
         supported = sum(1 for _ in section.sentences())
         if supported >= _FEWEST_SENTENCES:
             ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)

@@ -1,6 +1,7 @@
 """Runs that are interrupted, edited, damaged, capped or shared, and what going on with them asks and makes."""
 
 import asyncio
+import dataclasses
 import json
 import re
 import shutil
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from llm import FakeModel, default_answers
-from servers import Reply
+from servers import Reply, Request
 from test_pipeline import NoContents, folder, world
 
 from storm_pipeline import Article, Storm
@@ -107,6 +108,26 @@ def test_a_finished_run_resumes_to_itself_without_a_call(tmp_path: Path) -> None
         asked = len(server.asked)
         assert storm(server, tmp_path).resume(folder(tmp_path)) == made
         assert len(server.asked) == asked
+
+
+def test_equal_requests_side_by_side_keep_their_own_replies(tmp_path: Path) -> None:
+    class Unsteady(FakeModel):
+        """Gives every reply that it is asked for at its own time, in no order."""
+
+        def _reply(self, request: Request) -> Reply:
+            reply = super()._reply(request)
+            return dataclasses.replace(reply, delay=0.01 * (7 * len(self.asked) % 5))
+
+    with Unsteady() as server:  # whose every question is another, also to the same prompt
+        writer = storm(server, tmp_path, perspectives=5, workers=8)
+        whole = writer.write("Silk Road", recipe="storm-no-perspective")
+        asked = len(server.asked)
+        (folder(tmp_path) / "article.md").unlink()
+        again = writer.resume(folder(tmp_path))
+        assert len(server.asked) == asked
+    assert isinstance(again, Article)
+    assert again.conversations == whole.conversations
+    assert text(again) == text(whole)
 
 
 def test_what_depends_on_a_changed_setting_is_made_again_and_said(tmp_path: Path) -> None:
