@@ -33,7 +33,7 @@ class Ledger:
             last = at
             if isinstance(event, CallFinished):
                 self._add_call(event)
-                spent.dollars += event.cost or 0.0
+                spent.dollars = _sum_of(spent.dollars, event.cost or 0.0)
                 spent.tokens += event.tokens_in + event.tokens_out
         spent.seconds += (last or 0.0) - (began or 0.0)
         self._seconds = spent.seconds
@@ -63,7 +63,7 @@ class Ledger:
             tokens_cached=row.tokens_cached + call.tokens_cached,
             tokens_out=row.tokens_out + call.tokens_out,
             seconds=round(row.seconds + call.seconds, 3),
-            cost=None if row.cost is None or call.cost is None else row.cost + call.cost,
+            cost=None if row.cost is None or call.cost is None else _sum_of(row.cost, call.cost),
         )
 
     def usage(self, seconds: float) -> Usage:
@@ -71,9 +71,15 @@ class Ledger:
         return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(self._seconds + seconds, 1))
 
     def report(self) -> Report:
-        """Counts and problems so far."""
-        return Report(**self._counts, problems=tuple(self._problems))
+        """Counts and problems so far; whatever the order of threads, the problems come in the same one."""
+        problems = sorted(self._problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
+        return Report(**self._counts, problems=tuple(problems))
 
     def failures(self) -> list[str]:
         """Details of what failed so far, in order."""
         return [problem.detail for problem in self._problems if problem.kind == "failure"]
+
+
+def _sum_of(dollars: float, more: float) -> float:
+    """Both, to the millionth of a millionth: a plain sum's last digits depend on the order in which threads add."""
+    return round(dollars + round(more, 12), 12)

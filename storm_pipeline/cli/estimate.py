@@ -18,12 +18,17 @@ _Topic = Annotated[
     str,
     typer.Argument(metavar="TOPIC", help="What the article should be about, e.g. 'Silk Road'.", show_default=False),
 ]
+_Recipe = Annotated[
+    str, typer.Option("--recipe", metavar="NAME", help="The method: storm, one of its ablations, or a baseline: rag …")
+]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of the table.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 _COLUMNS = ("stage", "asked", "calls", "tokens in", "tokens out", "dollars")
 
 
-def estimate(ctx: typer.Context, topic: _Topic, *, as_json: _Json = False, debug: _Debug = False) -> None:
+def estimate(
+    ctx: typer.Context, topic: _Topic, *, recipe: _Recipe = "storm", as_json: _Json = False, debug: _Debug = False
+) -> None:
     """Show what an article about TOPIC will take, before it is written: calls, tokens and dollars.
 
     Nothing is asked and nothing is fetched. Each number is the likely one, with those of a short and of a long run in
@@ -34,7 +39,7 @@ def estimate(ctx: typer.Context, topic: _Topic, *, as_json: _Json = False, debug
         from storm_pipeline.settings import Settings
 
         settings = Settings.build(ctx.obj)
-        made = estimated(settings, topic)
+        made = estimated(settings, topic, recipe=recipe)
         if as_json:
             say(json.dumps(_as_json(made), ensure_ascii=False))
         else:
@@ -69,7 +74,8 @@ def _told(made: "Estimate") -> list[str]:
     if made.unpriced and made.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(made.unpriced)}, {_dollars(made.known_dollars)} for the rest"
     cached = f"{_numbers(made.tokens_cached)} of the tokens in from a prefix cache"
-    total = f"{made.topic}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {cached}, {dollars}"
+    named = made.topic if made.recipe == "storm" else f"{made.topic}, {made.recipe}"
+    total = f"{named}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {cached}, {dollars}"
     return [total, *_whys(made), *(_priced(made, name, price) for name, price in made.prices), *made.notes]
 
 

@@ -2,20 +2,15 @@
 
 The lengths are means over a run. The usual ones were measured on sources of four published STORM runs and of the
 embedded corpus (a fact has 22 words in both, its title 8 and 2), and on replies of our own runs; the short and the long
-ones lie where the mean of a row of calls may lie, not where a single call may.
+ones lie where the mean of a row of calls may lie, not where a single call may. Passages lie between one snippet of the
+embedded corpus a page and three chunks of a closed one (2.7 of 220 words a page for 25 topics of WikiGenBench).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from storm_pipeline.programs import Programs
 from storm_pipeline.settings import Settings
-
-_LEAST_FACTS = 2
-"""A section with fewer is left out."""
-_TOLD = 0.8
-"""Words that a section is asked for, for each word of its facts."""
-_SHORTEST_SECTION = 30
 
 
 @dataclass(frozen=True)
@@ -24,14 +19,20 @@ class Course:
 
     Attributes:
         tokens: tokens that a model's tokeniser may count where ours counts one.
+        reply: length of a reply for each token of a usual one.
         whole: whether every conversation has all its turns and every question all its queries.
         thanks: questions a conversation that are asked again, because the writer gives thanks before any turn.
         perspective, question, answer, title, fact, heading: words of each.
         related: related topics named.
         contents: headings shown of a related article.
         subheadings: those of a section.
+        sentences_an_answer: those that the facts support.
         facts_a_hit: sentences that can stand as a fact in one search result.
         new: share of search results that were not found before.
+        found: share of the pages wanted that a search with the topic finds.
+        passages: of a page.
+        passage: words of each.
+        gaps: share of the sections that interviews pass by, so that a search is made for them.
         fill: share of the facts that a section may have which it gets.
         sections: those of the outline that the sources can fill.
         sentence: words of a sentence where sections are written sentence by sentence; fewer mean more sentences.
@@ -43,6 +44,7 @@ class Course:
     """
 
     tokens: float
+    reply: float
     whole: bool
     thanks: int
     perspective: int
@@ -54,8 +56,13 @@ class Course:
     related: int
     contents: int
     subheadings: int
+    sentences_an_answer: int
     facts_a_hit: float
     new: float
+    found: float
+    passages: int
+    passage: int
+    gaps: float
     fill: float
     sections: int
     sentence: int
@@ -68,6 +75,7 @@ class Course:
 
 SHORT = Course(
     tokens=0.85,
+    reply=1 / 3,
     whole=False,
     thanks=0,
     perspective=5,
@@ -79,8 +87,13 @@ SHORT = Course(
     related=1,
     contents=0,
     subheadings=0,
+    sentences_an_answer=1,
     facts_a_hit=1.0,
     new=0.3,
+    found=0.3,
+    passages=1,
+    passage=20,
+    gaps=0.0,
     fill=0.0,
     sections=1,
     sentence=35,
@@ -92,6 +105,7 @@ SHORT = Course(
 )
 USUAL = Course(
     tokens=1.0,
+    reply=1.0,
     whole=True,
     thanks=0,
     perspective=14,
@@ -103,8 +117,13 @@ USUAL = Course(
     related=5,
     contents=10,
     subheadings=1,
+    sentences_an_answer=3,
     facts_a_hit=3.0,
     new=0.5,
+    found=1.0,
+    passages=2,
+    passage=110,
+    gaps=0.0,
     fill=0.45,
     sections=6,
     sentence=22,
@@ -116,6 +135,7 @@ USUAL = Course(
 )
 LONG = Course(
     tokens=1.25,
+    reply=2.0,
     whole=True,
     thanks=1,
     perspective=25,
@@ -127,8 +147,13 @@ LONG = Course(
     related=8,
     contents=14,
     subheadings=3,
+    sentences_an_answer=5,
     facts_a_hit=6.0,
     new=1.0,
+    found=1.0,
+    passages=3,
+    passage=256,
+    gaps=1.0,
     fill=1.0,
     sections=10,
     sentence=14,
@@ -148,6 +173,15 @@ class Run:
     topic: str
     programs: Programs
     course: Course
+
+    @property
+    def usual(self) -> "Run":
+        """The same run as it usually goes."""
+        return replace(self, course=USUAL)
+
+    def reply(self, tokens: float) -> float:
+        """Completion tokens of a reply that usually has so many."""
+        return tokens * self.course.reply
 
     @property
     def conversations(self) -> int:
@@ -185,6 +219,11 @@ class Run:
         return math.ceil(self.conversations * self.turns * self.hits * self.course.new)
 
     @property
+    def pages(self) -> int:
+        """Search results of a search with the topic, or with a section's title."""
+        return math.ceil(self.settings.top_k * self.course.found)
+
+    @property
     def sections(self) -> int:
         """First-level sections."""
         return min(self.settings.max_sections, self.course.sections)
@@ -193,21 +232,3 @@ class Run:
     def subheadings(self) -> int:
         """Subheadings a section."""
         return self.course.subheadings if self.settings.outline_depth > 1 else 0
-
-    @property
-    def section_facts(self) -> int:
-        """Facts a section."""
-        shared = self.sources * self.course.facts_a_hit / self.sections
-        allowed = self.settings.section_facts * self.course.fill
-        return max(min(_LEAST_FACTS, self.settings.section_facts), math.floor(min(shared, allowed)))
-
-    @property
-    def section_words(self) -> int:
-        """Words asked for a section."""
-        told = math.floor(self.section_facts * self.course.fact * _TOLD)
-        return max(_SHORTEST_SECTION, min(self.settings.section_words, told))
-
-    @property
-    def sentences(self) -> int:
-        """Sentences a section that is written sentence by sentence."""
-        return min(self.section_facts, math.ceil(self.settings.section_words / self.course.sentence))

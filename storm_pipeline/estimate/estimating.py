@@ -1,35 +1,20 @@
 """From what a run asks to calls, tokens and dollars, as ranges."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import cast
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.asks import Ask, asks_of
+from storm_pipeline.estimate.asks import Ask, Asked, Searches
 from storm_pipeline.estimate.courses import LONG, SHORT, USUAL, Course, Run
+from storm_pipeline.estimate.recipes import RECIPES
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
 from storm_pipeline.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
 from storm_pipeline.programs import Program, Programs
 from storm_pipeline.settings import ROLES, Settings, is_embedded
 
 _COURSES = (SHORT, USUAL, LONG)
-_REPLY_TOKENS = {
-    "related": 40,
-    "question": 28,
-    "queries": 40,
-    "answer": 110,
-    "draft": 150,
-    "refine": 160,
-    "lead": 130,
-    "reword": 40,
-}
-"""Completion tokens of a usual reply; a short one has a third of them, a long one twice as many."""
-_TOKENS_AN_EDITOR = 30
-_TOKENS_A_PAIR = 3
-_TOKENS_A_WORD = 1.45
-"""Of a section, its citation markers included."""
-_LENGTH = {SHORT: 1 / 3, USUAL: 1.0, LONG: 2.0}
 _THINKING = {SHORT: 0, USUAL: 400, LONG: 2000}
 """Tokens a call of a model that thinks unasked; an assumption, providers publish none."""
 _OTHER_LANGUAGE = 2.0
@@ -47,7 +32,7 @@ class _Used:
     tokens_out: float
 
 
-def estimate(settings: Settings, topic: str, programs: Programs | None = None) -> Estimate:
+def estimate(settings: Settings, topic: str, programs: Programs | None = None, *, recipe: str = "storm") -> Estimate:
     """Calls, tokens and dollars of a run, before it begins; nothing is asked, fetched or opened.
 
     ``low`` is a run whose writers soon have no more to ask and whose sources are few, ``high`` one that goes on as
@@ -59,22 +44,35 @@ def estimate(settings: Settings, topic: str, programs: Programs | None = None) -
         settings: of the run.
         topic: what it is about.
         programs: compiled programs; default: the package's own.
+        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
 
     Raises:
-        SettingsError: the topic is empty, or a price of the settings cannot be read.
+        SettingsError: the topic is empty, there is no such recipe, or a price of the settings cannot be read.
     """
     topic = " ".join(topic.split())
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
+    if recipe not in RECIPES:
+        raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(RECIPES)}")
     runs = [Run(settings, topic, programs or Programs(), course) for course in _COURSES]
-    asked = list(zip(*(asks_of(run) for run in runs), strict=True))
+    asked = [tuple(RECIPES[recipe](run)) for run in runs]
     names = {role: full_name(settings.lm_of(role), settings) for role in ROLES}
     own = own_prices(settings.prices)
     prices = {name: price_of(name, own) for name in names.values()}
-    rows = [_row(runs, asks, names[asks[0].role], prices[names[asks[0].role]]) for asks in asked]
+    each = zip(*map(_asks, asked), strict=True)
+    rows = [_row(runs, asks, names[asks[0].role], prices[names[asks[0].role]]) for asks in each]
     kept = tuple(row for row in rows if row.calls.high)
     used = {row.model: prices[row.model] for row in kept}
-    return Estimate(topic, kept, _searches(runs), tuple(used.items()), tuple(_notes(settings, used)))
+    searches = _whole([_queries(course) for course in asked])
+    return Estimate(topic, recipe, kept, searches, tuple(used.items()), tuple(_notes(settings, used)))
+
+
+def _asks(asked: Iterable[Asked]) -> list[Ask]:
+    return [one for one in asked if isinstance(one, Ask)]
+
+
+def _queries(asked: Iterable[Asked]) -> float:
+    return sum(one.queries for one in asked if isinstance(one, Searches))
 
 
 def _row(runs: list[Run], asks: tuple[Ask, ...], model: str, price: Price | None) -> EstimateRow:
@@ -110,28 +108,18 @@ def _used(run: Run, ask: Ask, model: str, price: Price | None) -> _Used:
         ask.prompts.tokens * counted,
         shared,
         shared if price == FREE else served,
-        ask.calls * _reply(run, ask.program, model),
+        ask.calls * _reply(run, ask, model),
     )
 
 
-def _reply(run: Run, name: str, model: str) -> float:
+def _reply(run: Run, ask: Ask, model: str) -> float:
     """Completion tokens a call; a reply of the embedded model ends where the program says."""
     longest = run.settings.reply_tokens or math.inf
     if is_embedded(model):
-        program = cast("Program", getattr(run.programs, name))
+        program = cast("Program", getattr(run.programs, ask.program))
         longest = min(longest, program.ample)
-    length = _usual_reply(run, name) * _LENGTH[run.course] * run.course.tokens
+    length = ask.reply * run.course.tokens
     return min(length + (_THINKING[run.course] if thinks(model) else 0), longest)
-
-
-def _usual_reply(run: Run, name: str) -> float:
-    if name == "perspectives":
-        return _TOKENS_AN_EDITOR * run.settings.perspectives
-    if name == "section":
-        return _TOKENS_A_WORD * replace(run, course=USUAL).section_words
-    if name == "repeated":
-        return _TOKENS_A_PAIR * run.course.pairs
-    return _REPLY_TOKENS[name]
 
 
 def _language(settings: Settings, course: Course) -> float:
@@ -141,11 +129,6 @@ def _language(settings: Settings, course: Course) -> float:
 def _caches(model: str) -> bool:
     """Whether a provider caches prompts unasked: Anthropic's models want to be told what, which is not done."""
     return "claude" not in model
-
-
-def _searches(runs: list[Run]) -> Range:
-    gaps = [run.sections if run.course is LONG else 0 for run in runs]  # a section with few facts has one of its own
-    return _whole([run.conversations * run.turns * run.queries + gap for run, gap in zip(runs, gaps, strict=True)])
 
 
 def _whole(numbers: list[float]) -> Range:

@@ -8,7 +8,7 @@ from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.programs import Program
 
 CHARACTERS_A_TOKEN = 4.3
-"""Of this package's English prompts: 4.1 to 4.8 by program with GPT-4's tokens, 3.9 to 4.5 with Claude's first ones."""
+"""Of this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokens, 3.9 to 4.5 with Claude's first ones."""
 _CHARACTERS_A_WORD = 6.2
 _MESSAGE = 4
 """Tokens that chat templates put around a message."""

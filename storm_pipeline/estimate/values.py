@@ -65,6 +65,7 @@ class Estimate:
 
     Attributes:
         topic: what the article is about.
+        recipe: the method that writes it.
         rows: one a program and stage, in the order of the run.
         searches: queries sent to the search engine.
         prices: name and price (None: unknown) of every model that is asked.
@@ -72,6 +73,7 @@ class Estimate:
     """
 
     topic: str
+    recipe: str
     rows: tuple[EstimateRow, ...]
     searches: Range
     prices: tuple[tuple[str, Price | None], ...]

@@ -14,6 +14,7 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline import Settings, Snippet, Storm
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
+from storm_pipeline.recipes import RECIPES
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.fake import FakeSearch
@@ -70,6 +71,16 @@ class Counting(FakeModel):
         return Reply(body=reply.body | {"usage": usage})
 
 
+def terse() -> dict[str, Callable[[str], str] | str]:
+    """Replies that are stubs; no two writers ask the same."""
+    count = itertools.count(1)
+    return {
+        "AskQuestions": lambda user: json.dumps(
+            {"questions": [f"What is known about aspect {next(count)} of the Silk Road?" for _ in range(9)]}
+        )
+    }
+
+
 def talkative() -> dict[str, Callable[[str], str] | str]:
     """Replies as long as a good model's."""
     count = itertools.count(1)
@@ -92,6 +103,16 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         "WriteQueries": lambda user: json.dumps({"queries": [f"{TOPIC} {g} {next(count)}" for g in GOODS[:3]]}),
         "DraftOutline": json.dumps({"sections": sections}),
         "RefineOutline": json.dumps({"sections": sections}),
+        "PlanOutline": json.dumps({"sections": sections}),
+        "AskQuestions": lambda user: json.dumps(
+            {"questions": [question(user) for _ in range(int(re.findall(r"Number: (\d+)", user)[-1]))]}
+        ),
+        "WriteArticle": lambda user: "\n".join(
+            f"## {title}\n{told}" for title, told in zip(titles, _retold(user), strict=False)
+        ),
+        "WriteFromMemory": lambda user: "\n".join(
+            f"## {title}\n{' '.join(f'{told}.' for told in TOLD * 2)}" for title in titles
+        ),
         "WriteLead": lambda user: " ".join(re.findall(r"([A-Z][^.]+\.)", user.split("Article:")[-1])[:4]),
         "FindRepeated": json.dumps({"repeated": [1, 2]}),
         "RewordSentence": inside_out,
@@ -99,6 +120,16 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
             f"{inside_out(text)[:-1]} [{n}]." for n, _, text in FACT.findall(user.split("Article:")[-1])
         ),
     }
+
+
+def _retold(user: str) -> list[str]:
+    """What each section of a whole article says: sentences of the facts shown, in turns, up to 150 words."""
+    facts = FACT.findall(user.rsplit("Facts:", maxsplit=1)[-1])
+    sentences = [(n, own) for n, _, text in facts for own in re.findall(r"[^.]+\.", text)]
+    return [
+        " ".join(f"{inside_out(text)[:-1]} [{n}]." for n, text in sentences[start::6][:7])
+        for start in range(min(6, len(sentences)))
+    ]
 
 
 def inside_out(user: str) -> str:
@@ -115,17 +146,24 @@ RUNS: dict[str, dict[str, object]] = {
     "sentences": {"perspectives": 1, "turns": 2, "writing": "sentences", "section_words": 120},
     "large": {"perspectives": 5, "turns": 5, "section_facts": 10},
 }
-MODELS = {"terse": dict, "talkative": talkative}
+MODELS = {"terse": terse, "talkative": talkative}
 _CHANCE = 15
 """Tokens that prompts of different programs begin with in common: how a message opens, a word or two."""
 
 
-def write(tmp_path: Path, changes: dict[str, object], answers: dict[str, Callable[[str], str] | str]) -> Usage:
+def write(
+    tmp_path: Path,
+    changes: dict[str, object],
+    answers: dict[str, Callable[[str], str] | str],
+    recipe: str = "storm",
+    engine: FakeSearch | None = None,
+) -> Usage:
     """What a whole run used."""
+    engine = engine or FakeSearch(world)
     with Counting(answers) as server:
         given = changes | {"lm": server.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache", "attempts": 1}
-        storm = Storm(Settings.build(given), search=FakeSearch(world), embedder=HashingEmbedder(), contents=Contents())
-        article = storm.write(TOPIC)
+        storm = Storm(Settings.build(given), search=engine, embedder=HashingEmbedder(), contents=Contents())
+        article = storm.write(TOPIC, recipe)
     assert not [problem for problem in article.report.problems if problem.kind == "failure"]
     return article.usage
 
@@ -166,6 +204,28 @@ def test_a_run_lies_within_its_estimate(tmp_path: Path, run: str, model: str) ->
         assert outside(made, used, ("calls", "tokens_in")) == []
         return
     assert outside(made, used) == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("writing", ["whole", "sentences"])
+@pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe != "storm"])
+def test_a_run_of_any_recipe_lies_within_its_estimate(tmp_path: Path, recipe: str, writing: str, model: str) -> None:
+    given: dict[str, object] = {"perspectives": 1, "turns": 2, "writing": writing}
+    made = estimate(Settings.build({"lm": "openai/fake"} | given), TOPIC, recipe=recipe)
+    engine = FakeSearch(world)
+    used = write(tmp_path, given, MODELS[model](), recipe, engine)
+    numbers = ("calls", "tokens_in") if model == "terse" else ("calls", "tokens_in", "tokens_out")
+    assert outside(made, used, numbers) == []
+    assert len(engine.queries) in made.searches
+
+
+@pytest.mark.parametrize("recipe", ["direct", "rag", "orag", "rr", "rprr"])
+def test_the_estimate_of_another_recipe_does_not_fit(tmp_path: Path, recipe: str) -> None:
+    used = write(tmp_path, RUNS["small"], talkative(), recipe)
+    given = Settings.build({"lm": "openai/fake"} | RUNS["small"])
+    fitting = {name for name in RECIPES if not outside(estimate(given, TOPIC, recipe=name), used)}
+    alike = {"orag", "rprr"}  # the same calls, from other facts
+    assert fitting == (alike if recipe in alike else {recipe})
 
 
 @pytest.mark.parametrize("run", ["whole", "large"])

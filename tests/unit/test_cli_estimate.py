@@ -27,7 +27,7 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
         "(asker, expert, outliner, writer, reviewer): $2.5 in, $1.25 cached, $10 out a million tokens"
     )
     (told,) = (line for line in lines if line.startswith("Silk Road: "))
-    assert " calls, 90 (6–98) searches, " in told
+    assert " calls, 90 (6–122) searches, " in told
     assert ", $0." in told
     assert max(map(len, lines[: lines.index("")])) <= 120
 
@@ -40,6 +40,16 @@ def test_json_holds_the_same() -> None:
     (question,) = (row for row in told["rows"] if row["program"] == "question")
     assert question["calls"] == {"low": 12, "likely": 12, "high": 18}
     assert told["dollars"]["low"] < told["dollars"]["likely"] < told["dollars"]["high"]
+
+
+def test_another_recipe() -> None:
+    result = run("Silk Road", "--lm", "openai/gpt-4o", "--recipe", "rag")
+    assert result.exit_code == 0
+    asked = [line.split()[2] for line in result.stdout.splitlines() if "writer:" in line or "outliner:" in line]
+    assert asked == ["plan", "article", "reword"]
+    (told,) = (line for line in result.stdout.splitlines() if line.startswith("Silk Road, rag: "))
+    assert " calls, 1 searches, " in told
+    assert json.loads(run("Silk Road", "--recipe", "direct", "--json").stdout)["recipe"] == "direct"
 
 
 def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None:
@@ -82,6 +92,7 @@ def test_control_characters_of_a_topic_do_not_reach_the_terminal() -> None:
         (("Silk Road", "--price", "openai/gpt-4o=cheap"), "MODEL=IN/OUT"),
         (("Silk Road", "--turns", "0"), "'turns'"),
         ((" ",), "the topic is empty"),
+        (("Silk Road", "--recipe", "stormm"), "choose one of storm, storm-no-perspective, "),
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(arguments: tuple[str, ...], says: str) -> None:

@@ -1,0 +1,68 @@
+"""What a run's ledger tells does not depend on which thread was first."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.events import CallFinished, Degraded, Event, Failed
+from storm_pipeline.ledger import Ledger
+from storm_pipeline.types import Problem
+
+stages = st.sampled_from(["conversations", "lead", "sections"])
+details = st.sampled_from(["a page was not read", "no reply", "section 'B'"])
+troubles = st.lists(st.builds(Degraded, stages, details) | st.builds(Failed, stages, details), max_size=9)
+costs = st.lists(st.floats(0, 100), min_size=1, max_size=12)
+
+
+def after(events: Sequence[Event]) -> Ledger:
+    ledger = Ledger()
+    for event in events:
+        ledger.emit(event)
+    return ledger
+
+
+def call(cost: float | None) -> CallFinished:
+    return CallFinished("sections", "writer", "m", 100, 40, 10, 2.0, cost)
+
+
+def test_problems_are_told_by_stage_kind_and_detail() -> None:
+    told = [
+        Failed("sections", "section 'B': no reply"),
+        Degraded("sections", "section 'C' left out"),
+        Degraded("sections", "section 'A' left out"),
+        Failed("lead", "no lead"),
+    ]
+    assert after(told).report().problems == (
+        Problem("lead", "failure", "no lead"),
+        Problem("sections", "degradation", "section 'A' left out"),
+        Problem("sections", "degradation", "section 'C' left out"),
+        Problem("sections", "failure", "section 'B': no reply"),
+    )
+    assert after(told).failures() == ["section 'B': no reply", "no lead"], "reasons are given as they came"
+
+
+@given(troubles.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
+def test_the_report_is_the_same_in_whatever_order_threads_told(orders: tuple[list[Event], list[Event]]) -> None:
+    one, other = (after(order).report() for order in orders)
+    assert one == other
+
+
+@given(costs.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
+def test_costs_add_up_to_the_same_in_whatever_order_threads_told(orders: tuple[list[float], list[float]]) -> None:
+    (one,), (other,) = (after([call(cost) for cost in order]).usage(1).rows for order in orders)
+    assert one == other
+    assert one.cost == pytest.approx(sum(orders[0]), abs=1e-9)
+    restored = [Ledger().restore([(0.0, call(cost)) for cost in order]).dollars for order in orders]
+    assert restored == [one.cost] * 2
+
+
+def test_a_cost_is_told_without_the_noise_of_adding() -> None:
+    (row,) = after([call(0.1), call(0.2)]).usage(1).rows
+    assert row.cost == 0.3
+
+
+def test_one_call_of_unknown_price_leaves_the_cost_unknown() -> None:
+    (row,) = after([call(0.1), call(None), call(0.2)]).usage(1).rows
+    assert row.cost is None
