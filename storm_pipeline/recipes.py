@@ -53,8 +53,7 @@ def storm_no_outline(ctx: RunContext, topic: str) -> Article:
 
 def direct(ctx: RunContext, topic: str) -> Article:
     """Direct Gen: outline and article from what the model knows, without any source (section 4.3)."""
-    outline = draft_outline(ctx, topic)
-    ctx.run.save_text("outline.md", outline_to_markdown(outline))
+    outline = direct_outline(ctx, topic)
     return _whole(ctx, topic, outline, write_from_memory(ctx, topic, outline))
 
 
@@ -130,7 +129,9 @@ def no_perspective_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conver
 
 def direct_outline(ctx: RunContext, topic: str) -> Outline:
     """The outline of :func:`direct`."""
-    return draft_outline(ctx, topic)
+    outline = draft_outline(ctx, topic)
+    ctx.run.save_text("outline.md", outline_to_markdown(outline))
+    return outline
 
 
 def rag_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Snippet, ...]]:
@@ -139,6 +140,16 @@ def rag_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Snippet, ..
     outline = plan_outline(ctx, topic, found)
     ctx.run.save_text("outline.md", outline_to_markdown(outline))
     return outline, found
+
+
+OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
+    "storm": lambda ctx, topic: storm_outline(ctx, topic)[0],
+    "storm-no-perspective": lambda ctx, topic: no_perspective_outline(ctx, topic)[0],
+    "storm-no-conversation": lambda ctx, topic: no_conversation_outline(ctx, topic)[0],
+    "direct": direct_outline,
+    "rag": lambda ctx, topic: rag_outline(ctx, topic)[0],
+}
+"""The pre-writing stages alone, by the name of the recipe; those that are missing write no outline or share one."""
 
 
 def _outlined(ctx: RunContext, topic: str, interviews: Callable[[], Conversations]) -> tuple[Outline, Conversations]:

@@ -28,6 +28,8 @@ from storm_pipeline.streaming import Stream
 from storm_pipeline.types import Article, Outline, Usage
 
 _LONGEST_TOPIC = 300
+_OUTLINE = "outline"
+"""What the folder of a run that makes an outline calls its recipe; all but STORM's own say whose outline it is."""
 T = TypeVar("T")
 
 
@@ -111,9 +113,23 @@ class Storm:
             raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
         return self._new_run(topic, recipe, _write, halt, *sinks)
 
-    def outline(self, topic: str) -> Outline:
-        """Research a topic and outline an article about it (the paper's pre-writing stage); errors as :meth:`write`."""
-        return self._new_run(topic, "outline", _outline)
+    def outline(
+        self,
+        topic: str,
+        recipe: str = "storm",
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Outline:
+        """Research a topic and outline an article about it (the paper's pre-writing stage).
+
+        Arguments and errors are those of :meth:`write`; the recipe is one of :data:`storm_pipeline.recipes.OUTLINES`.
+        """
+        if recipe not in recipes.OUTLINES:
+            raise SettingsError(
+                f"no recipe {recipe!r} makes an outline of its own: choose one of {', '.join(recipes.OUTLINES)}"
+            )
+        return self._new_run(topic, _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}", _outline, halt, *sinks)
 
     def resume(
         self, run: Path | str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
@@ -142,7 +158,7 @@ class Storm:
             engine = store.state.get("engine")
             if settings.search == "auto" and engine:
                 settings = settings.model_copy(update={"search": engine})
-            work: Callable[[RunContext], Article | Outline] = _outline if store.recipe == "outline" else _write
+            work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
             return self._with(settings)._session(store, work, halt or threading.Event(), *sinks)
 
     def write_from(self, piece: str, run: Path | str) -> Article:
@@ -243,7 +259,7 @@ class Storm:
         same = settings == saved_settings(run.folder, Settings.build({}))
         if not (whole and same and run.state.get("prompts") == self._programs.fingerprints()):
             return None
-        if run.recipe == "outline":
+        if _is_outline(run):
             text = run.piece("outline.md")
             return parse_outline(text, run.topic, max_sections=MOST_SECTIONS, max_depth=6) if text else None
         text = run.piece("article.json")
@@ -294,9 +310,14 @@ def _write(ctx: RunContext) -> Article:
 
 def _outline(ctx: RunContext) -> Outline:
     start = time.monotonic()
-    outline, _ = recipes.storm_outline(ctx, ctx.run.topic)
+    recipe = ctx.run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
+    outline = recipes.OUTLINES[recipe](ctx, ctx.run.topic)
     _save_costs(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
+
+
+def _is_outline(run: RunStore) -> bool:
+    return run.recipe.startswith(_OUTLINE)
 
 
 def _save_costs(ctx: RunContext, usage: Usage) -> None:
