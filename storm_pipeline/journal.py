@@ -55,16 +55,21 @@ class Journal:
 
     Args:
         path: the file; None keeps nothing.
+        as_it_is: read what is there and write nothing, not even a file that is absent.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, as_it_is: bool = False) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self.damaged: tuple[int, ...] = ()
         self._descriptor: int | None = None
-        if path is not None:
+        if path is None:
+            return
+        if not as_it_is:
             self._open(path)
+        elif path.exists():
+            self._read(path.read_bytes())
 
     def left(self, kind: str) -> int:
         """How many records of this kind, of earlier sessions, were not taken yet."""
@@ -120,20 +125,23 @@ class Journal:
         self.close()
 
     def _open(self, path: Path) -> None:
-        damaged = []
         try:
             text = path.read_bytes() if path.exists() else b""
-            for number, line in enumerate(text.splitlines(), 1):
-                record = _record(line)
-                if record:
-                    self._known[record[0], record[1]].append(record[2])
-                elif line.strip():
-                    damaged.append(number)
+            self._read(text)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             if text and not text.endswith(b"\n"):
                 _write_whole(self._descriptor, b"\n")
         except OSError as error:
             raise RunError(f"cannot open {path}: {error.strerror}; choose another folder with --out") from error
+
+    def _read(self, text: bytes) -> None:
+        damaged = []
+        for number, line in enumerate(text.splitlines(), 1):
+            record = _record(line)
+            if record:
+                self._known[record[0], record[1]].append(record[2])
+            elif line.strip():
+                damaged.append(number)
         self.damaged = tuple(damaged)
 
 

@@ -72,17 +72,17 @@ def orag(ctx: RunContext, topic: str) -> Article:
 
 
 def rr(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-then-read of WikiGenBen: the chunks ranked best against the keyword, and one call."""
-    found = _search_with_topic(ctx, topic)
+    """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best against the keyword, and one call."""
+    found = _search_with_topic(ctx, topic)[: ctx.settings.top_k]
     return _whole(ctx, topic, Outline(topic), write_article(ctx, topic, Outline(topic), passages(ctx, found, topic)))
 
 
 def rprr(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank anew for each against its heading, and write."""
+    """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank ``top_k`` chunks anew for each, and write."""
     outline, _ = rag_outline(ctx, topic)
     evidence = []
     for section in outline.sections:
-        found = search_all(ctx, [f"{topic} {section.title}"])
+        found = search_all(ctx, [f"{topic} {section.title}"])[: ctx.settings.top_k]
         evidence.append(SectionEvidence(section, tuple(passages(ctx, found, f"{topic} {section.title}"))))
     return _whole(ctx, topic, outline, Whole((), write_sections(ctx, outline, evidence)))
 
