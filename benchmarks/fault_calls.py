@@ -47,8 +47,8 @@ _CALLED = {
     "wrong form": "of no use",
 }
 """Fault → its name in :data:`_SIGNS`, where that is another: a client cannot tell all of them apart."""
-_NO_FAULT = re.compile(r"gave \d+ replies in the wrong form|is left alone for")
-"""Said of several faults together, or of a call that was not made."""
+_NOT_CALLED = re.compile(r"is left alone for")
+"""Said of a call that was not made."""
 
 
 def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterable[Article] = ()) -> list[str]:
@@ -106,7 +106,7 @@ def _told(events: Sequence[Event]) -> Tally:
             case Retried():
                 part = _part("search" if event.what == "searxng" else event.stage)
                 told[part, _fault(event.reason) or f"unknown: {event.reason[:200]}"] += 1
-            case Failed() | Degraded() if not _NO_FAULT.search(event.detail) and (fault := _fault(event.detail)):
+            case Failed() | Degraded() if not _NOT_CALLED.search(event.detail) and (fault := _fault(event.detail)):
                 told[_part("search" if event.detail.startswith("search for") else event.stage), fault] += 1
             case _:
                 pass

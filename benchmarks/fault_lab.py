@@ -20,7 +20,6 @@ from storm_pipeline.search.engines.searxng import SearxngSearch
 from storm_pipeline.search.transport.retrying import Patience
 
 TOPIC = "Silk Road"
-LEFT_OVER = "was left over"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")
 
 
@@ -127,7 +126,7 @@ def dangling(article: Article) -> list[str]:
 
 def damage(folder: Path) -> list[str]:
     """Files of a run's folder that are not whole; a last line that was being written may be torn."""
-    found = [f"{path.name} {LEFT_OVER}" for path in folder.rglob(".*.*") if path.is_file()]
+    found = [f"{path.name} was left over" for path in folder.rglob(".*.*") if path.is_file()]
     for path in folder.rglob("*.json"):
         try:
             json.loads(path.read_text(encoding="utf-8"))

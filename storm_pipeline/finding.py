@@ -1,7 +1,7 @@
 """How a run finds its sources: an engine, its memory, whole pages, and which sources may be used."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from storm_pipeline.search.page_cache import PageCache
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.catalogue import load_catalogue
+from storm_pipeline.sources.copies import Sighting, copies
 from storm_pipeline.sources.filtering import ReliableSearch, each_page_once
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge, Policy
@@ -160,6 +161,11 @@ class RunSearch:
         return each_page_once(one for search in self._filters for one in search.excluded)
 
     @property
+    def sightings(self) -> frozenset[Sighting]:
+        """Every page that a search showed so far, before and after it was read; none where none is to be kept out."""
+        return frozenset[Sighting]().union(*(search.sightings for search in self._filters))
+
+    @property
     def unread(self) -> Mapping[str, str]:
         """Address → why the engine's snippet stands in for the page."""
         return self._reader.problems if self._reader else {}
@@ -171,7 +177,11 @@ class RunSearch:
 
     def keeps_out(self, title: str) -> bool:
         """Whether the Wikipedia article of this title is one that the run may not know."""
-        return self._kept_out is not None and self._kept_out.recognise(page_address(title), title, "") is not None
+        return self._kept_out is not None and self._kept_out.named(page_address(title), title) is not None
+
+    def copies(self, seen: Collection[Sighting]) -> tuple[Exclusion, ...]:
+        """The pages that are to be kept out by all that was seen; see :func:`storm_pipeline.sources.copies.copies`."""
+        return copies(seen, self._kept_out) if self._kept_out else ()
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """As the engine's; see the class.

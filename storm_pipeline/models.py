@@ -18,6 +18,8 @@ from dspy.utils.exceptions import (
     LMError,
     LMNotConfiguredError,
     LMProviderError,
+    LMTimeoutError,
+    LMTransportError,
     is_retryable_lm_error,
 )
 
@@ -41,6 +43,7 @@ _LONGEST_WAIT = 60.0
 _SAMPLING = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed")
 """What of a request, beside its messages, decides about the reply."""
 _CHARACTERS_A_TOKEN = 4
+_READ_TIMEOUT = re.compile(r"\bread timeout\b|\bread timed out\b", re.I)
 _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
 
 
@@ -120,13 +123,14 @@ class LanguageModels:
         model = self._table[role]
         reason = reply = ""
         for sample in range(self._settings.samples):
+            if sample:
+                self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
             lm = self._sampler(model, program, sample)
             try:
                 return self._bought(role, model, lm, program, inputs)
             except AdapterParseError as error:
                 reason = f"the reply of {program.name} does not parse: {_first_line(error)}"
                 reply = str(error.lm_response or "")
-                self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
         raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
 
     def _sampler(self, model: Model, program: Program, sample: int) -> dspy.LM:
@@ -175,7 +179,8 @@ class LanguageModels:
                 "(such as OPENAI_API_KEY) or name yours with --api-key-env"
             ) from error
         except LMError as error:
-            raise ModelError(f"{model.name} at {model.where} failed: {_first_line(error)}{_remedy(error)}") from error
+            told = f"{_reason(model, error)}{_remedy(error)}"
+            raise ModelError(f"{model.name} at {model.where} failed: {told}") from error
 
     def _call(
         self, role: Role, model: Model, lm: dspy.LM, key: str, call: Callable[[], dspy.Prediction]
@@ -213,7 +218,7 @@ class LanguageModels:
     def _tell_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
-        self._events.emit(Retried(self._events.stage, model.name, _first_line(error), round(wait, 2)))
+        self._events.emit(Retried(self._events.stage, model.name, _reason(model, error), round(wait, 2)))
 
 
 def _text(entry: dict[str, Any]) -> str:
@@ -240,8 +245,24 @@ def _first_line(error: BaseException | None) -> str:
     return str(text).strip().splitlines()[0][:300] if str(text).strip() else type(error).__name__
 
 
+def _reason(model: Model, error: BaseException | None) -> str:
+    """What went wrong, in one line; of a time-out of ours DSPy would name its own option."""
+    if _is_silence(error):
+        return f"it timed out, nothing came for {model.lm.kwargs['timeout']:g} s"
+    return _first_line(error)
+
+
+def _is_silence(error: BaseException | None) -> bool:
+    """Whether we gave up waiting, by whichever client; a server that says it ran out of time has a status."""
+    if isinstance(error, LMTransportError):
+        return bool(_READ_TIMEOUT.search(error.message))
+    return isinstance(error, LMTimeoutError) and error.status is None
+
+
 def _remedy(error: LMError) -> str:
     status = error.status
+    if _is_silence(error):
+        return "; check that the endpoint runs, or let it take longer with --lm-timeout"
     if status is None:
         return "; check that the endpoint runs and that --api-base is its address"
     if status == 404:

@@ -9,6 +9,7 @@ from storm_pipeline.outlines import outline_to_markdown
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.evidence import SectionEvidence, fill_gaps, gather_evidence
+from storm_pipeline.steps.keeping_out import leave_out_copies, usable, without_copies
 from storm_pipeline.steps.lead import write_lead
 from storm_pipeline.steps.outline import draft_outline, plan_outline, refine_outline
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
@@ -40,7 +41,7 @@ def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
 
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
     """STORM that writes the whole article from the topic and the interviews (section 5.2)."""
-    conversations = _interviews(ctx, topic, converse)
+    conversations = without_copies(ctx, _interviews(ctx, topic, converse))
     learnt = [
         Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
         for conversation in conversations
@@ -67,6 +68,7 @@ def orag(ctx: RunContext, topic: str) -> Article:
     """Outline-driven RAG: RAG's outline; then a search with each section's title, section by section (section 4.3)."""
     outline, _ = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
+    leave_out_copies(ctx)
     sections = write_sections(ctx, outline, gather_evidence(ctx, outline))
     return _whole(ctx, topic, outline, Whole((), sections))
 
@@ -80,10 +82,12 @@ def rr(ctx: RunContext, topic: str) -> Article:
 def rprr(ctx: RunContext, topic: str) -> Article:
     """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank ``top_k`` chunks anew for each, and write."""
     outline, _ = rag_outline(ctx, topic)
-    evidence = []
-    for section in outline.sections:
-        found = search_all(ctx, [f"{topic} {section.title}"])[: ctx.settings.top_k]
-        evidence.append(SectionEvidence(section, tuple(passages(ctx, found, f"{topic} {section.title}"))))
+    needs = [f"{topic} {section.title}" for section in outline.sections]
+    found = [search_all(ctx, [need]) for need in needs]
+    evidence = [
+        SectionEvidence(section, tuple(passages(ctx, usable(ctx, own)[: ctx.settings.top_k], need)))
+        for section, own, need in zip(outline.sections, found, needs, strict=True)
+    ]
     return _whole(ctx, topic, outline, Whole((), write_sections(ctx, outline, evidence)))
 
 
@@ -156,7 +160,7 @@ def _outlined(ctx: RunContext, topic: str, interviews: Callable[[], Conversation
     """The outline drafted while the interviews are held, then refined with them."""
     with Tasks() as tasks:
         draft = tasks.start(lambda: ctx.given.outline or draft_outline(ctx, topic))
-        conversations = interviews()
+        conversations = without_copies(ctx, interviews())
         ctx.run.save_json("conversations.json", conversations)
         _require_sources(ctx, topic, conversations)
         # Most headings stay: what the draft's sections need is indexed and embedded while the model refines.
@@ -181,7 +185,7 @@ def _interviews(ctx: RunContext, topic: str, interview: Interview) -> Conversati
 
 def _search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
     with ctx.events.in_stage("search"):
-        found = search_all(ctx, [topic])
+        found = usable(ctx, search_all(ctx, [topic]))
     if not found:
         raise NothingFoundError(f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
     ctx.store.add(found)
@@ -192,6 +196,8 @@ def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conve
     """STORM's writing stage (section 3.4)."""
     with ctx.events.in_stage("evidence"):
         evidence = fill_gaps(ctx, outline, gather_evidence(ctx, outline))
+        conversations = without_copies(ctx, conversations)
+        ctx.run.save_json("conversations.json", conversations)
     sections = write_sections(ctx, outline, evidence)
     _require_sections(ctx, topic, sections)
     with Tasks() as tasks:

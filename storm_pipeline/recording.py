@@ -1,16 +1,18 @@
 """Searches and tables of contents, written down in the run's journal and served from it when the run is resumed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from storm_pipeline.control import RunControl
-from storm_pipeline.events import Events, Reused
+from storm_pipeline.events import Events, Excluded, Reused
 from storm_pipeline.finding import RunSearch
+from storm_pipeline.identity import source_id
 from storm_pipeline.journal import Journal, current_place, fingerprint
 from storm_pipeline.search.contents import ContentsSource, TableOfContents
 from storm_pipeline.search.losses import gathering, tell
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.copies import Sighting
 from storm_pipeline.sources.filtering import each_page_once
 from storm_pipeline.types import Exclusion, Snippet
 
@@ -44,6 +46,7 @@ class RecordedSearch:
         self._excluded: list[Exclusion] = []
         self._unread: list[tuple[str, str]] = []
         self._read: set[str] = set()
+        self._sightings: set[Sighting] = set()
 
     @property
     def name(self) -> str:
@@ -69,6 +72,18 @@ class RecordedSearch:
         """As :meth:`RunSearch.keeps_out`."""
         return self._search.keeps_out(title)
 
+    def not_to_be_used(self) -> frozenset[str]:
+        """Ids of all pages left out so far, also of those that one search gave and only others show to be copies.
+
+        To be asked when no search is under way, so that it does not depend on which of them was faster.
+        """
+        known = {source_id(one.url) for one in self.excluded}
+        for one in each_page_once(self._search.copies(self._sightings | self._search.sightings)):
+            self._excluded.append(one)
+            if source_id(one.url) not in known:
+                self._events.emit(Excluded(self._events.stage, one.url, one.reason))
+        return frozenset(source_id(one.url) for one in self.excluded)
+
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """As the engine's.
 
@@ -82,6 +97,7 @@ class RecordedSearch:
             self._events.emit(Reused(self._events.stage, "search"))
             return self._restored(known)
         self._control.check()
+        seen = self._search.sightings
         # What other threads leave out meanwhile is recorded with this search too; that does no harm.
         before, unread, read = set(self._search.excluded), self._search.unread, self._search.read
         with gathering() as lost:
@@ -95,6 +111,7 @@ class RecordedSearch:
             "excluded": [asdict(one) for one in self._search.excluded if one not in before],
             "unread": {url: why for url, why in self._search.unread.items() if unread.get(url) != why},
             "read": sorted(self._search.read - read),
+            "seen": [asdict(one) for one in sorted(self._search.sightings - seen, key=astuple)],
         }
         self._journal.add("search", key, record)
         return snippets
@@ -109,6 +126,7 @@ class RecordedSearch:
         self._excluded += [Exclusion(**one) for one in record["excluded"]]
         self._unread += record["unread"].items()
         self._read.update(record["read"])
+        self._sightings.update(Sighting(**one) for one in record.get("seen", ()))  # runs of before have none
         return tuple(Snippet(**snippet) for snippet in record["snippets"])
 
 

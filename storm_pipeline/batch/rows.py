@@ -56,6 +56,7 @@ class BatchReport:
         stopped: whether it was stopped by the user.
         repeated: orders that repeated others, which were written once.
         seconds: wall time of this session.
+        refused: what was said where an endpoint refused its key; topics with the same models and key still wait.
     """
 
     folder: Path
@@ -63,6 +64,7 @@ class BatchReport:
     stopped: bool
     repeated: int
     seconds: float
+    refused: tuple[str, ...] = ()
 
     @property
     def all_written(self) -> bool:

@@ -14,10 +14,10 @@ from storm_pipeline.batch.rows import BatchReport, BatchSink, TopicRow
 from storm_pipeline.batch.sharing import SharedStorms
 from storm_pipeline.batch.store import BatchStore
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.errors import RunError, SettingsError, StoppedError, StormError
+from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
 from storm_pipeline.ledger import Ledger
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import ROLES, Settings
 from storm_pipeline.types import Article, Usage
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Batch:
         self._given = dict(settings or {})
         self._sinks = tuple(sinks)
         self._storms = SharedStorms(open_storm, most=store.at_once + _KEPT_OPEN)
+        self._refused: dict[tuple[str | None, ...], str] = {}
         self._halts: set[threading.Event] = set()
         self._stopping = threading.Event()
         self._begun = threading.Event()
@@ -146,7 +147,8 @@ class Batch:
     def run(self) -> BatchReport:
         """Write every topic that has no article yet.
 
-        A topic that fails, for whatever reason, is a row of the report; the others go on.
+        A topic that fails, for whatever reason, is a row of the report; the others go on. Where an endpoint refuses its
+        key, those that would ask the same models with the same key are left waiting.
 
         Raises:
             RunError: the batch's folder can no longer be written; the runs under way were stopped in order.
@@ -159,7 +161,8 @@ class Batch:
             self._write_all(iter([row for row in store.rows if row.state != "written"]))
         finally:
             rows, stopped = tuple(store.rows), self._stopping.is_set()
-            report = BatchReport(store.folder, rows, stopped, store.repeated, round(time.monotonic() - start, 1))
+            seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused.values()))
+            report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
                 store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
         return report
@@ -193,7 +196,15 @@ class Batch:
                 row = next(waiting, None)
             if row is None or self._stopping.is_set():
                 return
-            self._write(row)
+            if not self._is_in_vain(row):
+                self._write(row)
+
+    def _is_in_vain(self, row: TopicRow) -> bool:
+        """Whether an endpoint has refused the key with which the topic would ask it."""
+        try:
+            return bool(self._refused) and _asked_of(self._settings(row)) in self._refused
+        except SettingsError:
+            return False  # that is told when it is written
 
     def _write(self, row: TopicRow) -> None:
         """One topic from its beginning to its row."""
@@ -210,6 +221,9 @@ class Batch:
             ended = _told(row, article)
         except StoppedError:
             ended = replace(row, state="stopped")
+        except ModelAuthError as error:
+            self._refused[_asked_of(self._settings(row))] = str(error)
+            ended = replace(row, state="failed", error=str(error))
         except SettingsError as error:
             ended = replace(row, state="failed", error=f"{row.order.place}: {error}" if row.order.place else str(error))
         except StormError as error:
@@ -222,9 +236,12 @@ class Batch:
         spent = usage or ledger.usage(time.monotonic() - start)
         self._put(replace(_with_usage(ended, spent), folder=self._store.rows[row.number - 1].folder))
 
+    def _settings(self, row: TopicRow) -> Settings:
+        given = {**self._store.settings, **row.order.settings, **self._given}
+        return Settings.build({**given, "out": self.folder})
+
     def _article(self, row: TopicRow, ledger: Ledger, halt: threading.Event) -> Article:
-        out = {"out": self.folder}
-        storm = self._storms.of(Settings.build({**self._store.settings, **row.order.settings, **self._given, **out}))
+        storm = self._storms.of(self._settings(row))
         sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._hear(row, event))]
         # an absolute path in a damaged file must not lead out of the batch's folder
         folder = self.folder / Path(row.folder).name
@@ -259,6 +276,11 @@ class Batch:
 def _check_at_once(at_once: int) -> None:
     if not 1 <= at_once <= _MOST_AT_ONCE:
         raise SettingsError(f"{at_once} articles at once is out of range: 1 to {_MOST_AT_ONCE} are allowed")
+
+
+def _asked_of(settings: Settings) -> tuple[str | None, ...]:
+    """Which models are asked, where, and with which key."""
+    return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)
 
 
 def _told(row: TopicRow, article: Article) -> TopicRow:

@@ -85,7 +85,7 @@ class BatchStore:
         Raises:
             RunError: it is none, is damaged, belongs to a newer version, or another process writes to it.
         """
-        return cls(folder, _read(folder))
+        return cls(folder, read_batch(folder))
 
     def put(self, row: TopicRow) -> None:
         """Note how a topic stands now.
@@ -146,7 +146,12 @@ def is_batch(folder: Path) -> bool:
     return (folder / _STATE).is_file()
 
 
-def _read(folder: Path) -> dict[str, Any]:
+def read_batch(folder: Path) -> dict[str, Any]:
+    """What a batch's ``batch.json`` says, ``topics`` as rows; it may be older than the journal beside it.
+
+    Raises:
+        RunError: there is none, it is damaged, or it belongs to a newer version.
+    """
     path = folder / _STATE
     try:
         state = json.loads(path.read_text(encoding="utf-8"))

@@ -101,9 +101,7 @@ def _tell(report: "BatchReport", *, quiet: bool, json_events: bool) -> None:
         return
     if report.stopped:
         raise StoppedError("stopped; what was finished is saved")
-    typer.echo(
-        f"error: {sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article; "
-        f"mend the cause, then go on with: storm resume {report.folder}",
-        err=True,
-    )
+    without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
+    cause = "; ".join(report.refused) or "mend the cause"
+    typer.echo(f"error: {without}: {cause}, then go on with: storm resume {report.folder}", err=True)
     raise typer.Exit(1)

@@ -56,9 +56,12 @@ def show(
     """
     with Guard(debug=debug):
         from storm_pipeline.cli import timeline as told
+        from storm_pipeline.errors import RunError
         from storm_pipeline.run_list import read_timeline, run_entry
 
         entry = run_entry(run)
+        if entry.state == "batch":
+            raise RunError(f"{run} holds the runs of a batch: list them with storm runs --out {run}")
         made = read_timeline(run, running=entry.state == "running")
         if as_json:
             say(json.dumps(_record(entry) | told.record(made), indent=1))

@@ -31,7 +31,7 @@ class Catalogue:
 
     @property
     def changes(self) -> int:
-        """Number of times that a snippet was added, or another form of it kept instead."""
+        """Number of times that a snippet was added or removed, or another form of it kept instead."""
         with self._lock:
             return self._changes
 
@@ -51,6 +51,17 @@ class Catalogue:
                 self._by_id[snippet.id] = snippet
                 self._changes += 1
             return tuple(self._by_id[snippet_id] for snippet_id in new)
+
+    def remove(self, source_ids: Iterable[str]) -> None:
+        """Forget all snippets of these sources; ids that are unknown are passed over."""
+        with self._lock:
+            for source_id in source_ids:
+                for snippet_id in self._by_source.pop(source_id, ()):
+                    text = normalised_text(self._by_id.pop(snippet_id).text)
+                    self._by_text[text].remove(snippet_id)
+                    if not self._by_text[text]:
+                        del self._by_text[text]
+                    self._changes += 1
 
     def snippet(self, snippet_id: str) -> Snippet:
         """The snippet of an id.

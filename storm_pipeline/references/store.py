@@ -27,9 +27,10 @@ _BATCH = 512
 class ReferenceStore:
     """Snippets and their vectors, shared by all steps of a run. Safe for threads; close it, or use it in ``with``.
 
-    Whatever it gives depends on which snippets were added and which of them merely kept, not on the order they came in.
-    A text that stands on several pages is kept for each of them, but embedded once, and found once: on a page of which
-    it was added rather than kept, then on the page with most snippets. Ties go to the lower id.
+    Whatever it gives depends on which snippets were added and which of them merely kept, not on the order they came in,
+    and not on those of sources that were removed. A text that stands on several pages is kept for each of them, but
+    embedded once, and found once: on a page of which it was added rather than kept, then on the page with most
+    snippets. Ties go to the lower id.
 
     Args:
         embedder: makes the vectors. Its threads are its own setting; FAISS is held to one.
@@ -78,6 +79,11 @@ class ReferenceStore:
         with self._lock:
             self._need_open()
             return self._keep(offered)
+
+    def remove(self, source_ids: Iterable[str]) -> None:
+        """Forget sources with all their snippets, whether kept or added; ids that are unknown are passed over."""
+        with self._lock:
+            self._catalogue.remove(source_ids)
 
     def __len__(self) -> int:
         """Number of snippets kept."""
@@ -250,7 +256,7 @@ class ReferenceStore:
 
 
 class _State(NamedTuple):
-    """What an index is made from. Nothing is ever taken out, so equal numbers mean the same."""
+    """What an index is made from. None of these numbers ever falls, so equal ones mean the same."""
 
     changes: int
     wanted: int

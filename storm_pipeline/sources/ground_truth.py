@@ -1,6 +1,6 @@
 """Recognising the article that a new one is measured against, wherever a search engine finds it."""
 
-import threading
+import copy
 from collections.abc import Iterable
 
 from storm_pipeline.identity import canonical_url, normalised_text
@@ -15,12 +15,10 @@ _WIKIPEDIA = "wikipedia.org"
 
 
 class GroundTruth:
-    """Pages that no article may draw on, however they are addressed, and whatever repeats them. Thread-safe.
+    """Pages that no article may draw on, however they are addressed, and whatever repeats them. Never changed.
 
     A page is recognised by its address; by the title of a Wikipedia article, on Wikipedia and on copies of it;
-    and by its text, where the share of its runs of 8 words that stand in known text reaches a bound. Known
-    are the texts given and what search results show of pages recognised by address or title, so a copy found
-    after the page itself is recognised by what that one showed.
+    and by its text, where the share of its runs of 8 words that stand in known text reaches a bound.
 
     Args:
         urls: addresses of the pages. A Wikipedia article is meant in that language alone, in all its addresses.
@@ -45,10 +43,13 @@ class GroundTruth:
         self._names = {(name, language) for title, language in meant if (name := folded_title(title))}
         self._share = share
         self._catalogue = catalogue or load_catalogue()
-        self._runs: set[str] = set()
-        self._lock = threading.Lock()
-        for text in texts:
-            self._learn(text)
+        self._runs = frozenset(run for text in texts for run in _runs(text))
+
+    def knowing(self, texts: Iterable[str]) -> "GroundTruth":
+        """The same pages with more known text of them, such as what a search shows of them."""
+        more = copy.copy(self)
+        more._runs = self._runs.union(*map(_runs, texts))
+        return more
 
     def recognise(self, url: str, title: str, text: str) -> str | None:
         """Why a page is to be kept out, in one sentence; None if it is not.
@@ -58,11 +59,11 @@ class GroundTruth:
             title: its title; may be empty.
             text: what is known of its text, all passages together.
         """
-        reason = self._by_address(url) or self._by_title(url, title)
-        if reason:
-            self._learn(text)
-            return reason
-        return self._by_text(text)
+        return self.named(url, title) or self._by_text(text)
+
+    def named(self, url: str, title: str) -> str | None:
+        """As :meth:`recognise`, by address and title alone."""
+        return self._by_address(url) or self._by_title(url, title)
 
     def _by_address(self, url: str) -> str | None:
         page = _identity(url)
@@ -91,16 +92,10 @@ class GroundTruth:
 
     def _by_text(self, text: str) -> str | None:
         runs = _runs(text)
-        with self._lock:
-            shared = len(runs & self._runs)
+        shared = len(runs & self._runs)
         if len(runs) < _FEWEST_RUNS or shared < self._share * len(runs):
             return None
         return f"it repeats a page that is kept out: {shared / len(runs):.0%} of its runs of {_RUN} words stand there"
-
-    def _learn(self, text: str) -> None:
-        runs = _runs(text)
-        with self._lock:
-            self._runs |= runs
 
 
 def _identity(url: str) -> tuple[str, str] | str:

@@ -31,7 +31,7 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
         ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
-    with at_place(_piece(perspective)):
+    with at_place(piece_of(perspective)):
         while len(turns) < ctx.settings.turns:
             try:
                 turn = _take_turn(ctx, topic, perspective, turns)
@@ -41,7 +41,7 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
             if turn is None:
                 break
             turns.append(turn)
-            ctx.run.save_json(_piece(perspective), Conversation(perspective, tuple(turns)))
+            ctx.run.save_json(piece_of(perspective), Conversation(perspective, tuple(turns)))
             ctx.events.advance(f"{perspective.name}: {turn.question}")
     return Conversation(perspective, tuple(turns))
 
@@ -53,7 +53,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
     cannot be asked or looked up is recorded.
     """
     number = ctx.settings.turns
-    with at_place(_piece(perspective)):
+    with at_place(piece_of(perspective)):
         try:
             reply = ctx.ask(
                 "asker", ctx.programs.questions, topic=topic, perspective=_told(perspective), number=number
@@ -64,7 +64,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
         questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
         found = parallel_map(lambda question: _try_looking_up(ctx, topic, question), questions, workers=len(questions))
     conversation = Conversation(perspective, tuple(turn for turn in found if turn is not None))
-    ctx.run.save_json(_piece(perspective), conversation)
+    ctx.run.save_json(piece_of(perspective), conversation)
     return conversation
 
 
@@ -83,7 +83,7 @@ def _told(perspective: Perspective) -> str:
     return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
 
 
-def _piece(perspective: Perspective) -> str:
+def piece_of(perspective: Perspective) -> str:
     """Name of the file that holds a conversation."""
     number = fingerprint(perspective.name, perspective.focus)[:6]
     return f"conversations/{slug(perspective.name)}-{number}.json"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.facts import Fact, facts_of, stem_set
+from storm_pipeline.steps.keeping_out import leave_out_copies
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Heading, Outline
 
@@ -47,6 +48,7 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
         return list(evidence)
     queries = dict.fromkeys(f"{outline.topic} {_without(outline.topic, title)}" for title in lacking)
     ctx.store.add(search_all(ctx, list(queries)))
+    leave_out_copies(ctx)
     return gather_evidence(ctx, outline)
 
 

@@ -204,6 +204,42 @@ def test_what_failed_is_mended_by_settings_given_when_going_on(tmp_path: Path) -
         assert {a.user.count("Silk Road") for a in server.asked[asked:] if a.signature == "WriteQueries"} == {0}
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_key_that_is_refused_is_not_tried_for_every_topic(tmp_path: Path, at_once: int) -> None:
+    refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
+    with FakeModel(answers()) as server, FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
+        topics = [*orders(*TOPICS[:3]), *orders("Fur Road", max_sections=3), *orders("Tin Road", lm=server.lm)]
+        report = write_batch(topics, at_once=at_once, open_storm=offline, **options(broken, tmp_path))
+        states = [row.state for row in report.rows]
+        assert states[0] == "failed"
+        assert states.count("failed") <= at_once
+        assert set(states[at_once:4]) == {"waiting"}
+        assert states[4] == "written"
+        assert [text for text in report.refused if "refuses the key for openai/fake" in text] == list(report.refused)
+        assert len(report.refused) == 1
+        assert not any(row.folder for row in report.rows if row.state == "waiting")
+        again = resume_batch(report.folder, open_storm=offline, lm=server.lm)
+    assert again.all_written
+    assert again.refused == ()
+
+
+@pytest.mark.usefixtures("in_the_tests_world")
+def test_the_command_ends_with_one_sentence_where_the_key_is_refused(tmp_path: Path) -> None:
+    topics = tmp_path / "roads.txt"
+    topics.write_text("\n".join(TOPICS), encoding="utf-8")
+    refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
+    with FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
+        result = storm("batch", topics, "--at-once", 1, *flags(broken, tmp_path))
+    assert result.exit_code == 1
+    (folder,) = (tmp_path / "runs").iterdir()
+    (said,) = [line for line in result.stderr.splitlines() if line.startswith("error")]
+    assert said.startswith(
+        f"error: 6 of 6 topics have no article: {broken.url} refuses the key for openai/fake: set the"
+    )
+    assert said.endswith(f", then go on with: storm resume {folder}")
+    assert "6 topics: 1 failed, 5 waiting" in result.stderr
+
+
 @pytest.mark.parametrize("calls", [2, 20])
 def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: int) -> None:
     with FakeModel(answers()) as server:
@@ -398,7 +434,7 @@ def test_the_command_ends_with_1_where_a_topic_failed_and_resume_goes_on(tmp_pat
     result = storm("batch", topics, "--out", tmp_path / "runs")
     (folder,) = (tmp_path / "runs").iterdir()
     assert result.exit_code == 1
-    assert "1 of 2 topics have no article" in result.stderr
+    assert "1 of 2 topics have no article: mend the cause, then go on with: storm resume" in result.stderr
     assert f"storm resume {folder}" in result.stderr
     assert "1 lines repeated others" in result.stderr
     assert "the model is down" in result.stdout

@@ -4,7 +4,9 @@ import json
 import threading
 import time
 
+import dspy
 import pytest
+from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
@@ -95,11 +97,24 @@ def test_an_endpoint_that_is_not_there_is_named() -> None:
 
 def test_a_hung_endpoint_ends_within_the_time_out() -> None:
     faults = [Reply(delay=30)] * 9
+    events: list[Event] = []
     with FakeModel(faults={"FindRelatedTopics": faults}) as server:
         start = time.monotonic()
-        with pytest.raises(ModelError):
-            related(models(server.lm, lm_timeout=0.3, attempts=2))
+        with pytest.raises(ModelError) as told:
+            related(models(server.lm, events, lm_timeout=0.3, attempts=2))
         assert time.monotonic() - start < 10
+    assert str(told.value) == (
+        f"openai/fake at {server.url} failed: it timed out, nothing came for 0.3 s; "
+        "check that the endpoint runs, or let it take longer with --lm-timeout"
+    )
+    assert [event.reason for event in events if isinstance(event, Retried)] == ["it timed out, nothing came for 0.3 s"]
+
+
+def test_a_time_out_that_the_server_tells_is_told_in_its_words() -> None:
+    faults = [Reply(504, {"error": {"message": "the upstream was late"}})] * 9
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server, pytest.raises(ModelError, match="was late") as told:
+        related(models(server.lm, attempts=2))
+    assert "--lm-timeout" not in str(told.value)
 
 
 def test_a_malformed_reply_is_asked_for_again() -> None:
@@ -109,10 +124,43 @@ def test_a_malformed_reply_is_asked_for_again() -> None:
 
 
 def test_too_many_malformed_replies_are_an_error() -> None:
+    events: list[Event] = []
     with FakeModel({"FindRelatedTopics": "no json"}) as server:
         with pytest.raises(ReplyError, match="3 replies in the wrong form"):
-            related(models(server.lm, samples=3))
+            related(models(server.lm, events, samples=3))
         assert len(server.asked) == 3
+    assert len([event for event in events if isinstance(event, Retried)]) == 2  # the third is asked for no more
+
+
+def test_a_truncated_reply_is_asked_for_again_with_a_fresh_sample() -> None:
+    events: list[Event] = []
+    with FakeModel(faults={"RefineOutline": [Reply(body=completion('{"sections": [{"title": "Hist'))]}) as server:
+        asking = models(server.lm, events, seed=7)
+        reply = asking.ask("outliner", PROGRAMS.refine, topic="Silk Road", sources="", interviews="", draft="")
+        assert [section.title for section in reply.sections] == ["History", "Goods", "Routes", "Legacy"]
+        assert [asked.body["seed"] for asked in server.asked] == [7, 8]
+    (retried,) = (event for event in events if isinstance(event, Retried))
+    assert "does not parse" in retried.reason
+
+
+def test_a_body_that_breaks_off_is_asked_for_again() -> None:
+    body = json.dumps(completion('{"related_topics": ["A"]}')).encode()
+    with FakeModel(faults={"FindRelatedTopics": [Reply(200, body[:-40])]}) as server:
+        assert related(models(server.lm)) == ["Caravan", "Spice trade"]
+        assert len(server.asked) == 2
+
+
+def test_no_call_is_remembered_once_it_is_told() -> None:
+    chosen = Settings.build({"lm_timeout": 5})
+    with FakeModel() as server:
+        table = open_models(chosen.model_copy(update={"lm": server.lm}))
+        asking = LanguageModels.outside_a_run(table, chosen)
+        before = len(GLOBAL_HISTORY)
+        for _ in range(5):
+            related(asking)
+    assert len(GLOBAL_HISTORY) == before
+    assert all(not model.lm.history for model in table.values())
+    assert not dspy.settings.lm
 
 
 @pytest.mark.parametrize("reply", ["", "not json at all", "{", '{"choices": []}', json.dumps([1, 2])])

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import PageError
 from storm_pipeline.events import Events
 from storm_pipeline.finding import Engine, RunSearch
+from storm_pipeline.identity import source_id
 from storm_pipeline.journal import Journal
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.recording import RecordedSearch
@@ -26,17 +27,29 @@ def found(query: str) -> Sequence[Snippet]:
     return [Snippet(url, f"Hit for {query}", f"What the engine shows of {query}.", engine="searxng") for url in urls]
 
 
+CAMELS = "Camels carried silk to Rome, and what they carried home was weighed twice in the courtyard of the customs."
+WIKI = "https://en.wikipedia.org/wiki/Secret_Road"
+
+
+def copied(query: str) -> Sequence[Snippet]:
+    """One search finds a copy, another the page, the third both, and all a page of its own."""
+    copy = Snippet("https://copy.org/1", "Camels", CAMELS, engine="searxng")
+    page = Snippet(WIKI, "Secret Road - Wikipedia", CAMELS, engine="searxng")
+    return [*{"silk": [copy], "camels": [page], "chromodynamics": [copy, page]}[query], *found(query)[:1]]
+
+
 def fetch(url: str) -> Page:
     if "gone" in url:
         raise PageError(f"{url} answered 404")
     return Page(url, "", ((None, "Camels carried silk to Rome."),))
 
 
-def session(
-    folder: Path, engine: FakeSearch, queries: Sequence[str]
-) -> tuple[list[Sequence[Snippet]], tuple[Exclusion, ...], Mapping[str, str]]:
+Told = tuple[list[Sequence[Snippet]], tuple[Exclusion, ...], Mapping[str, str], frozenset[str]]
+
+
+def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
     """What the queries find, by query, and what was left out and not read once they are answered."""
-    settings = Settings(cache=folder / "cache", search_cache="off")
+    settings = Settings(cache=folder / "cache", search_cache="off", exclude_urls=(WIKI,))
     with Journal(folder / "journal.jsonl") as journal:
         search = RecordedSearch(
             RunSearch(Engine(engine, "searxng"), settings, fetch=fetch),
@@ -48,14 +61,15 @@ def session(
         )
         snippets = {query: search.search(query, 3) for query in queries}
         search.close()
-        return [snippets[query] for query in QUERIES], search.excluded, search.unread
+        gone = search.not_to_be_used()
+        return [snippets[query] for query in QUERIES], search.excluded, search.unread, gone
 
 
-@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
-def test_what_is_told_depends_neither_on_the_order_nor_on_where_a_run_was_killed(tmp_path: Path, done: int) -> None:
+def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Snippet]]) -> Told:
+    """What is told however the searches are ordered, where the first ``done`` of them are on record."""
     told = []
     for number, order in enumerate(itertools.permutations(QUERIES)):
-        engine, folder = FakeSearch(found, name="searxng"), tmp_path / str(number)
+        engine, folder = FakeSearch(find, name="searxng"), tmp_path / str(number)
         folder.mkdir()
         if done:
             session(folder, engine, order)
@@ -66,6 +80,23 @@ def test_what_is_told_depends_neither_on_the_order_nor_on_where_a_run_was_killed
         assert len(engine.queries) - asked == len(QUERIES) - done
     for other in told[1:]:
         assert other == told[0]
-    _, excluded, unread = told[0]
+    return told[0]
+
+
+@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
+def test_what_is_told_depends_neither_on_the_order_nor_on_where_a_run_was_killed(tmp_path: Path, done: int) -> None:
+    _, excluded, unread, _ = in_every_order(tmp_path, done, found)
     assert [(one.url, one.query) for one in excluded] == [("https://www.reddit.com/r/silk", "camels")]
     assert dict(unread) == {"https://gone.org/1": "https://gone.org/1 answered 404"}
+
+
+@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
+def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path: Path, done: int) -> None:
+    snippets, excluded, _, gone = in_every_order(tmp_path, done, copied)
+    assert [{snippet.url for snippet in own} for own in snippets] == [
+        {"https://copy.org/1", "https://alpha.org/1"},
+        {"https://alpha.org/1"},
+        {"https://alpha.org/1"},
+    ]
+    assert [(one.url, one.query) for one in excluded] == [("https://copy.org/1", "chromodynamics"), (WIKI, "camels")]
+    assert gone == {source_id(one.url) for one in excluded}

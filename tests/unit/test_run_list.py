@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from storm_pipeline.batch import TopicOrder, TopicRow
+from storm_pipeline.batch.rows import State
+from storm_pipeline.batch.store import BatchStore
 from storm_pipeline.cli import app
 from storm_pipeline.events import (
     CallFinished,
@@ -27,6 +30,8 @@ from storm_pipeline.events import (
 from storm_pipeline.run_list import list_runs, read_timeline, run_entry
 from storm_pipeline.runs import LogSink, RunStore
 from storm_pipeline.settings import Settings
+
+BATCH: dict[str, State] = {"Jade": "written", "Salt": "failed", "Tin": "waiting"}
 
 
 def call(cost: float | None = 0.25) -> CallFinished:
@@ -59,7 +64,7 @@ def command(*arguments: object, columns: int = 200) -> Result:
 
 
 def files(folder: Path) -> dict[str, tuple[int, bytes]]:
-    return {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in folder.iterdir()}
+    return {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in folder.iterdir() if p.is_file()}
 
 
 def test_runs_are_listed_with_how_each_stands(tmp_path: Path) -> None:
@@ -126,6 +131,49 @@ def test_what_is_no_run_or_is_damaged_is_told_in_its_row(
     assert entry.state == state
     assert told in entry.problem
     assert len(json.loads(command("runs", "--out", tmp_path, "--json").stdout)) == 2
+
+
+def a_batch(root: Path, created: float) -> Path:
+    """A batch of three topics, two of which have runs."""
+    rows = [TopicRow(n, TopicOrder(topic), state) for n, (topic, state) in enumerate(BATCH.items(), 1)]
+    with BatchStore.create(root, "roads", rows, settings={}, at_once=2, repeated=0) as store:
+        made(store.folder, "Jade", call(), status="finished", created=created + 1)
+        made(store.folder, "Salt", call(), status="failed", created=created + 2)
+    path = store.folder / "batch.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"created": created}), encoding="utf-8")
+    return store.folder
+
+
+def test_a_batch_is_listed_with_its_runs(tmp_path: Path) -> None:
+    now = time.time()
+    made(tmp_path, "Amber", call(), status="finished", created=now - 300)
+    batch = a_batch(tmp_path, now - 200)
+    made(tmp_path, "Brass", call(), status="finished", created=now - 100)
+    before = files(batch)
+    entries = list_runs(tmp_path)
+    assert [(entry.state, entry.topic) for entry in entries] == [
+        ("finished", "Brass"),
+        ("failed", "Salt"),
+        ("finished", "Jade"),
+        ("batch", "3 topics: 1 written, 1 failed, 1 waiting"),
+        ("finished", "Amber"),
+    ]
+    shown = command("runs", "--out", tmp_path)
+    assert (shown.exit_code, str(batch) in shown.stdout) == (0, True)
+    assert len(json.loads(command("runs", "--out", tmp_path, "--json").stdout)) == 5
+    assert [entry.topic for entry in list_runs(batch)] == ["Salt", "Jade"]
+    asked = command("show", batch)
+    assert (asked.exit_code, f"storm runs --out {batch}" in asked.stderr) == (1, True)
+    assert files(batch) == before
+
+
+def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
+    batch = a_batch(tmp_path, time.time())
+    (batch / "batch.json").write_text("{", encoding="utf-8")
+    *runs, last = list_runs(tmp_path)
+    assert [entry.topic for entry in runs] == ["Salt", "Jade"]
+    assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
+    assert command("runs", "--out", tmp_path).exit_code == 0
 
 
 def test_events_with_wrong_values_are_left_out(tmp_path: Path) -> None:

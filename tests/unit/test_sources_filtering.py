@@ -85,16 +85,30 @@ def test_passages_of_one_page_are_read_together() -> None:
     assert "100% of its runs" in engine.excluded[0].reason
 
 
-def test_a_page_once_excluded_stays_so() -> None:
+@given(st.permutations(["page", "copy", "both", "other"]))
+def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
     words = " ".join(f"word{n}" for n in range(40))
-    shown = iter([words, "something else entirely, which nobody has excluded"])
-    engine = ReliableSearch(
-        FakeSearch(lambda _: [Snippet("https://copy.example/1", "t", next(shown))]),
-        Judge("any"),
-        GroundTruth(texts=[words]),
-    )
-    assert engine.search("a", 1) == engine.search("b", 1) == ()
-    assert len(engine.excluded) == 1
+    page, copy = Snippet(SILK, "t", words), Snippet("https://copy.example/1", "t", words)
+    other = Snippet(copy.url, "t", "something else entirely, which nobody has excluded")
+    found = {"page": [page], "copy": [copy], "both": [copy, page], "other": [other]}
+    engine = ReliableSearch(FakeSearch(found), Judge("any"), GroundTruth([SILK]))
+    assert {query: list(engine.search(query, 2)) for query in queries} == {
+        "page": [],
+        "copy": [copy],
+        "both": [],
+        "other": [other],
+    }
+    assert [(one.url, one.query) for one in engine.excluded] == [(copy.url, "both"), (SILK, "both")]
+    assert {(one.url, one.query) for one in engine.sightings} == {
+        *((copy.url, query) for query in ("both", "copy", "other")),
+        *((SILK, query) for query in ("both", "page")),
+    }
+
+
+def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
+    engine = filtered(*GOOD)
+    engine.search("silk", 2)
+    assert engine.sightings == frozenset()
 
 
 @pytest.mark.parametrize(

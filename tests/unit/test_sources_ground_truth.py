@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.sources.copies import Sighting, copies
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.mirrors import wikipedia_article
 
@@ -130,11 +131,25 @@ def test_pages_that_repeat_a_known_text_are_recognised() -> None:
     assert truth.recognise("https://quoting.example/1", "Beads", quoting) is None
 
 
-def test_copies_found_after_the_page_itself_are_recognised_by_what_it_showed() -> None:
+def test_copies_are_recognised_by_what_a_search_shows_of_the_page_and_what_is_known_never_changes() -> None:
     truth = GroundTruth([SILK])
-    assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
     assert truth.recognise(SILK, "Silk Road", PROSE)
-    assert truth.recognise("https://copy.example/1", "Caravans", PROSE)
+    assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
+    assert truth.knowing([PROSE]).knowing([OTHER_PROSE]).recognise("https://copy.example/1", "Caravans", PROSE)
+    assert truth.knowing([PROSE]).named("https://copy.example/1", "Caravans") is None
+    assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
+
+
+@given(st.permutations(range(4)))
+def test_copies_are_found_whatever_search_was_first(order: list[int]) -> None:
+    seen = [
+        Sighting("https://copy.example/1", "Caravans", PROSE, "b"),
+        Sighting("https://copy.example/1", "Caravans", OTHER_PROSE, "a"),
+        Sighting(SILK, "Silk Road", PROSE, "c"),
+        Sighting("https://other.example/1", "Beads", OTHER_PROSE, "c"),
+    ]
+    found = copies([seen[n] for n in order], GroundTruth([SILK]))
+    assert {(one.url, one.query) for one in found} == {("https://copy.example/1", "b"), (SILK, "c")}
 
 
 def test_what_a_copy_adds_of_its_own_is_not_held_against_others() -> None:

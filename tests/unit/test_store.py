@@ -157,6 +157,24 @@ def test_another_form_of_an_embedded_snippet_takes_its_place() -> None:
     assert embedder.texts == [bare.text, "camel", titled.text]
 
 
+@settings(max_examples=30, deadline=None)
+@given(several, st.integers(0, 7))
+def test_a_removed_source_is_as_if_it_had_never_come(found: list[Snippet], mask: int) -> None:
+    sources = sorted({snippet.source_id for snippet in found})
+    gone = {one for n, one in enumerate(sources) if (mask >> n % 3) & 1}
+    left = [snippet for snippet in found if snippet.source_id not in gone]
+    with ReferenceStore(HashingEmbedder()) as store, ReferenceStore(HashingEmbedder()) as other:
+        store.add(found)
+        store.search(QUERIES, 3)
+        store.remove(gone | {"s000000000000"})
+        other.add(left)
+        assert store.search(QUERIES, 9) == other.search(QUERIES, 9)
+        assert (store.sources(), len(store)) == (other.sources(), len(other))
+        store.add(found)
+        other.add(found)
+        assert store.search(QUERIES, 9) == other.search(QUERIES, 9)
+
+
 def test_the_best_snippet_comes_first() -> None:
     with ReferenceStore(HashingEmbedder()) as store:
         store.add(numbered(50))
