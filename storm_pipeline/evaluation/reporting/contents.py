@@ -68,11 +68,12 @@ def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
 
 def _table_part(results: ExperimentResults, table: Table) -> Part:
     origin = f" (as {table.group.origin})" if table.group.origin else ""
-    blocks: list[Block] = [_means(table), *map(Text, gaps(table)), *map(Text, _judge_lines(results, table))]
+    blocks: list[Block] = [means_grid(table), *map(Text, gaps(table)), *map(Text, _judge_lines(results, table))]
     return Part(table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_against(results, table)))
 
 
-def _means(table: Table) -> Grid:
+def means_grid(table: Table) -> Grid:
+    """A row a method, a column a measure: mean, interval, number of topics."""
     places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
     rows = tuple(
         (Cell(method), *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
@@ -109,10 +110,11 @@ def _against(results: ExperimentResults, table: Table) -> list[Part]:
         "one corrected by Holm's method over all comparisons of this table."
     )
     texts = (Text(told), *map(Text, verdict(table, results.baseline)))
-    return [Part(key, title, (*texts, _comparisons(table.paired), *difference_figures(results, table)))]
+    return [Part(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
 
 
-def _comparisons(paired: Sequence[Paired]) -> Grid:
+def comparison_grid(paired: Sequence[Paired]) -> Grid:
+    """A row a comparison with the baseline: difference with interval, both tests, each beside its corrected p."""
     columns = ("method", "measure", "difference", "topics", "t-test p", "corrected", "permutation p", "corrected")
     return Grid(columns, tuple(_comparison(row) for row in paired), names=2)
 

@@ -71,8 +71,8 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
     def draw(drawing: "Drawing") -> None:
         axes = drawing.subplots()
         axes.axvline(0, color="#777777", linewidth=0.8, linestyle="--")
-        for place, (_, values) in enumerate(rows):
-            colour = _COLOURS[place % len(_COLOURS)]
+        for place, (method, values) in enumerate(rows):
+            colour = _COLOURS[results.methods.index(method) % len(_COLOURS)]
             spread = [place + 0.1 + 0.22 * (i % 3) / 2 for i in range(len(values))]
             axes.plot(values, spread, "o", color=colour, markersize=4, alpha=0.45, markeredgewidth=0)
             _cross(axes, interval(values), place - 0.16, colour, "D")
@@ -128,6 +128,8 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
             means = [cost.mean for _, cost, _ in points]
             if min(means) > 0 and max(means) > 20 * min(means):
                 axes.set_xscale("log")
+                axes.xaxis.set_minor_formatter("")
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,g}k" if value >= 1000 else f"{value:g}")
             axes.set_xlabel(f"{axis} an article")
         grid[0][0].set_ylabel(measure.name)
         handles, labels = grid[0][0].get_legend_handles_labels()

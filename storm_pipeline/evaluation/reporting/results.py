@@ -139,7 +139,8 @@ def save_results(path: Path, results: ExperimentResults) -> None:
     """
     from storm_pipeline.runs import write_atomically
 
-    content = {"format": FORMAT, **_plain(results)}
+    readable = _File(results=_plain(results)).results  # what is written can be read, and a whole number is a float
+    content = {"format": FORMAT, **_plain(readable)}
     try:
         write_atomically(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     except OSError as error:

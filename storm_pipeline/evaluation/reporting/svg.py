@@ -74,7 +74,10 @@ def _drawn(element: "etree._Element", name: str) -> str:
     text = escape(element.text or "") if tag in {"text", "tspan"} else ""
     if tag in {"g", "defs"} and not inside:
         return ""
-    own = "".join(f" {key}={quoteattr(value)}" for key, value in _attributes(element, name).items())
+    kept = _attributes(element, name)
+    if tag == "use" and "href" not in kept:
+        return ""
+    own = "".join(f" {key}={quoteattr(value)}" for key, value in kept.items())
     return f"<{tag}{own}>{text}{inside}</{tag}>" if text or inside else f"<{tag}{own}/>"
 
 
