@@ -8,7 +8,7 @@ import numpy as np
 _RESAMPLES = 10_000
 _SEED = 20240229
 _NO_SPREAD = 1e-12
-"""Differences that vary by no more than this share of the values are one difference, apart from rounding."""
+"""Values that vary by no more than this share of the greatest are one value, apart from rounding."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def interval(values: Sequence[float]) -> Interval:
     mean = float(sample.mean())
     if len(sample) < 2:
         return Interval(mean, None, None, len(sample))
-    if np.ptp(sample) == 0:
+    if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max():
         return Interval(mean, mean, mean, len(sample))
     method = "BCa" if len(sample) > 2 else "percentile"
     found = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method=method, rng=np.random.default_rng(_SEED))

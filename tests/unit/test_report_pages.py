@@ -245,6 +245,28 @@ def test_cost_is_dollars_where_they_are_known_and_tokens_where_not() -> None:
     assert of(0.0).startswith("rouge_1 against tokens and seconds an article.")
 
 
+def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
+    values = {
+        "direct": [{"rouge_1": 0.1, "tokens_in": 5, "tokens_out": 5}],
+        "storm": [{"rouge_1": 0.4, "seconds": 9.0}],
+        "rr": ["lost"],
+    }
+    figure = cost_figure(results_of(values, (ROUGE, SECONDS, *TOKENS)), ROUGE)
+    assert figure is not None
+    assert [figure.svg.count(f">{name}</text>") for name in ("direct", "storm", "rr")] == [1, 1, 0]
+
+
+def test_cost_is_on_a_scale_of_powers_where_it_differs_much() -> None:
+    values = {
+        name: [{"rouge_1": 0.1, "seconds": seconds}, {"rouge_1": 0.2, "seconds": 2 * seconds}]
+        for name, seconds in (("direct", 9.0), ("storm", 9000.0))
+    }
+    figure = cost_figure(results_of(values, (ROUGE, SECONDS)), ROUGE)
+    assert figure is not None
+    assert [f">{tick}</text>" in figure.svg for tick in ("10", "100", "1k", "10k")] == [True] * 4
+    assert "mathdefault" not in figure.svg
+
+
 def test_nothing_to_draw_gives_no_plot() -> None:
     apart = results_of({"direct": [{"rouge_1": 0.1}, {}], "storm": [{}, {"rouge_1": 0.2}]})
     assert difference_figure(apart, ROUGE) is None

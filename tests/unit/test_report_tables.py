@@ -60,7 +60,7 @@ def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:
     assert told[1].startswith("Without the correction, 0 of 2 p-values")
     assert told[2] == "The paired t-test, corrected likewise, decides otherwise on storm in rouge_1 (p = 0.006)."
     assert told[3] == (
-        "Over 4 topics a permutation test cannot give a p below 2/2^4 = 0.125, or 0.250 once corrected for "
+        "Over 4 topics a permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 once corrected for "
         "2 comparisons: nothing in this table could have been significant, however large the differences."
     )
 
@@ -81,7 +81,7 @@ def test_a_significant_difference_is_named_and_weighed() -> None:
         "1 of 1 difference from direct is significant by the permutation test, corrected for 1 comparison (p < 0.05): "
         "storm is better in rouge_1 (+0.135, p = 0.008)."
     )
-    assert told[1] == "Over 8 topics a permutation test cannot give a p below 2/2^8 = 0.008."
+    assert told[1] == "Over 8 topics a permutation test cannot give a p below 2/2^8 = 0.00781."
     assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
 
 

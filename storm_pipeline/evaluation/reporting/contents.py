@@ -212,7 +212,7 @@ def _cut(text: str) -> str:
 
 def _judges(results: ExperimentResults) -> list[Part]:
     """The judges, with what they were calibrated on."""
-    blocks = [block for own in results.calibrations for block in _judge(own)]
+    blocks = [block for own in results.calibrations if own.measures for block in _judge(own)]
     return [Part("judges", "The judges", tuple(blocks))] if blocks else []
 
 

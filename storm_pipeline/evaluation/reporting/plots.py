@@ -89,25 +89,25 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
 
 
 def cost_figures(results: ExperimentResults, tables: Sequence[Table]) -> tuple[Figure, ...]:
-    """For each table of qualities, its first drawn measure against cost and against seconds.
-
-    Cost is dollars where every method's are known and some are not nothing, else tokens read and written.
-    """
+    """For each table of qualities, its first drawn measure against cost and against seconds."""
     chosen = [
         measure
         for table in tables
         for measure in [next((m for name in table.group.plotted for m in table.measures if m.name == name), None)]
         if measure is not None
     ]
-    summed = replace(results, results=tuple(map(_with_tokens, results.results)))
-    drawn = (cost_figure(summed, measure) for measure in chosen)
+    drawn = (cost_figure(results, measure) for measure in chosen)
     return tuple(figure for figure in drawn if figure is not None)
 
 
 def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
-    """One quality against cost and against seconds; None where no method has both."""
+    """One quality against cost and against seconds; None where no method has both.
+
+    Cost is dollars where every method's are known and some are not nothing, else tokens read and written.
+    """
+    summed = replace(results, results=tuple(map(_with_tokens, results.results)))
     panels = [
-        (axis, points) for axis in (_currency(results), _SECONDS) if (points := _points(results, axis, measure.name))
+        (axis, points) for axis in (_currency(results), _SECONDS) if (points := _points(summed, axis, measure.name))
     ]
     if not panels:
         return None
@@ -132,8 +132,8 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,g}k" if value >= 1000 else f"{value:g}")
             axes.set_xlabel(f"{axis} an article")
         grid[0][0].set_ylabel(measure.name)
-        handles, labels = grid[0][0].get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        shown = {label: mark for axes in grid[0] for mark, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+        drawing.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, frameon=False)
 
     told = " and ".join(axis for axis, _ in panels)
     caption = f"{measure.name} against {told} an article. Marks are means over topics, bars 95 % bootstrap intervals."
@@ -178,7 +178,8 @@ def _points(results: ExperimentResults, axis: str, measure: str) -> list[tuple[s
 
 
 def _currency(results: ExperimentResults) -> str:
-    known = [list(topic_means(results, method, _MONEY).values()) for method in results.methods]
+    written = dict.fromkeys(result.method for result in results.results if not result.failure)
+    known = [list(topic_means(results, method, _MONEY).values()) for method in written]
     return _MONEY if all(known) and any(value > 0 for own in known for value in own) else _TOKENS
 
 

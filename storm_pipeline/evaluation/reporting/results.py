@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.calibration import Calibration
 from storm_pipeline.evaluation.metrics.base import Measure, Metric, Parameters
+from storm_pipeline.runs import write_atomically
 
 FORMAT = 1
 """Version of the file; raised when an older reader would misread it."""
@@ -137,8 +138,6 @@ def save_results(path: Path, results: ExperimentResults) -> None:
     Raises:
         ExperimentError: it cannot be written.
     """
-    from storm_pipeline.runs import write_atomically
-
     readable = _File(results=_plain(results)).results  # what is written can be read, and a whole number is a float
     content = {"format": FORMAT, **_plain(readable)}
     try:

@@ -167,10 +167,10 @@ def _reach(tested: Sequence[Paired]) -> str:
     topics = max(paired.comparison.topics for paired in tested)
     floor = min(p for paired in tested if (p := smallest_p(paired.comparison.topics)) is not None)
     least = min(1.0, floor * len(tested))
-    shown = f"2/2^{topics} = {p_value(floor)}" if floor == 2 / 2**topics else p_value(floor).removeprefix("< ")
+    shown = f"2/2^{topics} = {floor:.3g}" if floor == 2 / 2**topics else f"{floor:.1g}"
     told = f"Over {plural(topics, 'topic')} a permutation test cannot give a p below {shown}"
     if len(tested) > 1:
-        told += f", or {p_value(least)} once corrected for {plural(len(tested), 'comparison')}"
+        told += f", or {least:.3g} once corrected for {plural(len(tested), 'comparison')}"
     if least >= LEVEL:
         told += ": nothing in this table could have been significant, however large the differences"
     return f"{told}."
