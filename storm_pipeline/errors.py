@@ -14,6 +14,7 @@
     ├── SourcesError         a list of sources cannot be read, fetched or trusted
     ├── DatasetError         a data set cannot be read or built
     ├── MetricError          a metric lacks what it needs: weights, data, a judge
+    ├── ExperimentError      an experiment's results cannot be read or written
     ├── StoreError           a saved reference store does not fit what loads it
     ├── RunError             a run folder cannot be written or read
     ├── StoppedError         the run was stopped by its user; it can be resumed
@@ -86,6 +87,10 @@ class DatasetError(StormError):
 
 class MetricError(StormError):
     """A metric lacks what it needs: weights, data, or a judge that can be asked."""
+
+
+class ExperimentError(StormError):
+    """An experiment's results cannot be read or written: absent, damaged, or of a newer version."""
 
 
 class StoreError(StormError):

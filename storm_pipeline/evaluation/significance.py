@@ -7,6 +7,8 @@ import numpy as np
 
 _RESAMPLES = 10_000
 _SEED = 20240229
+_NO_SPREAD = 1e-12
+"""Values that vary by no more than this share of the greatest are one value, apart from rounding."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Comparison:
         difference: mean of first minus second.
         topics: that both have a value for.
         t_test: p of the paired t-test, two-sided, as the papers report it; None for fewer than two topics or no spread.
-        permutation: p of the paired permutation test (signs flipped), two-sided, exact where there are few topics.
+        permutation: p of the paired permutation test (signs flipped), two-sided, exact for 13 topics or fewer; None for
+            fewer than two topics.
     """
 
     difference: float
@@ -57,7 +60,7 @@ def interval(values: Sequence[float]) -> Interval:
     mean = float(sample.mean())
     if len(sample) < 2:
         return Interval(mean, None, None, len(sample))
-    if np.ptp(sample) == 0:
+    if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max():
         return Interval(mean, mean, mean, len(sample))
     method = "BCa" if len(sample) > 2 else "percentile"
     found = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method=method, rng=np.random.default_rng(_SEED))
@@ -82,8 +85,9 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
         raise ValueError("the two methods have no topic in common")
     a, b = (np.array([values[topic] for topic in shared], dtype=float) for values in (first, second))
     difference = float((a - b).mean())
-    if len(shared) < 2 or np.ptp(a - b) == 0:
+    if len(shared) < 2:
         return Comparison(difference, len(shared), None, None)
+    spread = np.ptp(a - b) > _NO_SPREAD * max(np.abs(a).max(), np.abs(b).max())
     flipped = permutation_test(
         (a, b),
         lambda x, y, axis: np.mean(x - y, axis=axis),
@@ -92,7 +96,16 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
         n_resamples=_RESAMPLES,
         rng=np.random.default_rng(_SEED),
     )
-    return Comparison(difference, len(shared), float(ttest_rel(a, b).pvalue), float(flipped.pvalue))
+    t_test = float(ttest_rel(a, b).pvalue) if spread else None
+    return Comparison(difference, len(shared), t_test, float(flipped.pvalue))
+
+
+def smallest_p(topics: int) -> float | None:
+    """The least p that the permutation test of :func:`compare` can give for so many topics; None for fewer than two.
+
+    Two of the 2^n ways to flip signs are the extreme ones: 2 / 2^n, and where the flips are drawn, 2 / (draws + 1).
+    """
+    return max(2 / 2**topics, 2 / (_RESAMPLES + 1)) if topics > 1 else None
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.significance import compare, holm, interval
+from storm_pipeline.evaluation.significance import compare, holm, interval, smallest_p
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 P = st.floats(0, 1, allow_nan=False)
@@ -57,3 +57,28 @@ def test_one_topic_has_no_interval_and_no_test() -> None:
         compare({"a": 1.0}, {"b": 2.0})
     with pytest.raises(ValueError, match="at least one"):
         interval([])
+
+
+def test_one_and_the_same_difference_can_be_flipped_but_has_no_spread_for_a_t_test() -> None:
+    first = {"a": 0.3, "b": 0.5, "c": 0.7, "d": 0.9}
+    found = compare(first, {topic: value - 0.1 for topic, value in first.items()})
+    assert found.t_test is None
+    assert found.permutation == pytest.approx(2 / 16)
+    same = compare(first, first)
+    assert (same.t_test, same.permutation) == (None, 1.0)
+
+
+def test_rounding_is_no_spread() -> None:
+    found = interval([0.3 - 0.2, 0.5 - 0.4, 0.7 - 0.6])
+    assert found.low == found.mean == found.high
+
+
+@pytest.mark.parametrize("topics", [2, 5, 13, 14, 20])
+def test_no_permutation_test_goes_below_its_smallest_p(topics: int) -> None:
+    first = {str(n): float(n + 1) for n in range(topics)}
+    found = compare(first, dict.fromkeys(first, 0.0))
+    assert found.permutation == pytest.approx(smallest_p(topics))
+
+
+def test_one_topic_reaches_no_p() -> None:
+    assert smallest_p(1) is None

@@ -1,0 +1,239 @@
+"""From an experiment's results to the blocks of its report."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from storm_pipeline.evaluation.metrics.base import Measure
+from storm_pipeline.evaluation.reporting.blocks import Block, Cell, Grid, Part, Report, Text
+from storm_pipeline.evaluation.reporting.plots import cost_figures, difference_figures
+from storm_pipeline.evaluation.reporting.results import ExperimentResults, Judged, Result
+from storm_pipeline.evaluation.reporting.tables import Mean, Paired, Table, tables
+from storm_pipeline.evaluation.reporting.wording import (
+    UNDEFINED,
+    UNSCORED,
+    bounds,
+    column,
+    digits,
+    digits_of_values,
+    gaps,
+    judge_line,
+    number,
+    p_value,
+    plural,
+    signed,
+    unknown_judge,
+    verdict,
+)
+
+_LONGEST = 400
+"""Characters of a failure that are shown."""
+
+
+def report_of(results: ExperimentResults) -> Report:
+    """The report with its plots.
+
+    Raises:
+        MissingExtraError: a library of the extra ``eval`` is not installed.
+    """
+    found = tables(results)
+    parts = (
+        *(_table_part(results, table) for table in found),
+        _cost_part(results, found),
+        *_topic_parts(results, found),
+        *_failures(results),
+        *_judges(results),
+        *_facts(results),
+    )
+    return Report(results.title, (*_opening(results, found), *map(Text, results.notes)), parts)
+
+
+def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
+    written = sum(not result.failure for result in results.results)
+    told = (
+        f"{plural(len(results.methods), 'method')} on {plural(len(results.topics), 'topic')}: "
+        f"{written:,} of {plural(len(results.results), 'article')} written."
+    )
+    if not found:
+        return [Text(told), Text("No article has a value, so there is no table.")]
+    return [
+        Text(told),
+        Text(
+            "Means are over topics (over the seeds of a topic first), with 95 % bootstrap intervals and the number of "
+            "topics. An arrow tells which way is better; the best mean of a column is bold, which says nothing of "
+            f"chance: the comparisons with {results.baseline or 'a baseline'} below each table do."
+        ),
+    ]
+
+
+def _table_part(results: ExperimentResults, table: Table) -> Part:
+    origin = f" (as {table.group.origin})" if table.group.origin else ""
+    blocks: list[Block] = [means_grid(table), *map(Text, gaps(table)), *map(Text, _judge_lines(results, table))]
+    return Part(table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_against(results, table)))
+
+
+def means_grid(table: Table) -> Grid:
+    """A row a method, a column a measure: mean, interval, number of topics."""
+    places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
+    rows = tuple(
+        (Cell(method), *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
+        for method, means in zip(table.methods, table.means, strict=True)
+    )
+    return Grid(("method", *map(column, table.measures)), rows)
+
+
+def _mean(mean: Mean, places: int) -> Cell:
+    if mean.interval is None:
+        return Cell("no value")
+    detail = f"{bounds(mean.interval, places)} ({mean.interval.topics})".strip()
+    return Cell(number(mean.interval.mean, places), detail, mean.best)
+
+
+def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
+    names = [measure.name for measure in table.measures]
+    lines = [judge_line(own, names) for own in results.calibrations if set(own.measures) & set(names)]
+    known = {name for own in results.calibrations for name in own.measures}
+    missing = [name for name in names if name in table.group.judged and name not in known]
+    return [*lines, unknown_judge(missing)] if missing else lines
+
+
+def _against(results: ExperimentResults, table: Table) -> list[Part]:
+    """The comparisons of a table and their plots; none where nothing can be compared."""
+    if not any(measure.better != "neither" for measure in table.measures):
+        return []
+    key, title = f"{table.group.key}-against", f"Against {results.baseline}"
+    if not table.paired:
+        told = f"Nothing to compare: no other method has a value for a topic for which {results.baseline} has one."
+        return [Part(key, title, (Text(told),))]
+    told = (
+        "Differences (method minus baseline) are over the topics that both have a value for. Beside each p stands the "
+        "one corrected by Holm's method over all comparisons of this table."
+    )
+    texts = (Text(told), *map(Text, verdict(table, results.baseline)))
+    return [Part(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
+
+
+def comparison_grid(paired: Sequence[Paired]) -> Grid:
+    """A row a comparison with the baseline: difference with interval, both tests, each beside its corrected p."""
+    columns = ("method", "measure", "difference", "topics", "t-test p", "corrected", "permutation p", "corrected")
+    return Grid(columns, tuple(_comparison(row) for row in paired), names=2)
+
+
+def _comparison(row: Paired) -> tuple[Cell, ...]:
+    own = row.comparison
+    places = digits([own.difference])
+    tests = (own.t_test, row.corrected_t, own.permutation, row.corrected_permutation)
+    return (
+        Cell(row.method),
+        Cell(column(row.measure)),
+        Cell(signed(own.difference, places), bounds(row.interval, places)),
+        Cell(str(own.topics)),
+        *(Cell(p_value(p)) for p in tests[:3]),
+        Cell(p_value(tests[3]), strong=row.significant),
+    )
+
+
+def _cost_part(results: ExperimentResults, found: Sequence[Table]) -> Part:
+    figures = cost_figures(results, found)
+    none = "No plot: for no method are both a quality and what it cost (dollars, tokens or seconds) known."
+    return Part("cost-quality", "Cost against quality", figures or (Text(none),))
+
+
+def _topic_parts(results: ExperimentResults, found: Sequence[Table]) -> list[Part]:
+    """Every article's values, table by table."""
+    if not found:
+        return []
+    legend = Text(f"{UNDEFINED} is not defined, {UNSCORED} was not scored. Articles that failed are listed below.")
+    below = tuple(
+        Part(f"{t.group.key}-topics", t.group.title, (topic_grid(results, t.measures),), folded=True) for t in found
+    )
+    return [Part("topics", "Topic by topic", (legend,), below)]
+
+
+def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
+    """A row an article, by topic; the seed is told where there are several."""
+    seeds = len({result.seed for result in results.results}) > 1
+    topics, methods = ({name: i for i, name in enumerate(own)} for own in (results.topics, results.methods))
+    written = sorted(
+        (result for result in results.results if not result.failure),
+        key=lambda own: (topics[own.topic], methods[own.method], own.seed),
+    )
+    places = {
+        m.name: digits_of_values([v for own in written if (v := own.values.get(m.name)) is not None]) for m in measures
+    }
+    rows = tuple(
+        (
+            Cell(own.topic),
+            Cell(own.method),
+            *([Cell(str(own.seed))] if seeds else []),
+            *(Cell(_value(own, m.name, places[m.name])) for m in measures),
+        )
+        for own in written
+    )
+    heads = ("topic", "method", *(["seed"] if seeds else []))
+    return Grid((*heads, *map(column, measures)), rows, names=2)
+
+
+def _value(result: Result, measure: str, places: int) -> str:
+    if measure not in result.values:
+        return UNSCORED
+    value = result.values[measure]
+    return UNDEFINED if value is None or not math.isfinite(value) else number(value, places)
+
+
+def _failures(results: ExperimentResults) -> list[Part]:
+    """Counts by method, and each failure."""
+    failed = [result for result in results.results if result.failure]
+    if not failed:
+        return []
+    asked, lost = Counter(own.method for own in results.results), Counter(own.method for own in failed)
+    counts = tuple(
+        (Cell(method), *(Cell(str(n)) for n in (asked[method], asked[method] - lost[method], lost[method])))
+        for method in results.methods
+    )
+    rows = tuple((Cell(own.topic), Cell(own.method), Cell(str(own.seed)), Cell(_cut(own.failure))) for own in failed)
+    told = Text("An article that failed has no values, so its method's means are over the topics that are left.")
+    return [
+        Part(
+            "failures",
+            "Failures",
+            (
+                told,
+                Grid(("method", "articles", "written", "failed"), counts),
+                Grid(("topic", "method", "seed", "why"), rows, names=4),
+            ),
+        )
+    ]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
+def _judges(results: ExperimentResults) -> list[Part]:
+    """The judges, with what they were calibrated on."""
+    blocks = [block for own in results.calibrations if own.measures for block in _judge(own)]
+    return [Part("judges", "The judges", tuple(blocks))] if blocks else []
+
+
+def _judge(own: Judged) -> list[Block]:
+    told = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
+    text = Text(judge_line(own, own.measures) + (f" Parameters: {told}." if told else ""))
+    if own.calibration is None or not own.calibration.rows:
+        return [text]
+    rows = tuple(
+        (
+            Cell(row.task),
+            Cell(f"{row.pairs:,}"),
+            Cell(f"{row.positives:.0%}"),
+            *(Cell(str(interval)) for interval in (row.auc, row.balanced_accuracy, row.f1)),
+            Cell(f"{row.always_yes:.2f}"),
+        )
+        for row in own.calibration.rows
+    )
+    return [text, Grid(("task", "pairs", "supported", "AUC", "balanced accuracy", "F1", "F1 of always yes"), rows)]
+
+
+def _facts(results: ExperimentResults) -> list[Part]:
+    rows = tuple((Cell(name), Cell(value)) for name, value in results.facts.items())
+    return [Part("facts", "To repeat it", (Grid(("what", "which"), rows, names=2),))] if rows else []

@@ -1,0 +1,128 @@
+"""Which measure stands in which table: the papers' own tables, then what describes an article and what it cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.evaluation.metrics.base import Measure
+
+
+@dataclass(frozen=True)
+class Group:
+    """The plan of a table.
+
+    Attributes:
+        key: short, for file names and anchors.
+        title: of the table.
+        origin: the table of a paper that it is like; empty where it is like none.
+        measures: names of its columns, in order.
+        judged: those among them that rest on a judge.
+        plotted: those among them whose differences are drawn; the first is drawn against cost too.
+    """
+
+    key: str
+    title: str
+    origin: str
+    measures: tuple[str, ...]
+    judged: tuple[str, ...] = ()
+    plotted: tuple[str, ...] = ()
+
+
+_RUBRIC = ("interest", "organisation", "relevance", "coverage")
+_ALCE = ("citation_recall_alce", "citation_precision_alce")
+_ERRORS = (
+    "unsupported",
+    *(f"error_{kind}" for kind in ("uncited", "inference", "paraphrase", "irrelevant", "split", "supported")),
+)
+_GRADES = tuple(
+    f"{name}_0_5" for name in ("fluency", "informativeness", "outline", "focus", "organisation", "coverage")
+)
+_WIKIGEN = ("citation_recall_wikigenbench", "citation_precision_wikigenbench", "citation_rate_wikigenbench")
+
+GROUPS = (
+    Group(
+        "article",
+        "Article quality",
+        "STORM, Table 2",
+        (*_RUBRIC, "rouge_1", "rouge_l", "article_entity_recall"),
+        judged=_RUBRIC,
+        plotted=("rouge_1", "article_entity_recall", "organisation", "coverage"),
+    ),
+    Group(
+        "outline",
+        "Outline quality",
+        "STORM, Table 3",
+        ("heading_soft_recall", "heading_entity_recall"),
+        plotted=("heading_soft_recall", "heading_entity_recall"),
+    ),
+    Group("citations", "Citation quality (ALCE)", "STORM, Table 4", _ALCE, judged=_ALCE, plotted=_ALCE),
+    Group("unsupported", "Unsupported sentences", "STORM, Table 9 and Figure 6", _ERRORS, judged=_ERRORS),
+    Group(
+        "wikigenbench",
+        "Writing, informativeness and overlap",
+        "WikiGenBench",
+        (*_GRADES, "ib_score", "bleu_1", "bleu_4", "meteor", "rouge_l_wikigenbench"),
+        judged=(*_GRADES, "ib_score"),
+        plotted=("meteor", "ib_score", "fluency_0_5", "informativeness_0_5"),
+    ),
+    Group(
+        "citations-wikigenbench",
+        "Citation quality (WikiGenBench)",
+        "WikiGenBench",
+        _WIKIGEN,
+        judged=_WIKIGEN,
+        plotted=_WIKIGEN[:2],
+    ),
+    Group(
+        "density",
+        "Knowledge density",
+        "OmniThink",
+        ("knowledge_density", "cited_density", "distinct_facts"),
+        plotted=("knowledge_density",),
+    ),
+    Group(
+        "overlap",
+        "ROUGE in parts",
+        "",
+        (
+            "rouge_1_precision",
+            "rouge_1_recall",
+            "rouge_2",
+            "rouge_2_precision",
+            "rouge_2_recall",
+            "rouge_l_precision",
+            "rouge_l_recall",
+        ),
+    ),
+    Group(
+        "shape",
+        "Shape",
+        "STORM, Tables 5 and 7",
+        (
+            "words",
+            "length_ratio",
+            "sentences",
+            "sections",
+            "headings",
+            "references",
+            "references_collected",
+            "bibliography_cited",
+            "repeated_4grams",
+            "article_entities",
+            "heading_entities",
+        ),
+    ),
+    Group("cost", "Cost", "", ("dollars", "calls", "tokens_in", "tokens_cached", "tokens_out", "seconds")),
+)
+"""All of them, in the order of the report."""
+
+OTHER = Group("other", "Further measures", "", ())
+"""Where a measure stands that has no table of its own."""
+
+
+def grouped(measures: Sequence[Measure]) -> list[tuple[Group, tuple[Measure, ...]]]:
+    """Each table that has a measure, with its measures in the order of its columns."""
+    known = {measure.name: measure for measure in measures}
+    found = [(group, tuple(known[name] for name in group.measures if name in known)) for group in GROUPS]
+    placed = {name for group in GROUPS for name in group.measures}
+    rest = tuple(measure for measure in measures if measure.name not in placed)
+    return [(group, own) for group, own in [*found, (OTHER, rest)] if own]

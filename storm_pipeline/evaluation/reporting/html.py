@@ -1,0 +1,50 @@
+"""A report as one self-contained HTML page: no script, nothing loaded, plots inside.
+
+Every text goes through jinja2's autoescaping. Plots are the one markup that is taken over, and they are made by
+:func:`storm_pipeline.evaluation.reporting.svg.inert`; the page's policy lets its own style act and nothing else.
+"""
+
+import base64
+import functools
+import hashlib
+from typing import TYPE_CHECKING
+
+from storm_pipeline.evaluation.reporting.blocks import Block, Figure, Report
+from storm_pipeline.text import tidy
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def to_html(report: Report, *, lang: str = "en") -> str:
+    """Render a report as a page.
+
+    Args:
+        report: what to render.
+        lang: language tag of the report (BCP 47).
+    """
+    return _template().render(report=report, lang=lang)
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__.lower()
+
+
+def _csp_hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@functools.cache
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("storm_pipeline.evaluation.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"csp_hash": _csp_hash, "kind": _kind, "tidy": tidy}
+    environment.tests["figure"] = lambda block: isinstance(block, Figure)
+    return environment.get_template("report.html")

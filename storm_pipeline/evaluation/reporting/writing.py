@@ -1,0 +1,46 @@
+"""The report's files in one folder."""
+
+from pathlib import Path
+
+from storm_pipeline.errors import ExperimentError
+from storm_pipeline.evaluation.reporting.contents import report_of
+from storm_pipeline.evaluation.reporting.html import to_html
+from storm_pipeline.evaluation.reporting.markdown import PLOTS, to_markdown
+from storm_pipeline.evaluation.reporting.results import RESULTS, ExperimentResults, save_results
+from storm_pipeline.runs import write_atomically
+
+
+def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:
+    """Write ``results.json``, ``report.md``, ``report.html`` and ``plots/*.svg``; equal results give equal bytes.
+
+    The results are written first, so that they are kept whatever happens to the pages. Plots of an earlier report in
+    this folder that this one lacks are deleted; no other file is touched.
+
+    Args:
+        folder: is made where it is absent.
+        results: of the experiment.
+
+    Returns:
+        The files, in the order named above.
+
+    Raises:
+        ExperimentError: the folder cannot be written.
+        MissingExtraError: a library of the extra ``eval`` is not installed.
+    """
+    plots = folder / PLOTS
+    try:
+        plots.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExperimentError(f"cannot make the folder {plots}: {error.strerror}; choose another") from error
+    save_results(folder / RESULTS, results)
+    report = report_of(results)
+    files = {folder / "report.md": to_markdown(report), folder / "report.html": to_html(report)}
+    files |= {plots / figure.name: figure.svg for figure in report.figures()}
+    try:
+        for path, text in files.items():
+            write_atomically(path, text)
+        for old in {*plots.glob("difference-*.svg"), *plots.glob("cost-*.svg")} - files.keys():
+            old.unlink()
+    except OSError as error:
+        raise ExperimentError(f"cannot write {error.filename}: {error.strerror}; choose another folder") from error
+    return (folder / RESULTS, *files)
