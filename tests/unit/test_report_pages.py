@@ -246,7 +246,7 @@ def test_cost_is_dollars_where_they_are_known_and_tokens_where_not() -> None:
 
 
 def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
-    values = {
+    values: dict[str, list[dict[str, float | None] | str]] = {
         "direct": [{"rouge_1": 0.1, "tokens_in": 5, "tokens_out": 5}],
         "storm": [{"rouge_1": 0.4, "seconds": 9.0}],
         "rr": ["lost"],

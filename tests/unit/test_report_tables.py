@@ -85,6 +85,18 @@ def test_a_significant_difference_is_named_and_weighed() -> None:
     assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
 
 
+def test_significant_differences_are_told_method_by_method() -> None:
+    rows = {
+        method: [{"heading_soft_recall": base + 0.01 * n, "heading_entity_recall": base + 0.02 * n} for n in range(9)]
+        for method, base in (("direct", 0.1), ("storm", 0.5))
+    }
+    results = results_of(rows, (Measure("heading_soft_recall"), Measure("heading_entity_recall")))
+    assert (
+        "storm is better in heading_soft_recall (+0.400, p = 0.008) and heading_entity_recall (+0.400, p = 0.008)."
+        in (verdict(table_of(results, "outline"), "direct")[0])
+    )
+
+
 def test_one_topic_allows_no_test() -> None:
     one = results_of({"direct": [{"rouge_1": 0.1}], "storm": [{"rouge_1": 0.4}]})
     (paired,) = table_of(one).paired

@@ -128,11 +128,12 @@ def _found(tested: Sequence[Paired], baseline: str) -> str:
             f"No difference from {baseline} is significant {by}: at this size none is told from chance, "
             "which does not show that there is none."
         )
-    told = "; ".join(
-        f"{p.method} is {'better' if p.better else 'worse'} in {p.measure.name} "
-        f"({signed(p.comparison.difference, digits([p.comparison.difference]))}, p {_is(p.corrected_permutation)})"
-        for p in significant
-    )
+    sides: dict[str, list[str]] = {}
+    for own in significant:
+        difference = signed(own.comparison.difference, digits([own.comparison.difference]))
+        shown = f"{own.measure.name} ({difference}, p {_is(own.corrected_permutation)})"
+        sides.setdefault(f"{own.method} is {'better' if own.better else 'worse'} in", []).append(shown)
+    told = "; ".join(f"{side} {listed(shown)}" for side, shown in sides.items())
     other = f" The other {plural(rest, 'difference')} cannot be told from chance at this size." if rest else ""
     verb = "is" if len(significant) == 1 else "are"
     share = f"{len(significant)} of {plural(len(tested), 'difference')}"
