@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.references.facts import Fact, stem_set
+from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.text import words
 from storm_pipeline.types import Citation, Sentence
 
@@ -27,6 +28,8 @@ CITED = 0.40
 _ALSO = 0.04
 """A second fact is cited too when its score is this near to the best one's."""
 
+_OF_A_NAME = 4
+"""Letters that a name and its other forms begin with alike."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _RANGE = re.compile(
     r"(\d+(?:[.,]\d+)*)(?:st|nd|rd|th)?(?:\s(?:century|centuries|BC|AD|CE|BCE))*"
@@ -84,22 +87,16 @@ def _standing(
 def _attributed(
     sentence: Sentence, row: npt.NDArray[np.float64], facts: Sequence[Fact], known: str
 ) -> tuple[Citation, ...]:
-    needed, named = _figures(sentence.text), stem_set(" ".join(_names(sentence.text)))
-    spoken = stem_set(known)
+    needed = _figures(sentence.text)
     fitting = [
         (float(score), fact.citation)
         for score, fact in zip(row, facts, strict=True)
         if score >= ATTRIBUTED
         and needed <= _figures(f"{fact.title} {fact.text} {known}")
-        and named <= stem_set(f"{fact.title} {fact.text}") | spoken
+        and has_names(sentence.text, f"{fact.title} {fact.text} {known}")
     ]
     top = max((score for score, _ in fitting), default=0.0)
     return tuple(dict.fromkeys(c for score, c in sorted(fitting, key=lambda p: -p[0]) if score >= top - _ALSO))[:2]
-
-
-def _names(text: str) -> list[str]:
-    """Words with a capital that do not open the text."""
-    return [word for word in words(text)[1:] if word[0].isupper()]
 
 
 def _shared_words(texts: Sequence[str], facts: Sequence[Fact], known: str) -> npt.NDArray[np.float64]:
@@ -126,6 +123,22 @@ def _scores(
 
 def _recall(needed: frozenset[str], had: frozenset[str]) -> float:
     return len(needed & had) / len(needed) if needed else 0.0
+
+
+def has_names(text: str, source: str) -> bool:
+    """Whether the source has every name of the text: a word with a capital that does not open it.
+
+    A name may end otherwise (Europe, European), and an acronym may stand for words of the source.
+    """
+    had = words(source)
+    openings = {_opening(word) for word in had}
+    initials = "".join(word[0] for word in had).casefold()
+    names = (word for word in words(text)[1:] if word[0].isupper() and word.casefold() not in STOP_WORDS)
+    return all(_opening(name) in openings or (name.isupper() and name.casefold() in initials) for name in names)
+
+
+def _opening(word: str) -> str:
+    return word.casefold()[:_OF_A_NAME]
 
 
 def numbers(text: str) -> set[str]:

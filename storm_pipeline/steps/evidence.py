@@ -17,13 +17,20 @@ from storm_pipeline.steps.keeping_out import leave_out_copies
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Heading, Outline
 
+Matrix = npt.NDArray[np.float32]
 LEAST_RELEVANCE = 0.38
 """Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
 a word. A share, since the range of cosines differs from embedder to embedder."""
 FITTING = 0.85
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
-ON_TOPIC = 0.45
+ON_TOPIC = 0.5
 """A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
+PASSAGE_ON_TOPIC = 0.2
+"""A passage is about the topic if the mean cosine of its facts is at least this share of the best passage's."""
+DEFINING = 0.85
+"""A fact whose cosine to the topic is at least this share of the best one's may define the topic, …"""
+DISTINCT = 0.25
+"""… and does, if nowhere what sets it above the average section is this share of the most that does: it is the lead's."""
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5
@@ -75,16 +82,24 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
 
 
 def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
-    """The facts that are about the topic: they name it, or their page does, or they are like it.
+    """The facts that are about the topic: they are like it or name it, and so does their passage.
 
-    What a heading alone brings in (any machine for "Technology"), or a page that mentions the topic in passing, is
-    true and out of place.
+    What a heading alone brings in (any machine for "Technology"), or a page that mentions the topic in passing (of
+    whom died of a disease), is true and out of place.
     """
     if not facts:
         return []
     likeness = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts]) @ ctx.store.embed([topic])[0]
-    least = ON_TOPIC * likeness.max()
-    return [fact for fact, own in zip(facts, likeness, strict=True) if own >= least or _names(fact, topic)]
+    by_passage: dict[str, list[float]] = {}
+    for fact, own in zip(facts, likeness, strict=True):
+        by_passage.setdefault(fact.citation.snippet_id, []).append(float(own))
+    passages = {snippet: sum(own) / len(own) for snippet, own in by_passage.items()}
+    least, least_passage = ON_TOPIC * likeness.max(), PASSAGE_ON_TOPIC * max(passages.values())
+    return [
+        fact
+        for fact, own in zip(facts, likeness, strict=True)
+        if passages[fact.citation.snippet_id] >= least_passage and (own >= least or _names(fact, topic))
+    ]
 
 
 def _names(fact: Fact, topic: str) -> bool:
@@ -93,12 +108,13 @@ def _names(fact: Fact, topic: str) -> bool:
     return bool(wanted) and 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
 
 
-def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.NDArray[np.float32]:
+def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Matrix:
     """Sections × facts: how much each is about the section, and about the topic.
 
     The cosine to the section's heading and its nearest one, plus half of what sets it above the other sections', plus
     half of the cosine to the topic. The headings are read without the topic, which would make every fact alike to
-    every one of them.
+    every one of them. A fact that defines the topic is about none where the lead is given it by itself: where sections
+    are written sentence by sentence.
     """
     vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
     rows = []
@@ -106,9 +122,13 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> npt.N
         bare = ctx.store.embed([_without(outline.topic, title) for title in section.titles()]) @ vectors.T
         rows.append((bare[0] + bare.max(axis=0)) / 2)
     likeness = np.asarray(rows, dtype=np.float32)
-    about: npt.NDArray[np.float32] = vectors @ ctx.store.embed([outline.topic])[0]
-    result: npt.NDArray[np.float32] = likeness + (likeness - likeness.mean(axis=0) + about) / 2
-    return result
+    about: Matrix = vectors @ ctx.store.embed([outline.topic])[0]
+    contrast: Matrix = likeness - likeness.mean(axis=0)
+    relevance: Matrix = np.asarray(likeness + (contrast + about) / 2, dtype=np.float32)
+    if ctx.settings.by_sentence:
+        defines = (about >= DEFINING * about.max()) & (contrast.max(axis=0) < DISTINCT * contrast.max())
+        relevance[:, defines] = -1
+    return relevance
 
 
 def _without(topic: str, title: str) -> str:

@@ -1,18 +1,23 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
+from collections.abc import Sequence
+
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.support import check_support
 from storm_pipeline.sentences import is_complete, truncate_sentences
-from storm_pipeline.steps.wording import LONGEST_RUN, in_own_words
+from storm_pipeline.steps.wording import LONGEST_RUN, in_own_words, stands_alone
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Paragraph, Section, Sentence
 
 _LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
 _MOST_SENTENCES = 6
+_BEST_SOURCES = 3
+_THE_SAME = 0.8
+"""Cosine from which on two sentences say the same."""
 
 
 def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Paragraph, ...]:
@@ -29,11 +34,12 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
     with ctx.events.in_stage("lead"):
         try:
             alone = ctx.settings.by_sentence
-            told = _most_telling(ctx, topic, sections) if alone else _whole(ctx, topic, sections, body)
+            opening = _defining(ctx, topic) if alone else ()
+            told = _most_telling(ctx, topic, sections, opening) if alone else _whole(ctx, topic, sections, body)
         except ModelError as error:
             ctx.events.failed("no lead", error)
             return ()
-        kept = in_own_words(ctx, told, body, topic, alone=alone)
+        kept = in_own_words(ctx, told, [*opening, *body], topic, alone=alone)
         if not kept:
             ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
         return (Paragraph(kept),) if kept else ()
@@ -49,17 +55,33 @@ def _whole(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: lis
     return [s for s in checked.sentences if s.citations]
 
 
-def _most_telling(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> list[Sentence]:
-    """Of each section the cited sentence nearest to the topic, if it is long enough to be said in other words.
+def _defining(ctx: RunContext, topic: str) -> tuple[Fact, ...]:
+    """The fact of the best sources that is nearest to the topic: what it is. None where they have no whole sentence."""
+    found = ctx.store.search_fused([topic], _BEST_SOURCES)
+    facts = [fact for snippet in found for fact in facts_of(snippet) if stands_alone(fact.text)]
+    if not facts:
+        return ()
+    likeness = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts]) @ ctx.store.embed([topic])[0]
+    return (facts[int(likeness.argmax())],)
 
-    A small model that sums up a whole article ties together what does not belong together.
+
+def _most_telling(
+    ctx: RunContext, topic: str, sections: tuple[Section, ...], opening: Sequence[Fact]
+) -> list[Sentence]:
+    """The opening, then of each section the cited sentence nearest to the topic that says something else.
+
+    A small model that sums up a whole article ties together what does not belong together. What is too short to be
+    said in other words is passed over.
     """
-    told = []
+    told = [Sentence(fact.text, (fact.citation,)) for fact in opening]
     for section in sections:
         long = [s for s in section.sentences() if s.citations and word_count(s.text) > LONGEST_RUN]
-        if long:
-            likeness = ctx.store.embed([s.text for s in long]) @ ctx.store.embed([topic])[0]
-            told.append(long[int(likeness.argmax())])
+        vectors = ctx.store.embed([s.text for s in [*long, *told]])
+        said = vectors[: len(long)] @ vectors[len(long) :].T
+        new = [i for i in range(len(long)) if not told or said[i].max() < _THE_SAME]
+        if new:
+            likeness = vectors[new] @ ctx.store.embed([topic])[0]
+            told.append(long[new[int(likeness.argmax())]])
     return told[:_MOST_SENTENCES]
 
 

@@ -8,7 +8,7 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.support import check_support, numbers
+from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
@@ -57,6 +57,7 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
     """The sentence in other words with the same citations, or None where no try is both new and still supported."""
     own = [fact for fact in facts if fact.citation in sentence.citations]
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
+    shown = " ".join([about, sentence.text, *(fact.text for fact in own)])
     for _ in range(_TRIES):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
@@ -64,7 +65,7 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
             ctx.events.failed("rewording", error)
             return None
         told = parse_cited(reply, ()).sentences
-        if len(told) == 1 and _is_better(told[0].text, sentence, facts):
+        if len(told) == 1 and _is_better(told[0].text, sentence, facts) and has_names(told[0].text, f"{shown} {known}"):
             checked = check_support(
                 [Sentence(told[0].text, sentence.citations)], own, known=known, embed=ctx.store.embed
             )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from experiments import experiment
+from experiment_cases import experiment
 from nbclient import NotebookClient
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, fetch

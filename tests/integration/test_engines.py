@@ -155,7 +155,9 @@ def test_a_running_cluster_is_used_and_left_running(session: tuple[RayEngine, Pa
     address = ray.get_runtime_context().gcs_address
     path = os.pathsep.join([str(Path(work.__code__.co_filename).parent), str(Path.cwd())])
     env = {**os.environ, "PYTHONPATH": path}
-    client = subprocess.run([sys.executable, "-c", CLIENT, address], env=env, capture_output=True, text=True, timeout=50)
+    client = subprocess.run(
+        [sys.executable, "-c", CLIENT, address], env=env, capture_output=True, text=True, timeout=50, check=False
+    )
     assert (client.stdout, client.stderr) == ("25\n", "")
     assert dict(session[0].run(work, [Job("square", 5)])) == {Job("square", 5): Done(25, "square", str(Path.cwd()))}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from experiments import DOLLARS, ROUGE, SECONDS, TOKENS, WORDS, experiment, results_of
+from experiment_cases import DOLLARS, ROUGE, SECONDS, TOKENS, WORDS, experiment, results_of
 from markdown_it import MarkdownIt
 from strategies import HOSTILE
 

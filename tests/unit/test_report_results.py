@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from experiments import experiment
+from experiment_cases import experiment
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from experiments import ROUGE, SECONDS, WORDS, experiment, results_of
+from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 
 from storm_pipeline.evaluation.known_calibrations import KNOWN
 from storm_pipeline.evaluation.metrics.base import Measure
