@@ -13,12 +13,20 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 TOPIC ?= Renaissance
+
+# Experiments: LM=… SEARCH=… TOPICS=… SIZE=smoke|full, and whatever else `storm experiment run` takes in MORE=….
+SIZE ?= full
+MORE ?=
+STORM_DATA ?= $(firstword $(wildcard data ../shared/data) data)
+export STORM_DATA
+CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH)) $(if $(TOPICS),--topics $(TOPICS)) $(MORE)
+EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test check format assets bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-faults clean
+.PHONY: help setup demo test check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-faults clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 …"; exit 1; }
@@ -49,6 +57,39 @@ format: $(READY) ## let ruff rewrite the code
 
 assets: $(READY) ## fetch every pinned download into cache/models
 	@$(BIN)/storm assets pull --all
+
+freshwiki-data: $(READY) ## build a FreshWiki of any months (MONTHS="2026-09 2026-10"); asks Wikimedia
+	@$(BIN)/storm experiment data freshwiki $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/freshwiki $(MORE)
+
+freshwiki: $(READY) ## STORM beside its paper's baselines (LM=… SEARCH=… TOPICS=… SIZE=smoke|full)
+	$(EXPERIMENT) experiments/freshwiki.toml $(CHOICES)
+
+freshwiki-outlines: $(READY) ## their outlines alone (as above)
+	$(EXPERIMENT) experiments/freshwiki-outlines.toml $(CHOICES)
+
+freshwiki-ablations: $(READY) ## STORM without its parts (as above)
+	$(EXPERIMENT) experiments/freshwiki-ablations.toml $(CHOICES)
+
+freshwiki-report: $(READY) ## write the reports of these experiments anew, as far as they are
+	@for folder in runs/experiments/freshwiki*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
+
+wikigenbench-data: $(READY) ## build a WikiGenBench of any months (MONTHS=… SEARCH=…); asks Wikimedia and the web
+	@$(BIN)/storm experiment data wikigenbench $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/wikigenbench $(if $(SEARCH),--search $(SEARCH)) $(MORE)
+
+wikigenbench: $(READY) ## RR, RPRR, oRAG and STORM over each topic's documents (LM=… TOPICS=… SIZE=smoke|embedded|full)
+	$(EXPERIMENT) experiments/wikigenbench.toml $(CHOICES)
+
+wikigenbench-rankers: $(READY) ## RR by ranker (as above)
+	$(EXPERIMENT) experiments/wikigenbench-rankers.toml $(CHOICES)
+
+wikigenbench-documents: $(READY) ## RR by number and source of documents (as above)
+	$(EXPERIMENT) experiments/wikigenbench-documents.toml $(CHOICES)
+
+wikigenbench-report: $(READY) ## write the reports of these experiments anew, as far as they are
+	@for folder in runs/experiments/wikigenbench*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
+
+storm-runs: $(READY) ## the official system's recorded articles, scored
+	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
 
 bench-parse: $(READY) ## share of typed replies of the embedded model that parse
 	@$(BIN)/python benchmarks/parsing.py

@@ -10,6 +10,7 @@ from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
+from storm_pipeline.cli.experiment import experiment_app
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
@@ -33,6 +34,7 @@ app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC wi
 app.command(short_help="List the runs: how each stands, and what it took.")(runs)
 app.command(short_help="Tell what happened in RUN.")(show)
 app.add_typer(assets_app, name="assets")
+app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")
 

@@ -21,10 +21,15 @@ class CitedSentence:
 def cited_sentences(article: Article, *, lead: bool = True) -> tuple[CitedSentence, ...]:
     """The sentences of an article that hold a word, in reading order, with what they cite.
 
+    Of an article without any source, such as one that a model wrote from memory, there are none: how well it cites is
+    not defined, which is something else than badly.
+
     Args:
         article: every citation points at a snippet that it holds.
         lead: whether the lead's sentences belong to them.
     """
+    if not article.sources:
+        return ()
     titles = {source.id: source.title for source in article.sources}
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
     opening = 0 if lead else sum(len(paragraph.sentences) for paragraph in article.lead)

@@ -156,7 +156,9 @@ class _Submitted(Generic[J, R]):
         self._refs: dict[Future[R], Any] = {}
         self._told = False
 
-    def each(self, jobs: Iterable[J], at_once: int, halt: threading.Event) -> "Generator[tuple[J, Future[R]], None, None]":
+    def each(
+        self, jobs: Iterable[J], at_once: int, halt: threading.Event
+    ) -> "Generator[tuple[J, Future[R]], None, None]":
         """Each job when it has ended."""
         with closing(side_by_side(self._begin, jobs, at_once=at_once, halt=halt, tell=self._tell)) as ended:
             for job, future in ended:

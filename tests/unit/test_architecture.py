@@ -28,6 +28,7 @@ ORDER = [
     {"storm"},
     {"batch"},
     {"evaluation"},
+    {"experiments"},
     {"progress", "progress_board", "run_list"},
     {"cli", "__main__"},
 ]

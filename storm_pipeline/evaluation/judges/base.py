@@ -1,9 +1,12 @@
 """The seam of support judges: how far a passage supports a claim, as a score and a verdict."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+_REMEMBERED = 20_000
+"""Pairs: those of a hundred articles or so."""
 Parameters = Mapping[str, str | int | float]
 """What a judge's answers depend on: model, threshold, versions of prompts. Printed beside the scores."""
 
@@ -36,14 +39,16 @@ class SupportJudge(Protocol):
 
 
 class Remembering:
-    """A support judge that asks another one each pair once, however often it comes.
+    """A support judge that asks another one each pair once, as long as it is among the last thousands. Thread-safe.
 
-    Give one to several metrics, and what they share is judged once.
+    Give one to several metrics, and what they share of an article is judged once. The other judge is asked by one
+    thread at a time.
     """
 
     def __init__(self, judge: SupportJudge) -> None:
         self._judge = judge
         self._known: dict[Pair, float] = {}
+        self._lock = threading.Lock()
 
     @classmethod
     def of(cls, judge: SupportJudge) -> "Remembering":
@@ -67,10 +72,14 @@ class Remembering:
 
     def scores(self, pairs: Sequence[Pair]) -> list[float]:
         """As :class:`SupportJudge`; the other judge gets the distinct pairs it has not judged yet, in one batch."""
-        missing = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-        if missing:
-            self._known.update(zip(missing, self._judge.scores(missing), strict=True))
-        return [self._known[pair] for pair in pairs]
+        with self._lock:
+            missing = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+            if missing:
+                self._known.update(zip(missing, self._judge.scores(missing), strict=True))
+            found = [self._known[pair] for pair in pairs]
+            for forgotten in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
+                del self._known[forgotten]
+            return found
 
     def supported(self, pairs: Sequence[Pair]) -> list[bool]:
         """The verdicts: whether each score reaches the threshold."""

@@ -1,0 +1,189 @@
+"""``storm experiment``: methods compared on a data set, and the report of it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from storm_pipeline.cli.datasets import data_app
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import SettingsCommand
+from storm_pipeline.cli.output import say, table_text
+from storm_pipeline.cli.signals import stopping
+
+if TYPE_CHECKING:
+    from storm_pipeline.evaluation.reporting.results import ExperimentResults
+    from storm_pipeline.experiments import Experiment, ExperimentConfig
+    from storm_pipeline.experiments.forecast import Forecast
+
+experiment_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Methods compared on a data set (FreshWiki, WikiGenBench)."
+)
+experiment_app.add_typer(data_app, name="data")
+_ROOT = Path("runs") / "experiments"
+
+_Config = Annotated[
+    Path,
+    typer.Argument(metavar="CONFIG", help="A .toml that describes it, see experiments/.", show_default=False),
+]
+_Size = Annotated[str, typer.Option("--size", metavar="NAME", help="full, or a size that CONFIG names, such as smoke.")]
+_Topics = Annotated[int | None, typer.Option("--topics", metavar="N", min=1, help="The first N topics only.")]
+_Engine = Annotated[Literal["local", "ray"], typer.Option("--engine", help="What the articles are spread over.")]
+_Address = Annotated[str, typer.Option("--address", help="A Ray cluster's address; default: a Ray on this machine.")]
+_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, max=64, help="Articles side by side.")]
+_Judge = Annotated[
+    str | None, typer.Option("--judge", help="Of support: screen, nli:MODEL or lm:MODEL, instead of CONFIG's.")
+]
+_JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades, instead of CONFIG's.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but errors.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show an error's traceback, and what libraries log.")]
+
+
+@experiment_app.command("run", cls=SettingsCommand, short_help="Write and score what CONFIG describes.")
+def run(
+    ctx: typer.Context,
+    config: _Config,
+    *,
+    size: _Size = "full",
+    topics: _Topics = None,
+    engine: _Engine = "local",
+    address: _Address = "",
+    at_once: _AtOnce = 1,
+    judge: _Judge = None,
+    judge_lm: _JudgeLm = None,
+    quiet: _Quiet = False,
+    debug: _Debug = False,
+) -> None:
+    """Write every article that CONFIG describes, score it, and write a report.
+
+    The experiment lies in the folder --out (default: runs/experiments/CONFIG's name). The same command goes on where
+    an interrupted one stopped. Settings given here are laid over those of CONFIG.
+    """
+    with Guard(debug=debug):
+        from storm_pipeline.evaluation.reporting import write_report
+        from storm_pipeline.experiments import Experiment, open_execution
+
+        chosen, folder, cache = _chosen(config, size, topics, ctx.obj)
+        chosen = chosen.judged_by(judge=judge, judge_lm=judge_lm)
+        tell = _nothing if quiet else _to_stderr
+        with (
+            open_execution(engine, at_once=at_once, address=address) as work,
+            Experiment(chosen, folder, work, cache=cache, tell=tell) as experiment,
+        ):
+            tell(f"{chosen.title}: {folder}")
+            tell(_forecast_line(_forecast(experiment)))
+            with stopping(experiment):
+                results = experiment.run()
+            report = write_report(folder / "report", results)
+            _tell(results, report)
+            _end(experiment)
+
+
+@experiment_app.command("estimate", cls=SettingsCommand, short_help="Show what CONFIG will take.")
+def estimate(
+    ctx: typer.Context, config: _Config, *, size: _Size = "full", topics: _Topics = None, debug: _Debug = False
+) -> None:
+    """Show what writing the articles of CONFIG will take: calls, tokens and dollars; nothing is asked."""
+    with Guard(debug=debug):
+        from storm_pipeline.experiments.forecast import forecast
+        from storm_pipeline.experiments.sources import topics_of
+        from storm_pipeline.experiments.units import units_of
+
+        chosen, _, _ = _chosen(config, size, topics, ctx.obj)
+        held = topics_of(chosen)
+        say(_forecast_line(forecast(chosen, held, units_of(chosen, held))))
+
+
+@experiment_app.command("report", short_help="Write the report of an experiment's FOLDER anew.")
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What `experiment run` wrote.", show_default=False)],
+    *,
+    out: Annotated[Path | None, typer.Option("--out", help="Where the report goes; default: FOLDER/report.")] = None,
+    debug: _Debug = False,
+) -> None:
+    """Write tables, plots and values of an experiment as far as it is: Markdown, HTML and JSON."""
+    with Guard(debug=debug):
+        from storm_pipeline.errors import RunError
+        from storm_pipeline.evaluation.reporting import write_report
+        from storm_pipeline.experiments import ExperimentStore, results_of
+
+        if not folder.is_dir():
+            raise RunError(f"{folder} is no folder: give the one that `storm experiment run` wrote")
+        with ExperimentStore(folder, as_it_is=True) as store:
+            results = results_of(store)
+        _tell(results, write_report(out or folder / "report", results))
+
+
+def _chosen(
+    config: Path, size: str, topics: int | None, given: Mapping[str, Any]
+) -> "tuple[ExperimentConfig, Path, Path]":
+    """The experiment as the command wants it, its folder, and the cache."""
+    from storm_pipeline.experiments import read_config
+    from storm_pipeline.settings import Settings
+
+    values = dict(given)
+    default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
+    folder = Path(values.pop("out", default)).expanduser()
+    cache = Settings.build({"cache": values.pop("cache")} if "cache" in values else {}).cache
+    return read_config(config).sized(size).changed(topics=topics, settings=values), folder, cache
+
+
+def _forecast(experiment: "Experiment") -> "Forecast":
+    from storm_pipeline.experiments.forecast import forecast
+
+    return forecast(experiment.config, experiment.topics, experiment.missing)
+
+
+def _forecast_line(expected: "Forecast") -> str:
+    from storm_pipeline.display import amount
+
+    if not expected.articles:
+        return "no article is left to be written"
+    calls, tokens_in, tokens_out = (
+        f"{amount(round(own.likely))} ({amount(round(own.low))}–{amount(round(own.high))})"
+        for own in (expected.calls, expected.tokens_in, expected.tokens_out)
+    )
+    dollars = f"${expected.dollars.likely:.2f} ({expected.dollars.low:.2f}–{expected.dollars.high:.2f})"
+    if expected.unpriced:
+        dollars += f" and unknown dollars for {', '.join(expected.unpriced)}"
+    tokens = f"{tokens_in} tokens in, {tokens_out} out"
+    line = f"to be written: {expected.articles} articles, {calls} calls, {tokens}, {dollars}"
+    return "\n".join([line, *expected.notes])
+
+
+def _tell(results: "ExperimentResults", report: tuple[Path, ...]) -> None:
+    from storm_pipeline.evaluation.reporting import topic_means
+
+    methods = list(dict.fromkeys(result.method for result in results.results))
+    rows = []
+    for measure in results.measures:
+        values = [list(topic_means(results, method, measure.name).values()) for method in methods]
+        if any(values):
+            rows.append((measure.name, *(f"{mean(own):.3f} ({len(own)})" if own else "-" for own in values)))
+    if rows:
+        say(table_text(("mean (topics)", *methods), rows))
+    say("\n".join(str(path) for path in report if path.suffix in {".md", ".html"}))
+
+
+def _end(experiment: "Experiment") -> None:
+    """A stopped or failed experiment has an exit code of its own."""
+    from storm_pipeline.errors import StoppedError
+
+    if experiment.stopped:
+        typer.echo("what was finished is saved; the same command goes on", err=True)
+        raise StoppedError("stopped")
+    missing = experiment.missing
+    if not missing:
+        return
+    typer.echo(f"error: {len(missing)} articles failed (see the report); the same command tries them again", err=True)
+    raise typer.Exit(1)
+
+
+def _to_stderr(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _nothing(_: str) -> None:
+    return

@@ -1,0 +1,132 @@
+"""From an experiment's description to its topics, and to what the runs on a topic search in."""
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.closed_corpus import (
+    ClosedCorpus,
+    Sources,
+    article_chunks,
+    pooled_chunks,
+    topic_chunks,
+)
+from storm_pipeline.evaluation.datasets.dataset import DataSet
+from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
+from storm_pipeline.evaluation.datasets.leakage import copies
+from storm_pipeline.evaluation.datasets.rankers import (
+    Bm25Ranker,
+    DenseRanker,
+    GoldenRanker,
+    RandomRanker,
+    Ranker,
+    TfIdfRanker,
+)
+from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
+from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.types import Topic
+from storm_pipeline.experiments.config import DATA, DataTable, ExperimentConfig, MethodTable, SearchTable
+from storm_pipeline.identity import source_id
+from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.types import Article, Snippet
+
+
+def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
+    """The topics of an experiment, in order.
+
+    Raises:
+        DatasetError: the data set is absent or damaged, or has no such topic.
+    """
+    data = config.data
+    try:
+        held = _read(data.set, data.folder, core=data.core)
+    except DatasetError as error:
+        raise DatasetError(f"{error}. {DATA}=FOLDER says where data sets lie") from error
+    chosen = held.only(data.ids) if data.ids else held
+    return chosen.topics[: data.topics]
+
+
+def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
+    """What of the data set was skipped or mended, and whether it has fewer topics than asked for."""
+    data = config.data
+    held = _read(data.set, data.folder, core=data.core)
+    fewer = data.topics is not None and len(topics_of(config)) < data.topics
+    return (*held.problems, *([f"the data set has {len(held.topics)} topics, not {data.topics}"] if fewer else []))
+
+
+def engine_of(
+    search: SearchTable, topic: Topic, data: DataTable, resources: Resources, *, seed: int = 0
+) -> SearchEngine | None:
+    """The closed corpus that runs on a topic search in; None where the settings name an engine.
+
+    Args:
+        search: which corpus, ranked how.
+        topic: what the runs are about.
+        data: where the documents are.
+        resources: has the embedder of the dense ranker.
+        seed: of the random ranker.
+
+    Raises:
+        DatasetError: the topic has no documents of that kind.
+    """
+    if search.corpus == "engine":
+        return None
+    return ClosedCorpus(
+        _chunks(search, topic, data), _ranker(search.ranker, topic, resources, seed), passages=search.passages
+    )
+
+
+def recorded_article(method: MethodTable, topic: Topic) -> Article:
+    """The article on a topic that the official STORM wrote.
+
+    Raises:
+        DatasetError: there is none, or it cannot be read.
+    """
+    if method.recorded is None:
+        raise ValueError(f"{method.label} is a recipe")
+    folder = DataTable(set="freshwiki", path=method.recorded).folder / topic.id
+    return read_storm_run(folder, polished=method.polished).article
+
+
+@lru_cache(2)
+def _read(name: str, folder: Path, *, core: bool) -> DataSet:
+    return read_freshwiki(folder) if name == "freshwiki" else read_wikigenbench(folder, core_only=core)
+
+
+@lru_cache(1)
+def _pooled(data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
+    return pooled_chunks(_read(data.set, data.folder, core=data.core).topics, sources=sources)
+
+
+def _pooled_for(topic: Topic, data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
+    """The pool without what is a copy of this topic's article, whoever's documents it lies among."""
+    held = _read(data.set, data.folder, core=data.core).topics
+    pool = replace(topic, documents=tuple(document for one in held for document in one.documents))
+    copied = {source_id(copy.document.url) for copy in copies(pool)}
+    return tuple(chunk for chunk in _pooled(data, sources) if chunk.source_id not in copied)
+
+
+def _chunks(search: SearchTable, topic: Topic, data: DataTable) -> tuple[Snippet, ...]:
+    match search.corpus:
+        case "pooled":
+            return _pooled_for(topic, data, search.sources)
+        case "article":
+            return article_chunks(topic)
+        case _:
+            return topic_chunks(topic, sources=search.sources)
+
+
+def _ranker(name: str, topic: Topic, resources: Resources, seed: int) -> Ranker:
+    match name:
+        case "random":
+            return RandomRanker(seed)
+        case "tfidf":
+            return TfIdfRanker()
+        case "dense":
+            return DenseRanker(resources.vectors)
+        case "golden":
+            return GoldenRanker(topic.human.text())
+        case _:
+            return Bm25Ranker()

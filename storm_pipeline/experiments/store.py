@@ -1,0 +1,193 @@
+"""An experiment's folder: its description, its articles, and what is known of each unit; held by one process at a time.
+
+``experiment.json`` holds the description, the units and what the metrics are; ``units.jsonl`` every unit from the
+moment it was done; ``articles/TOPIC/METHOD[/SEED]/`` the article and the folder of its run; ``report/`` the report.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.units import Scored, Unit, Written
+from storm_pipeline.experiments.work import hash_of
+from storm_pipeline.journal import Journal
+from storm_pipeline.runs import write_atomically
+
+FORMAT = 1
+"""Version of the folder; raised when an older reader would misread it."""
+_STATE, _JOURNAL, _LOCK = "experiment.json", "units.jsonl", "experiment.lock"
+
+
+class ExperimentStore:
+    """The folder of one experiment. Use it in ``with``; one thread at a time changes it.
+
+    Args:
+        folder: made if need be.
+        as_it_is: read it as it is, also while another process works on it; nothing can be noted then.
+
+    Attributes:
+        folder: where it is.
+        state: what ``experiment.json`` says: ``config``, ``units``, ``metrics``, ``facts``, ``topics``, ``notes``;
+            empty before it is written.
+
+    Raises:
+        RunError: it cannot be made or written, is damaged, belongs to a newer version, or another process holds it.
+    """
+
+    def __init__(self, folder: Path, *, as_it_is: bool = False) -> None:
+        self.folder = folder
+        self._lock = None if as_it_is else _locked(folder)
+        try:
+            self.state = _read_state(folder)
+            self._journal = Journal(folder / _JOURNAL, as_it_is=as_it_is)
+        except BaseException:
+            self._release()
+            raise
+        self._articles = {key: records[-1] for key, records in self._journal.earlier("article").items()}
+        self._scores = {key: records[-1] for key, records in self._journal.earlier("score").items()}
+
+    def article_folder(self, unit: Unit) -> Path:
+        """Where the article of a unit lies."""
+        return self.folder / "articles" / unit.id
+
+    def is_written(self, unit: Unit, fingerprint: str) -> bool:
+        """Whether a unit has its article.
+
+        Raises:
+            SettingsError: it has one that was written otherwise.
+        """
+        known = self._articles.get(unit.id)
+        if known is None or (known["failure"] and known["fingerprint"] != fingerprint):
+            return False
+        if known["fingerprint"] != fingerprint:
+            raise SettingsError(
+                f"{self.folder} holds another experiment: {unit.id} was written, or begun, with other settings; "
+                "choose another folder with --out"
+            )
+        return not known["failure"] and not known["stopped"] and bool(hash_of(self.article_folder(unit)))
+
+    def failure(self, unit: Unit) -> str | None:
+        """Why a unit has no article; empty if it has one, None if it was not tried or is under way."""
+        known = self._articles.get(unit.id)
+        if known is None or known["stopped"] or not (known["failure"] or hash_of(self.article_folder(unit))):
+            return None
+        return str(known["failure"])
+
+    def score(self, unit: Unit, metric: str, of: str) -> Scored | None:
+        """What a metric said of a unit's article; None if it was not asked.
+
+        Args:
+            unit: which article.
+            metric: which metric.
+            of: what the score must have been given for: fingerprint of article and metric.
+        """
+        known = self._scores.get(f"{unit.id}|{metric}")
+        if known is None or known["of"] != of:
+            return None
+        return Scored(tuple(map(tuple, known["values"])), tuple(map(tuple, known["parameters"])), known["failure"])
+
+    def put_article(self, unit: Unit, fingerprint: str, written: Written) -> None:
+        """Note what came of a unit.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        facts = {"fingerprint": fingerprint, "failure": written.failure, "stopped": written.stopped}
+        self._articles[unit.id] = facts
+        self._journal.add("article", unit.id, facts | {"seconds": round(written.seconds, 1)})
+
+    def put_score(self, unit: Unit, metric: str, of: str, scored: Scored) -> None:
+        """Note what a metric said; errors as :meth:`put_article`."""
+        facts = {"of": of, "values": scored.values, "parameters": scored.parameters, "failure": scored.failure}
+        self._scores[f"{unit.id}|{metric}"] = facts
+        self._journal.add("score", f"{unit.id}|{metric}", facts)
+
+    def describe(
+        self,
+        config: ExperimentConfig,
+        units: Sequence[Unit],
+        *,
+        metrics: Mapping[str, Any],
+        facts: Mapping[str, str],
+        topics: Mapping[str, str],
+        notes: Sequence[str],
+    ) -> None:
+        """Write down what the experiment is, so that a report needs nothing else.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        self.state = {
+            "format": FORMAT,
+            "config": config.model_dump(mode="json"),
+            "units": [[unit.topic, unit.method, unit.seed] for unit in units],
+            "metrics": dict(metrics),
+            "facts": dict(facts),
+            "topics": dict(topics),
+            "notes": list(notes),
+        }
+        path = self.folder / _STATE
+        try:
+            write_atomically(path, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
+        except OSError as error:
+            raise RunError(f"cannot write {path}: {error.strerror}; free some space, then run it again") from error
+
+    def close(self) -> None:
+        """Let other processes have the folder. May be called again."""
+        self._journal.close()
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+
+def _locked(folder: Path) -> FileLock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot make {folder}: {error.strerror}; choose another with --out") from error
+    lock = FileLock(folder / _LOCK, is_singleton=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError(f"another process is working on {folder}: wait for it, or stop it first") from error
+    except OSError as error:
+        raise RunError(f"cannot write to {folder}: {error.strerror}; choose another with --out") from error
+    return lock
+
+
+def _read_state(folder: Path) -> dict[str, Any]:
+    """What ``experiment.json`` of a folder says; empty where there is none.
+
+    Raises:
+        RunError: it cannot be read, is damaged, or belongs to a newer version.
+    """
+    path = folder / _STATE
+    if not path.is_file():
+        return {}
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{path} is damaged ({error}): delete it, then run the experiment again") from error
+    if not isinstance(state, dict) or not isinstance(state.get("format"), int):
+        raise RunError(f"{path} is damaged: it does not say which format it has; delete it, then run again")
+    if state["format"] > FORMAT:
+        raise RunError(
+            f"{folder} was made by a newer version (format {state['format']}, this one reads {FORMAT}): "
+            "update storm-pipeline"
+        )
+    return state

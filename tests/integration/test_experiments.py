@@ -1,0 +1,309 @@
+"""Experiments: methods side by side on the topics of a data set, gone on with at any unit, and reported."""
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel
+from servers import Reply
+from test_pipeline import page
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.cli import app
+from storm_pipeline.errors import DatasetError, RunError, SettingsError
+from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest, write_topic
+from storm_pipeline.evaluation.reporting import ExperimentResults, load_results
+from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
+from storm_pipeline.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
+from storm_pipeline.experiments.engines import LocalEngine
+from storm_pipeline.render.json import from_json
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / "cache"
+NAMES = {1: "Silk Road", 2: "Amber Road"}
+
+
+def topic(number: int) -> Topic:
+    name = NAMES[number]
+    shown = [page(7 * number + i, name) for i in range(6)]
+    documents = tuple(
+        Document(one.url, one.title, one.text, "human" if i % 2 else "search") for i, one in enumerate(shown)
+    )
+    sections = (HumanSection("History", f"The {name} began early and grew."), HumanSection("Goods", "Silk was sold."))
+    human = HumanArticle(name, f"https://en.wikipedia.org/wiki/{name.replace(' ', '_')}", f"A {name}.", sections)
+    return Topic(str(number), name, human, documents)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "data" / "bench"
+    topics = [topic(number) for number in NAMES]
+    for one in topics:
+        write_topic(folder, one)
+    write_manifest(folder, topics)
+    monkeypatch.setenv("STORM_DATA", str(folder.parent))
+    return folder
+
+
+@pytest.fixture
+def model() -> Iterator[FakeModel]:
+    with FakeModel() as server:
+        yield server
+
+
+def described(model: FakeModel, methods: str = "direct rr orag", **values: Any) -> ExperimentConfig:
+    settings = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0, "related_topics": 0}
+    plain = {
+        "title": "A trial",
+        "baseline": methods.split(maxsplit=1)[0],
+        "metrics": ["rouge", "shape", "cost"],
+        "data": {"set": "wikigenbench", "path": "bench", "core": True},
+        "search": {"corpus": "topic"},
+        "settings": settings,
+        "methods": [{"recipe": recipe} for recipe in methods.split()],
+    }
+    return ExperimentConfig.model_validate(plain | values)
+
+
+def run(config: ExperimentConfig, folder: Path, told: list[str] | None = None) -> ExperimentResults:
+    tell = told.append if told is not None else (lambda _: None)
+    with Experiment(config, folder, LocalEngine(), cache=CACHE, tell=tell) as experiment:
+        return experiment.run()
+
+
+def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    results = run(described(model), tmp_path / "out")
+    assert [(r.topic, r.method) for r in results.results] == [
+        (topic, method) for topic in "12" for method in ("direct", "rr", "orag")
+    ]
+    assert not any(r.failure for r in results.results)
+    assert all(r.values["rouge_1"] > 0 and r.values["calls"] for r in results.results)  # type: ignore[operator]
+    assert "rouge_1" in {measure.name for measure in results.measures}
+
+
+def test_what_is_done_is_not_done_again(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    first = run(described(model), tmp_path / "out")
+    asked = len(model.asked)
+    told: list[str] = []
+    again = run(described(model), tmp_path / "out", told)
+    assert len(model.asked) == asked
+    assert again.results == first.results
+    assert told == ["6 articles, 6 of them written"]
+
+
+def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    small = described(model, "direct rr", metrics=["shape"]).changed(topics=1)
+    run(small, tmp_path / "out")
+    asked = Counter(one.signature for one in model.asked)
+    results = run(described(model, "direct rr orag"), tmp_path / "out")
+    assert len(results.results) == 6
+    assert all("rouge_1" in result.values for result in results.results)
+    assert len(model.of("WriteFromMemory")) == 2 * asked["WriteFromMemory"]
+
+
+def test_other_settings_are_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    run(described(model, "rr"), tmp_path / "out")
+    with pytest.raises(SettingsError, match="other settings"):
+        run(described(model, "rr").changed(settings={"top_k": 7}), tmp_path / "out")
+
+
+def test_a_failed_article_is_a_row_and_is_tried_again(data: Path, tmp_path: Path) -> None:
+    refusing = Reply(status=400, body={"error": {"message": "no such model"}})
+    with FakeModel(faults={"WriteFromMemory": [refusing]}) as model:
+        first = run(described(model, "direct rr").changed(topics=1), tmp_path / "out")
+        assert [bool(result.failure) for result in first.results] == [True, False]
+        second = run(described(model, "direct rr").changed(topics=1), tmp_path / "out")
+        assert not any(result.failure for result in second.results)
+        assert len(model.of("DraftOutline")) == 1  # what was bought is used again
+
+
+def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, "direct rr")
+    experiment: Experiment
+
+    def tell(line: str) -> None:
+        if line.startswith("1/direct"):
+            experiment.stop()
+
+    with Experiment(config, tmp_path / "out", LocalEngine(), cache=CACHE, tell=tell) as experiment:
+        results = experiment.run()
+        assert len(results.results) == 1
+        assert len(experiment.missing) == 3
+        assert any("3 articles are still to be written" in note for note in results.notes)
+    assert len(run(config, tmp_path / "out").results) == 4
+
+
+def test_the_ground_truth_is_kept_out(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    truth = topic(1)
+    copied = Document(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
+    write_topic(data, Topic("1", "Silk Road", truth.human, (*truth.documents, copied)))
+    run(described(model, "rr").changed(topics=1), tmp_path / "out")
+    article = from_json((tmp_path / "out/articles/1/rr/article.json").read_text("utf-8"))
+    assert article.sources
+    assert all("wikipedia.org" not in source.url for source in article.sources)
+
+
+def test_the_upper_bound_reads_the_human_article(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    golden = {"name": "golden", "recipe": "rr", "search": {"corpus": "article"}}
+    results = run(described(model, "rr", methods=[{"recipe": "rr"}, golden]).changed(topics=1), tmp_path / "out")
+    assert not any(result.failure for result in results.results)
+    article = from_json((tmp_path / "out/articles/1/golden/article.json").read_text("utf-8"))
+    assert {source.url for source in article.sources} == {topic(1).human.url}
+
+
+def test_outlines_alone_are_compared(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, "direct rag storm", writes="outline", metrics=["heading_soft_recall", "cost"])
+    results = run(config.changed(topics=1), tmp_path / "out")
+    assert [result.values["heading_soft_recall"] is not None for result in results.results] == [True] * 3
+    assert all(result.values["calls"] for result in results.results)
+    assert not model.of("WriteSection") + model.of("WriteFromMemory")
+
+
+def test_seeds_are_runs_of_their_own(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    results = run(described(model, "rr", seeds=[1, 2]).changed(topics=1), tmp_path / "out")
+    assert [result.seed for result in results.results] == [1, 2]
+
+
+def test_a_metric_that_lacks_something_is_left_out_and_said(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    told: list[str] = []
+    config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "none")})
+    results = run(config.changed(topics=1), tmp_path / "out", told)
+    assert any(note.startswith("meteor is left out") for note in results.notes)
+    assert any(line.startswith("meteor is left out") for line in told)
+    assert not results.results[0].failure
+
+
+def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    results = run(described(model), tmp_path / "out")
+    data.rename(tmp_path / "gone")
+    with ExperimentStore(tmp_path / "out") as store:
+        assert results_of(store) == results
+
+
+def test_two_processes_do_not_share_a_folder(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    with ExperimentStore(tmp_path / "out"), pytest.raises(RunError, match="another process"):
+        ExperimentStore(tmp_path / "out")
+
+
+def test_a_folder_of_a_newer_version_is_refused(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    run(described(model, "rr").changed(topics=1), tmp_path / "out")
+    state = tmp_path / "out/experiment.json"
+    state.write_text(json.dumps(json.loads(state.read_text("utf-8")) | {"format": 99}), "utf-8")
+    with pytest.raises(RunError, match="newer version"):
+        run(described(model, "rr").changed(topics=1), tmp_path / "out")
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["experiment", *arguments])
+
+
+def config_file(model: FakeModel, tmp_path: Path) -> Path:
+    file = tmp_path / "trial.toml"
+    file.write_text(
+        textwrap.dedent(f"""
+        title = "A trial"
+        baseline = "rr"
+        metrics = ["rouge", "shape"]
+        [data]
+        set = "wikigenbench"
+        path = "bench"
+        [search]
+        corpus = "topic"
+        [settings]
+        lm = "{model.lm}"
+        attempts = 1
+        [[methods]]
+        recipe = "direct"
+        [[methods]]
+        recipe = "rr"
+        [sizes.smoke]
+        topics = 1
+        methods = ["rr"]
+        """),
+        "utf-8",
+    )
+    return file
+
+
+def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = command(
+        "run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE)
+    )
+    assert done.exit_code == 0, done.output
+    assert "to be written: 1 articles" in done.output
+    assert "rouge_1" in done.stdout
+    results = load_results(out / "report" / "results.json")
+    assert [result.method for result in results.results] == ["rr"]
+    assert (out / "report" / "report.html").is_file()
+    again = command("report", str(out), "--out", str(tmp_path / "elsewhere"))
+    assert again.exit_code == 0, again.output
+    assert (tmp_path / "elsewhere/report.md").read_bytes() == (out / "report/report.md").read_bytes()
+
+
+def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:
+    broken = Reply(status=400, body={"error": {"message": "no such model"}})
+    with FakeModel(faults={"WriteArticle": [broken] * 9, "PlanOutline": [broken] * 9}) as model:
+        file = str(config_file(model, tmp_path))
+        done = command("run", file, "--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+    assert done.exit_code == 1
+    assert "1 articles failed" in done.output
+    assert "Traceback" not in done.output
+
+
+def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    done = command("estimate", str(config_file(model, tmp_path)))
+    assert done.exit_code == 0, done.output
+    assert "to be written: 4 articles" in done.stdout
+    assert not model.asked
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("baseline = 'none'", "baseline"),
+        ("metrics = ['bleurt']", "bleurt"),
+        ("metrics = []", "metrics"),
+        ("[settings]\nturnz = 1", "turnz"),
+        ("[settings]\nexclude_urls = ['x']", "exclude_urls"),
+        ("[[methods]]\nrecipe = 'stormm'", "stormm"),
+        ("[sizes.smoke]\ntopics = 0", "topics"),
+        ("title = ", "no TOML"),
+        ("spoon = 1", "spoon"),
+    ],
+)
+def test_a_wrong_description_is_refused_in_one_sentence(
+    model: FakeModel, tmp_path: Path, change: str, said: str
+) -> None:
+    file = tmp_path / "wrong.toml"
+    given = {"title": "'t'", "baseline": "'rr'", "metrics": "['shape']"}
+    key = change.partition(" =")[0]
+    given.pop(key, None)
+    head = "\n".join(f"{name} = {value}" for name, value in given.items())
+    top, table = ("", change) if change.startswith("[") else (change, "")
+    rest = "[data]\nset = 'wikigenbench'\npath = 'bench'\n[[methods]]\nrecipe = 'rr'\n"
+    file.write_text(f"{top}\n{head}\n{rest}{table}\n", "utf-8")
+    done = command("run", str(file), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2, done.output
+    assert said in done.output
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda file: file.stem)
+def test_the_described_experiments_can_be_read_in_every_size(file: Path) -> None:
+    config = read_config(file)
+    for size in ("full", *config.sizes):
+        chosen = config.sized(size)
+        for method in chosen.methods:
+            chosen.settings_of(method)
+    with pytest.raises(SettingsError, match="no size"):
+        config.sized("enormous")
+
+
+def test_an_absent_data_set_is_said_with_the_remedy(model: FakeModel, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="STORM_DATA"):
+        run(described(model), tmp_path / "out")
