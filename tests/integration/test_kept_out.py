@@ -103,7 +103,7 @@ def test_no_copy_is_in_the_article_though_some_were_answered_from(undisturbed: t
     assert set(told) == {PAGE, *COPIES}
 
 
-@pytest.mark.parametrize("pace", [backwards, *map(by_chance, range(3))], ids=["backwards", *"012"])
+@pytest.mark.parametrize("pace", [backwards, *map(by_chance, range(2))], ids=["backwards", *"01"])
 def test_no_pace_changes_what_is_kept_out(
     undisturbed: tuple[Path, Article, list[str]], tmp_path: Path, pace: Pace
 ) -> None:
@@ -113,7 +113,7 @@ def test_no_pace_changes_what_is_kept_out(
     assert made(article) == made(undisturbed[1])
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
 def test_a_killed_run_keeps_out_what_the_undisturbed_one_does(
     undisturbed: tuple[Path, Article, list[str]], tmp_path: Path, share: float
 ) -> None:
