@@ -25,12 +25,12 @@ FITTING = 0.85
 """A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
 ON_TOPIC = 0.5
 """A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
-PASSAGE_ON_TOPIC = 0.2
+PASSAGE_ON_TOPIC = 0.3
 """A passage is about the topic if the mean cosine of its facts is at least this share of the best passage's."""
 DEFINING = 0.85
 """A fact whose cosine to the topic is at least this share of the best one's may define the topic, …"""
 DISTINCT = 0.25
-"""… and does, if nowhere what sets it above the average section is this share of the most that does: it is the lead's."""
+"""… and does, if nowhere what sets it above the average section is this share of the most: it is the lead's."""
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5

@@ -54,7 +54,10 @@ def in_own_words(
 
 
 def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str) -> Sentence | None:
-    """The sentence in other words with the same citations, or None where no try is both new and still supported."""
+    """The sentence in other words with the same citations, or None where no try is both new and still supported.
+
+    Of a reply of several sentences the first is taken, though it says less: the others lean on it.
+    """
     own = [fact for fact in facts if fact.citation in sentence.citations]
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
     shown = " ".join([about, sentence.text, *(fact.text for fact in own)])
@@ -65,7 +68,13 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
             ctx.events.failed("rewording", error)
             return None
         told = parse_cited(reply, ()).sentences
-        if len(told) == 1 and _is_better(told[0].text, sentence, facts) and has_names(told[0].text, f"{shown} {known}"):
+        least = word_count(sentence.text) // 2 if len(told) == 1 else LONGEST_RUN
+        needed = numbers(sentence.text) if len(told) == 1 else set()
+        if (
+            told
+            and _is_better(told[0].text, sentence, facts, least=least, needed=needed)
+            and has_names(told[0].text, f"{shown} {known}")
+        ):
             checked = check_support(
                 [Sentence(told[0].text, sentence.citations)], own, known=known, embed=ctx.store.embed
             )
@@ -74,14 +83,14 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
     return None
 
 
-def _is_better(text: str, sentence: Sentence, facts: Sequence[Fact]) -> bool:
-    """Whole, standing alone, in its script, about as long, with all its numbers, and no copy of anything shown."""
+def _is_better(text: str, sentence: Sentence, facts: Sequence[Fact], *, least: int, needed: set[str]) -> bool:
+    """Whole, standing alone, in its script, of ``least`` words, with the numbers, and no copy of anything shown."""
     return (
         is_complete(text)
         and not _POINTS_BACK.match(text)
         and foreign_script_share(text, sentence.text) == 0
-        and word_count(text) >= word_count(sentence.text) // 2
-        and numbers(text) >= numbers(sentence.text)
+        and word_count(text) >= least
+        and numbers(text) >= needed
         and _run(text, facts) <= LONGEST_RUN
     )
 

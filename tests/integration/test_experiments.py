@@ -1,14 +1,16 @@
 """Experiments: methods side by side on the topics of a data set, gone on with at any unit, and reported."""
 
 import json
+import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-from llm import FakeModel
+from llm import FakeModel, default_answers
 from servers import Reply
 from test_pipeline import page
 from typer.testing import CliRunner, Result
@@ -19,7 +21,7 @@ from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest,
 from storm_pipeline.evaluation.reporting import ExperimentResults, load_results
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
-from storm_pipeline.experiments.engines import LocalEngine
+from storm_pipeline.experiments.engines import LocalEngine, open_execution
 from storm_pipeline.render.json import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -182,6 +184,41 @@ def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tm
     data.rename(tmp_path / "gone")
     with ExperimentStore(tmp_path / "out") as store:
         assert results_of(store) == results
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves its own sockets to the collector
+def test_a_ray_cluster_gives_the_same_also_when_its_workers_die(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 3)
+    killed: list[int] = []
+
+    def write(user: str) -> str:
+        if not killed and (found := ray_workers()):
+            killed.extend(worker.pid for worker in found)
+            for worker in found:
+                worker.kill()
+        return article(user)
+
+    article = default_answers()["WriteArticle"]
+    assert callable(article)
+    with FakeModel({"WriteArticle": write}) as model, tempfile.TemporaryDirectory(prefix="r") as short:
+        monkeypatch.setenv("RAY_TMPDIR", short)
+        config = described(model, "rr orag", metrics=["rouge", "shape"])
+        with (
+            open_execution("ray", at_once=2) as engine,
+            Experiment(config, tmp_path / "spread", engine, cache=CACHE) as experiment,
+        ):
+            spread = experiment.run()
+            assert not experiment.missing
+        assert killed
+        assert spread.results == run(config, tmp_path / "here").results
+
+
+def ray_workers() -> list[psutil.Process]:
+    """The processes below this one that do a job for Ray."""
+    below = psutil.Process().children(recursive=True)
+    return [one for one in below if one.is_running() and "ray::_do" in " ".join(one.cmdline()[:1])]
 
 
 def test_two_processes_do_not_share_a_folder(data: Path, model: FakeModel, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Pure parts of the steps: budgets, facts, support, evidence. Whole runs are in tests/integration/test_pipeline.py."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,13 +9,15 @@ from hypothesis import strategies as st
 
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.references.facts import Fact, facts_of, nearest, nearest_facts, numbered
-from storm_pipeline.references.support import check_support, numbers
+from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import split_sentences
+from storm_pipeline.settings import Settings
 from storm_pipeline.steps.conversations import history
-from storm_pipeline.steps.evidence import _share_out
+from storm_pipeline.steps.evidence import _share_out, gather_evidence
 from storm_pipeline.steps.outline import share_budget
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Citation, Conversation, Perspective, Sentence, Snippet, Turn
+from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 
 EMBED = HashingEmbedder().embed
 WORDS = st.lists(
@@ -200,3 +204,62 @@ def test_a_fact_is_shown_to_one_section_at_most(rows: list[list[float]], limit: 
     assert all(len(own) <= limit for own in chosen)
     for row, own in zip(relevance, chosen, strict=True):
         assert list(row[own]) == sorted(row[own], reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("He died of tuberculosis in Norway.", True),
+        ("Abel was a Danish physician.", False),
+        ("The Norwegians remember him.", True),
+        ("Abel (NTNU) is honoured.", True),
+        ("In Oslo, The man was poor.", False),
+        ("Danish he was.", True),  # what opens a sentence has a capital anyway
+        ("It is a disease, And it kills.", True),
+    ],
+)
+def test_a_sentence_may_only_name_what_its_source_names(text: str, has: bool) -> None:
+    source = (
+        "Niels Henrik Abel was a Norwegian mathematician. Norwegian technical natural university. NTNU honours him."
+    )
+    assert has_names(text, source) is has
+
+
+class _Evidence:
+    """As much of a run as the sharing out of evidence needs."""
+
+    def __init__(self, pages: dict[str, str], *, by_sentence: bool) -> None:
+        writing = "sentences" if by_sentence else "whole"
+        self.settings = Settings.build({"writing": writing, "section_facts": 6})
+        self.store = ReferenceStore(HashingEmbedder(512))
+        self.store.add([Snippet(f"https://example.org/{title}", title, text) for title, text in pages.items()])
+
+    def shared(self, topic: str, *titles: str) -> dict[str, list[str]]:
+        outline = Outline(topic, tuple(Heading(title) for title in titles))
+        with closing(self.store):
+            found = gather_evidence(self, outline)  # type: ignore[arg-type]
+        return {own.heading.title: [fact.text for fact in own.facts] for own in found}
+
+
+def test_a_passage_that_mentions_the_topic_in_passing_gives_no_facts() -> None:
+    pages = {
+        "Silk road": "Silk road trade brought silk and spices along the silk road. Silk road trade ended late.",
+        "Keats": "Keats wrote odes to autumn and nightingales. He loved Fanny Brawne of Hampstead deeply. "
+        "His letters on poetry are admired by critics. A friend travelled the silk road for trade.",
+    }
+    facts = [text for own in _Evidence(pages, by_sentence=True).shared("Silk road", "Trade").values() for text in own]
+    assert facts
+    assert not any("friend" in text for text in facts)
+
+
+@pytest.mark.parametrize("by_sentence", [True, False])
+def test_what_defines_the_topic_is_left_to_the_lead_where_that_is_given_it(by_sentence: bool) -> None:
+    pages = {
+        "Silk road": "The silk road was a silk road. Trade in goods and markets of goods grew on the silk road. "
+        "Religion, monks and temples spread on the silk road.",
+    }
+    shared = _Evidence(pages, by_sentence=by_sentence).shared("Silk road", "Trade in goods", "Religion and monks")
+    facts = [text for own in shared.values() for text in own]
+    assert any("markets" in text for text in shared["Trade in goods"])
+    assert any("monks" in text for text in shared["Religion and monks"])
+    assert ("The silk road was a silk road." in facts) is not by_sentence
