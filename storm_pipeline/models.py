@@ -102,11 +102,17 @@ class LanguageModels:
 
     @classmethod
     def outside_a_run(
-        cls, table: dict[Role, Model], settings: Settings, events: Events | None = None
+        cls,
+        table: dict[Role, Model],
+        settings: Settings,
+        events: Events | None = None,
+        *,
+        journal: Journal | None = None,
     ) -> "LanguageModels":
-        """Models without a run: nothing is recorded, and only the caps of the settings end them."""
+        """Models without a run: recorded where a journal is given, and ended by the caps of the settings alone."""
         control = RunControl(settings, Spent(), threading.Event())
-        return cls(table, events=events or Events(), control=control, journal=Journal(None), settings=settings)
+        kept = journal or Journal(None)
+        return cls(table, events=events or Events(), control=control, journal=kept, settings=settings)
 
     def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model.

@@ -74,14 +74,18 @@ def _most_telling(
     said in other words is passed over.
     """
     told = [Sentence(fact.text, (fact.citation,)) for fact in opening]
+    known = [f"{fact.title}: {fact.text}" for fact in opening]
     for section in sections:
         long = [s for s in section.sentences() if s.citations and word_count(s.text) > LONGEST_RUN]
-        vectors = ctx.store.embed([s.text for s in [*long, *told]])
+        if not long:
+            continue
+        vectors = ctx.store.embed([*(s.text for s in long), *known])
         said = vectors[: len(long)] @ vectors[len(long) :].T
-        new = [i for i in range(len(long)) if not told or said[i].max() < _THE_SAME]
+        new = [i for i in range(len(long)) if not known or said[i].max() < _THE_SAME]
         if new:
             likeness = vectors[new] @ ctx.store.embed([topic])[0]
             told.append(long[new[int(likeness.argmax())]])
+            known.append(told[-1].text)
     return told[:_MOST_SENTENCES]
 
 

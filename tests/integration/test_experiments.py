@@ -57,7 +57,7 @@ def model() -> Iterator[FakeModel]:
         yield server
 
 
-def described(model: FakeModel, methods: str = "direct rr orag", **values: Any) -> ExperimentConfig:
+def described(model: FakeModel, recipes: str = "direct rr orag", **values: Any) -> ExperimentConfig:
     settings = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0, "related_topics": 0}
     plain = {
         "title": "A trial",
@@ -66,7 +66,7 @@ def described(model: FakeModel, methods: str = "direct rr orag", **values: Any) 
         "data": {"set": "wikigenbench", "path": "bench", "core": True},
         "search": {"corpus": "topic"},
         "settings": settings,
-        "methods": [{"recipe": recipe} for recipe in methods.split()],
+        "methods": [{"recipe": recipe} for recipe in recipes.split()],
     }
     return ExperimentConfig.model_validate(plain | values)
 

@@ -25,6 +25,29 @@ PAIRS = [Pair("The dam is old.", "It is old."), Pair("The dam is old.", "It is n
 RUBRIC = Rubric("depth", "Depth: is it deep?", ("shallow", "low", "fair", "deep", "very deep"))
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_a_judge_said_is_not_bought_again() -> None:
+    with FakeModel({"JudgeSupport": verdict}) as server:
+        first = LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS)
+        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS) == first
+        assert len(server.asked) == 2
+        assert LanguageModelJudge(open_judge(f"{server.lm}/", FAST)).scores(PAIRS) == first
+        assert len(server.asked) == 4  # what another endpoint serves may be another model
+
+
+def test_a_reply_that_does_not_parse_is_not_kept_for_good() -> None:
+    with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
+        for asked in (2, 3):
+            with pytest.raises(MetricError):
+                LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1])
+            assert len(server.asked) == asked
+        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
+
+
 def verdict(user: str) -> str:
     return json.dumps({"verdict": "yes" if "It is old." in user else "partly" if "perhaps" in user else "no"})
 

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from articles import case, section, sentence, source
@@ -37,6 +38,11 @@ ARTICLE = case(
     ),
 )
 EMPTY = case(section("History"), infobox=(("Depth", "61 metres"),))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def test_rubric_grades() -> None:

@@ -10,6 +10,7 @@ import dspy
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import MetricError, ModelAuthError, ModelError
 from storm_pipeline.evaluation.judges.base import Parameters
+from storm_pipeline.evaluation.judges.memory import JudgeMemory
 from storm_pipeline.evaluation.judges.prometheus import PrometheusAdapter
 from storm_pipeline.events import Events
 from storm_pipeline.models import LanguageModels, open_models
@@ -66,7 +67,7 @@ def open_judge(
     form: Literal["plain", "prometheus"] = "plain",
     probabilities: bool = False,
 ) -> JudgeModel:
-    """Open a language model as a judge: temperature 0, whatever the settings say.
+    """Open a language model as a judge: temperature 0, whatever the settings say. Its replies are kept in the cache.
 
     Args:
         lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
@@ -89,7 +90,9 @@ def open_judge(
         model = replace(model, adapter=PrometheusAdapter())
     if probabilities:
         model = replace(model, lm=model.lm.copy(logprobs=True, top_logprobs=_TOP))
-    models = LanguageModels.outside_a_run({_ROLE: model}, own, events)
+    # The probabilities of a reply's tokens are not kept with it.
+    memory = None if probabilities else JudgeMemory(own.cache, f"{lm} {own.api_base or ''}")
+    models = LanguageModels.outside_a_run({_ROLE: model}, own, events, journal=memory)
     told: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
     if own.seed is not None:
         told["seed"] = own.seed
