@@ -61,7 +61,7 @@ def described(model: FakeModel, recipes: str = "direct rr orag", **values: Any) 
     settings = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0, "related_topics": 0}
     plain = {
         "title": "A trial",
-        "baseline": methods.split(maxsplit=1)[0],
+        "baseline": recipes.split(maxsplit=1)[0],
         "metrics": ["rouge", "shape", "cost"],
         "data": {"set": "wikigenbench", "path": "bench", "core": True},
         "search": {"corpus": "topic"},
