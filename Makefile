@@ -23,7 +23,7 @@ CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH
 EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-faults clean
+.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-faults clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -43,6 +43,11 @@ demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…
 	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 2 --turns 2 --top-k 5 --answer-facts 6 --section-facts 6
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
+	@$(BIN)/storm assets pull --all
+	@$(BIN)/pytest tests/e2e
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 10 tests/integration tests/unit
+
+coverage: $(READY) ## the same tests, telling which lines they reach (twice the time)
 	@$(BIN)/storm assets pull --all
 	@$(BIN)/pytest --cov --cov-report=term
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
+from storm_pipeline.concurrency import few_arenas
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.events import EventSink
@@ -270,6 +271,7 @@ class Storm:
         settings = self.settings
         with self._opening:
             if self._parts is None:
+                few_arenas()
                 self._parts = Parts(
                     open_engine(settings, self._own_search, progress),
                     self._own_models or open_models(settings, progress),

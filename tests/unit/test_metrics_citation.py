@@ -58,12 +58,14 @@ def test_citations_that_each_suffice_all_count() -> None:
 
 
 def test_without_citation_and_without_sentence() -> None:
-    uncited, empty = scores(case(section("One", "alpha."))), scores(case(section("One")))
+    uncited = scores(case(section("One", "alpha."), sources=(A,)))
+    empty, from_memory = scores(case(section("One"), sources=(A,))), scores(case(section("One", "alpha.")))
     assert uncited["citation_recall_alce"] == 0.0
     assert uncited["citation_precision_alce"] is None
     assert uncited["citation_precision_wikigenbench"] == 0.0
     assert uncited["citation_rate_wikigenbench"] == 0.0
     assert set(empty.values()) == {None}
+    assert set(from_memory.values()) == {None}  # who retrieves nothing does not cite badly: it does not cite
 
 
 def test_only_the_first_citations_of_a_sentence_may_count() -> None:
@@ -176,7 +178,7 @@ def test_a_judge_that_always_says_yes_or_no(judged: Case) -> None:
 
 
 def test_sentences_without_a_word_are_none() -> None:
-    judged = case(section("S", "…", "alpha."), lead=(Sentence("—"),))
+    judged = case(section("S", "…", "alpha."), lead=(Sentence("—"),), sources=(A,))
     assert [s.text for s in cited_sentences(judged.article)] == ["alpha."]
     assert [s.text for s in cited_sentences(judged.article, lead=False)] == ["alpha."]
     assert Paragraph((Sentence("—"),)) in judged.article.lead
