@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import TypeAdapter
 
+from storm_pipeline import folders
 from storm_pipeline.errors import RunError
 from storm_pipeline.events import Event, JsonLinesSink
+from storm_pipeline.folders import locked, new_folder
 from storm_pipeline.journal import Journal
 from storm_pipeline.settings import Settings
 
@@ -45,7 +47,7 @@ class RunStore:
     def __init__(self, folder: Path, state: Mapping[str, Any], *, as_it_is: bool = False) -> None:
         self.folder = folder
         self.state = dict(state)
-        self._lock = _locked(folder)
+        self._lock = locked(folder, _LOCK)
         try:
             self.journal = Journal(folder / _JOURNAL)
             self._sums: dict[str, str] = {}
@@ -70,20 +72,9 @@ class RunStore:
         Raises:
             RunError: the folder cannot be made.
         """
-        name = f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}"
-        for attempt in range(100):
-            folder = root / (name if attempt == 0 else f"{name}-{attempt + 1}")
-            try:
-                folder.mkdir(parents=True)
-            except FileExistsError:
-                continue
-            except OSError as error:
-                raise RunError(
-                    f"cannot make a run folder in {root}: {error.strerror}; choose another with --out"
-                ) from error
-            made = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
-            return cls(folder, made | {"created": round(time.time(), 3)})
-        raise RunError(f"cannot find a free name for {name} in {root}; choose another folder with --out")
+        folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
+        made = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
+        return cls(folder, made | {"created": round(time.time(), 3)})
 
     @classmethod
     def open(cls, folder: Path, *, as_it_is: bool = False) -> "RunStore":
@@ -261,46 +252,18 @@ def read_state(folder: Path) -> dict[str, Any]:
     Raises:
         RunError: there is none, it is damaged, or it belongs to a newer version.
     """
-    path = folder / _STATE
-    try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise RunError(f"{folder} is no folder of a run: it has no {_STATE}; `storm runs` lists them") from error
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path} is damaged: {error}") from error
-    if not isinstance(state, dict) or not isinstance(state.get("format"), int):
-        raise RunError(f"{path} is damaged: it does not say which format it has")
-    if state["format"] > FORMAT:
-        raise RunError(
-            f"{folder} was made by a newer version (format {state['format']}, this one reads {FORMAT}): "
-            "update storm-pipeline"
-        )
     wanted = {"topic": str, "recipe": str, "given": dict, "sessions": int}
-    if wrong := [name for name, kind in wanted.items() if not isinstance(state.get(name), kind)]:
-        raise RunError(f"{path} is damaged: {wrong[0]!r} is missing")
-    return state
+    absent = f"{folder} is no folder of a run: it has no {_STATE}; `storm runs` lists them"
+    return folders.read_state(folder / _STATE, FORMAT, wanted, absent=absent)
 
 
 def is_held(folder: Path) -> bool:
     """Whether a process is writing to a run's folder; no, where that cannot be told."""
     try:
-        _locked(folder).release()
+        locked(folder, _LOCK).release()
     except RunError as error:
         return isinstance(error.__cause__, Timeout)
     return False
-
-
-def _locked(folder: Path) -> FileLock:
-    lock = FileLock(folder / _LOCK, is_singleton=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise RunError(f"another process is writing to {folder}: wait for it, or stop it first") from error
-    except OSError as error:
-        raise RunError(f"cannot write to {folder}: {error.strerror}") from error
-    return lock
 
 
 def _sum(data: bytes) -> str:

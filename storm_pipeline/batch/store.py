@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.batch.rows import TopicRow
 from storm_pipeline.errors import RunError
+from storm_pipeline.folders import locked, new_folder, read_state
 from storm_pipeline.journal import Journal
 from storm_pipeline.runs import slug, write_atomically
 
@@ -40,7 +40,7 @@ class BatchStore:
 
     def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
         self.folder = folder
-        self._lock = _locked(folder)
+        self._lock = locked(folder, _LOCK)
         try:
             self._journal = Journal(folder / _JOURNAL)
             self._state = {name: value for name, value in state.items() if name != "topics"}
@@ -71,7 +71,7 @@ class BatchStore:
             RunError: the folder cannot be made or written.
         """
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
-        folder = _new_folder(root, stem)
+        folder = new_folder(root, stem, "a batch's folder")
         facts = {"settings": dict(settings), "at_once": at_once, "repeated": repeated}
         made = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **facts, "topics": []})
         made.rows = list(rows)
@@ -153,24 +153,8 @@ def read_batch(folder: Path) -> dict[str, Any]:
         RunError: there is none, it is damaged, or it belongs to a newer version.
     """
     path = folder / _STATE
-    try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise RunError(f"{folder} is no folder of a batch: it has no {_STATE}") from error
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path} is damaged: {error}") from error
-    if not isinstance(state, dict) or not isinstance(state.get("format"), int):
-        raise RunError(f"{path} is damaged: it does not say which format it has")
-    if state["format"] > FORMAT:
-        raise RunError(
-            f"{folder} was made by a newer version (format {state['format']}, this one reads {FORMAT}): "
-            "update storm-pipeline"
-        )
     wanted = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
-    if wrong := [name for name, kind in wanted.items() if not isinstance(state.get(name), kind)]:
-        raise RunError(f"{path} is damaged: {wrong[0]!r} is missing")
+    state = read_state(path, FORMAT, wanted, absent=f"{folder} is no folder of a batch: it has no {_STATE}")
     try:
         rows = _ROWS.validate_python(state["topics"])
     except ValidationError as error:
@@ -180,29 +164,3 @@ def read_batch(folder: Path) -> dict[str, Any]:
     if [row.number for row in rows] != list(range(1, len(rows) + 1)):
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
     return state | {"topics": rows}
-
-
-def _new_folder(root: Path, name: str) -> Path:
-    for attempt in range(100):
-        folder = root / (name if attempt == 0 else f"{name}-{attempt + 1}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise RunError(
-                f"cannot make a batch's folder in {root}: {error.strerror}; choose another with --out"
-            ) from error
-        return folder
-    raise RunError(f"cannot find a free name for {name} in {root}; choose another folder with --out")
-
-
-def _locked(folder: Path) -> FileLock:
-    lock = FileLock(folder / _LOCK, is_singleton=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise RunError(f"another process is writing to {folder}: wait for it, or stop it first") from error
-    except OSError as error:
-        raise RunError(f"cannot write to {folder}: {error.strerror}") from error
-    return lock

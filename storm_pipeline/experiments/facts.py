@@ -73,7 +73,8 @@ def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any
         before: what the experiment's folder says of earlier sessions.
     """
     earlier: Mapping[str, Any] = before.get("metrics", {})
-    return {name: earlier.get(name, {}) | _metric_facts(name, config, cache) for name in config.metrics}
+    now = {name: _metric_facts(name, config, cache) for name in config.metrics}
+    return {name: earlier.get(name, {}) | facts if "missing" in facts else facts for name, facts in now.items()}
 
 
 def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:

@@ -8,6 +8,7 @@ from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.experiments.work import settings_of
+from storm_pipeline.programs import Programs
 from storm_pipeline.settings import is_embedded
 
 _OF_THE_OUTLINE = frozenset({"related topics", "perspectives", "conversations", "search", "draft outline", "outline"})
@@ -46,8 +47,11 @@ def forecast(config: ExperimentConfig, topics: Iterable[Topic], units: Iterable[
         SettingsError: a setting cannot be used.
     """
     by_id = {topic.id: topic for topic in topics}
+    programs = Programs()
     made = [
-        _estimated(config, by_id[unit.topic], unit) for unit in units if config.method(unit.method).recorded is None
+        _estimated(config, by_id[unit.topic], unit, programs)
+        for unit in units
+        if config.method(unit.method).recorded is None
     ]
     rows = [row for one in made for row in one.rows if config.writes == "article" or row.stage in _OF_THE_OUTLINE]
     unpriced = {name for one in made for name in one.unpriced} & {row.model for row in rows}
@@ -62,8 +66,8 @@ def forecast(config: ExperimentConfig, topics: Iterable[Topic], units: Iterable[
     )
 
 
-def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit) -> Estimate:
-    return estimate(settings_of(config, topic, unit), topic.title, recipe=config.method(unit.method).recipe)
+def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit, programs: Programs) -> Estimate:
+    return estimate(settings_of(config, topic, unit), topic.title, programs, recipe=config.method(unit.method).recipe)
 
 
 def _notes(config: ExperimentConfig) -> Iterable[str]:

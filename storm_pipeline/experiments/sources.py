@@ -23,14 +23,13 @@ from storm_pipeline.evaluation.datasets.rankers import (
     Ranker,
     TfIdfRanker,
 )
-from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
-from storm_pipeline.experiments.config import DATA, DataTable, ExperimentConfig, MethodTable, SearchTable
+from storm_pipeline.experiments.config import DATA, DataTable, ExperimentConfig, SearchTable
 from storm_pipeline.identity import source_id
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.types import Article, Snippet
+from storm_pipeline.types import Snippet
 
 
 def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
@@ -76,18 +75,6 @@ def engine_of(
     return ClosedCorpus(
         _chunks(search, topic, data), _ranker(search.ranker, topic, resources, seed), passages=search.passages
     )
-
-
-def recorded_article(method: MethodTable, topic: Topic) -> Article:
-    """The article on a topic that the official STORM wrote.
-
-    Raises:
-        DatasetError: there is none, or it cannot be read.
-    """
-    if method.recorded is None:
-        raise ValueError(f"{method.label} is a recipe")
-    folder = DataTable(set="freshwiki", path=method.recorded).folder / topic.id
-    return read_storm_run(folder, polished=method.polished).article
 
 
 @lru_cache(2)

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.units import Scored, Unit, Written
 from storm_pipeline.experiments.work import hash_of
+from storm_pipeline.folders import locked, read_state
 from storm_pipeline.journal import Journal
 from storm_pipeline.runs import write_atomically
 
@@ -41,9 +42,9 @@ class ExperimentStore:
 
     def __init__(self, folder: Path, *, as_it_is: bool = False) -> None:
         self.folder = folder
-        self._lock = None if as_it_is else _locked(folder)
+        self._lock = None if as_it_is else _held(folder)
         try:
-            self.state = _read_state(folder)
+            self.state = _state_of(folder)
             self._journal = Journal(folder / _JOURNAL, as_it_is=as_it_is)
         except BaseException:
             self._release()
@@ -153,41 +154,16 @@ class ExperimentStore:
             self._lock.release()
 
 
-def _locked(folder: Path) -> FileLock:
+def _held(folder: Path) -> FileLock:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"cannot make {folder}: {error.strerror}; choose another with --out") from error
-    lock = FileLock(folder / _LOCK, is_singleton=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise RunError(f"another process is working on {folder}: wait for it, or stop it first") from error
-    except OSError as error:
-        raise RunError(f"cannot write to {folder}: {error.strerror}; choose another with --out") from error
-    return lock
+    return locked(folder, _LOCK)
 
 
-def _read_state(folder: Path) -> dict[str, Any]:
-    """What ``experiment.json`` of a folder says; empty where there is none.
-
-    Raises:
-        RunError: it cannot be read, is damaged, or belongs to a newer version.
-    """
+def _state_of(folder: Path) -> dict[str, Any]:
+    """What ``experiment.json`` of a folder says; empty where there is none."""
     path = folder / _STATE
-    if not path.is_file():
-        return {}
-    try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path} is damaged ({error}): delete it, then run the experiment again") from error
-    if not isinstance(state, dict) or not isinstance(state.get("format"), int):
-        raise RunError(f"{path} is damaged: it does not say which format it has; delete it, then run again")
-    if state["format"] > FORMAT:
-        raise RunError(
-            f"{folder} was made by a newer version (format {state['format']}, this one reads {FORMAT}): "
-            "update storm-pipeline"
-        )
-    return state
+    remedy = "; delete it, then run the experiment again"
+    return read_state(path, FORMAT, absent=f"{path} has gone", remedy=remedy) if path.is_file() else {}

@@ -13,15 +13,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from storm_pipeline.errors import DatasetError, MetricError, RunError, StoppedError, StormError
+from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormError
 from storm_pipeline.evaluation.datasets.leakage import guards
+from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Case, Topic
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.engines import job_halt
-from storm_pipeline.experiments.sources import engine_of, recorded_article, topics_of
+from storm_pipeline.experiments.sources import engine_of, topics_of
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written
 from storm_pipeline.journal import fingerprint
 from storm_pipeline.references.embedder import Embedder, shared_embedder
@@ -87,16 +88,12 @@ def metric_of(config: ExperimentConfig, cache: Path, name: str) -> Metric:
     Raises:
         StormError: it cannot be opened.
     """
-    return _metric(json.dumps(dict(config.resources), sort_keys=True, default=str), cache, name)
+    return _metric(_resources_text(config), cache, name)
 
 
 def resources_of(config: ExperimentConfig, cache: Path) -> Resources:
-    """What the metrics of an experiment share, opened once in this process.
-
-    Raises:
-        MetricError: the experiment names a resource that does not exist.
-    """
-    return _resources(json.dumps(dict(config.resources), sort_keys=True, default=str), cache)
+    """What the metrics of an experiment share, opened once in this process."""
+    return _resources(_resources_text(config), cache)
 
 
 def article_in(folder: Path) -> Article:
@@ -115,7 +112,10 @@ def article_in(folder: Path) -> Article:
 def hash_of(folder: Path) -> str:
     """What tells an article of a folder from another one; empty where there is none."""
     path = folder / ARTICLE
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32] if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    facts = path.stat()
+    return _hash(path, facts.st_mtime_ns, facts.st_size)
 
 
 def settings_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> Settings:
@@ -142,6 +142,7 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
     return fingerprint(config.writes, method.recipe, settings, search.model_dump(mode="json"), topic.title, held)
 
 
+@lru_cache(1024)
 def topic_fingerprint(topic: Topic) -> str:
     """Equal for equal topics: what people wrote, and the documents."""
     return fingerprint(dataclasses.asdict(topic))
@@ -151,7 +152,7 @@ def _made(job: ArticleJob, halt: threading.Event) -> Article:
     config = config_of(job.config)
     topic, method = _topic(config, job.unit), config.method(job.unit.method)
     if method.recorded:
-        return recorded_article(method, topic)
+        return read_storm_run(method.recorded / topic.id, polished=method.polished).article
     folders = {"out": job.folder, "cache": job.cache}
     settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(exclude_unset=True), **folders})
     resources = resources_of(config, job.cache)
@@ -188,6 +189,11 @@ def _topic(config: ExperimentConfig, unit: Unit) -> Topic:
     return found
 
 
+@lru_cache(4096)
+def _hash(path: Path, changed: int, size: int) -> str:  # noqa: ARG001 - what tells a rewritten file
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+
+
 @lru_cache(32)
 def _metric(resources: str, cache: Path, name: str) -> Metric:
     return open_metric(name, _resources(resources, cache))
@@ -198,9 +204,8 @@ def _resources(given: str, cache: Path) -> Resources:
     values = json.loads(given)
     if wordnet := values.get("wordnet"):
         values["wordnet"] = Path(wordnet).expanduser()
-    try:
-        return Resources(**{**values, "cache": cache})
-    except TypeError as error:
-        raise MetricError(
-            f"the experiment's [resources] are not understood ({error}): see the documentation"
-        ) from error
+    return Resources(**{**values, "cache": cache})
+
+
+def _resources_text(config: ExperimentConfig) -> str:
+    return json.dumps(dict(config.resources), sort_keys=True, default=str)

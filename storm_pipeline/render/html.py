@@ -5,9 +5,7 @@ Nothing raw is rendered: every text goes through jinja2's autoescaping, addresse
 Content-Security-Policy, so no sanitiser is needed and nothing that slipped in could run.
 """
 
-import base64
 import functools
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +14,7 @@ from storm_pipeline.display import dollars
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import host, is_link, label, one_line
+from storm_pipeline.render.page import page_environment
 from storm_pipeline.text import tidy
 from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
 
@@ -221,21 +220,8 @@ def _letters(index: int) -> str:
     return name
 
 
-def _csp_hash(text: str) -> str:
-    """A style's or script's source expression for a Content-Security-Policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
 @functools.cache
 def _template() -> "Template":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("storm_pipeline.render"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"csp_hash": _csp_hash, "letters": _letters}
+    environment = page_environment("storm_pipeline.render")
+    environment.filters["letters"] = _letters
     return environment.get_template("article.html")

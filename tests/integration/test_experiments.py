@@ -14,6 +14,7 @@ from llm import FakeModel, default_answers
 from servers import Reply
 from test_pipeline import page
 from typer.testing import CliRunner, Result
+from wordnet_files import write_wordnet
 
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
@@ -178,6 +179,14 @@ def test_a_metric_that_lacks_something_is_left_out_and_said(data: Path, model: F
     assert any(note.startswith("meteor is left out") for note in results.notes)
     assert any(line.startswith("meteor is left out") for line in told)
     assert not results.results[0].failure
+
+
+def test_a_metric_that_lacked_something_is_scored_once_it_has_it(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, "rr", metrics=["shape", "meteor"]).changed(topics=1)
+    lacking = config.model_copy(update={"resources": {"wordnet": str(tmp_path / "wordnet")}})
+    assert "meteor" not in run(lacking, tmp_path / "out").results[0].values
+    write_wordnet(tmp_path / "wordnet")
+    assert "meteor" in run(lacking, tmp_path / "out").results[0].values
 
 
 def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tmp_path: Path) -> None:

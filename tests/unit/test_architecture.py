@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
     {"events", "settings", "assets"},
-    {"prices", "journal"},
+    {"prices", "journal", "folders"},
     {"documents"},
     {"search", "references", "render"},
     {"pages", "sources"},

@@ -4,12 +4,11 @@ Every text goes through jinja2's autoescaping. Plots are the one markup that is 
 :func:`storm_pipeline.evaluation.reporting.svg.inert`; the page's policy lets its own style act and nothing else.
 """
 
-import base64
 import functools
-import hashlib
 from typing import TYPE_CHECKING
 
 from storm_pipeline.evaluation.reporting.blocks import Block, Figure, Report
+from storm_pipeline.render.page import page_environment
 from storm_pipeline.text import tidy
 
 if TYPE_CHECKING:
@@ -30,21 +29,9 @@ def _kind(block: Block) -> str:
     return type(block).__name__.lower()
 
 
-def _csp_hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
 @functools.cache
 def _template() -> "Template":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("storm_pipeline.evaluation.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"csp_hash": _csp_hash, "kind": _kind, "tidy": tidy}
+    environment = page_environment("storm_pipeline.evaluation.reporting")
+    environment.filters |= {"kind": _kind, "tidy": tidy}
     environment.tests["figure"] = lambda block: isinstance(block, Figure)
     return environment.get_template("report.html")
