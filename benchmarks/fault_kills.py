@@ -122,7 +122,7 @@ def _recovered(lab: Lab, run: str, deaths: Sequence[float], ended: Ended, whole:
 def _bought_again(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
     """Calls answered whole whose answer was had once more than the undisturbed run had it: all but the last ones."""
     whole: dict[str, list[Line]] = defaultdict(list)
-    for line in log:
+    for line in sorted(log, key=lambda line: line.received):  # logged when answered, so a slow one later than its twin
         if line.whole:
             whole[line.key].append(line)
     return [line for key, lines in whole.items() for line in lines[: max(0, len(lines) - max(1, asked[key]))]]

@@ -17,7 +17,7 @@ from storm_pipeline.steps.polish import remove_repetition
 from storm_pipeline.steps.related import related_contents
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.sections import write_sections
-from storm_pipeline.steps.whole import UNTITLED, Whole, passages, write_article, write_from_memory
+from storm_pipeline.steps.whole import SECTIONS, UNTITLED, Whole, passages, write_article, write_from_memory
 from storm_pipeline.types import Article, Conversation, Outline, Perspective, Section, Snippet
 
 Conversations = tuple[Conversation, ...]
@@ -76,7 +76,8 @@ def orag(ctx: RunContext, topic: str) -> Article:
 def rr(ctx: RunContext, topic: str) -> Article:
     """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best against the keyword, and one call."""
     found = _search_with_topic(ctx, topic)[: ctx.settings.top_k]
-    return _whole(ctx, topic, Outline(topic), write_article(ctx, topic, Outline(topic), passages(ctx, found, topic)))
+    shown = passages(ctx, found, topic, room=SECTIONS)
+    return _whole(ctx, topic, Outline(topic), write_article(ctx, topic, Outline(topic), shown))
 
 
 def rprr(ctx: RunContext, topic: str) -> Article:

@@ -9,6 +9,8 @@ from storm_pipeline.estimate.prompts import filler
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.types import Citation
 
+UNTITLED_SECTIONS = 5
+"""Sections that an article without an outline is given room for."""
 FEWEST_FACTS = 2
 """A section with fewer is left out."""
 _TOLD = 0.8
@@ -48,6 +50,14 @@ def passages(run: Run) -> Shown:
     if run.settings.by_sentence:
         return Shown(min(run.settings.section_facts, facts_of(run, run.pages)), run.course.fact)
     return Shown(run.pages * run.course.passages, run.course.passage)
+
+
+def passages_for_all(run: Run) -> Shown:
+    """What one search found, for an article that is not divided."""
+    if run.settings.by_sentence:
+        most = run.settings.section_facts * UNTITLED_SECTIONS
+        return Shown(min(most, facts_of(run, run.pages)), run.course.fact)
+    return passages(run)
 
 
 def learnt(run: Run) -> Shown:

@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from storm_pipeline.estimate.asks import Asked
 from storm_pipeline.estimate.courses import Run
-from storm_pipeline.estimate.material import from_headings, from_interviews, from_topic, learnt, passages
+from storm_pipeline.estimate.material import (
+    from_headings,
+    from_interviews,
+    from_topic,
+    learnt,
+    passages,
+    passages_for_all,
+)
 from storm_pipeline.estimate.planning import draft_outline, plan_outline, refine_outline
 from storm_pipeline.estimate.research import (
     ask_all_at_once,
@@ -60,7 +67,7 @@ def _orag(run: Run) -> Iterator[Asked]:
 
 def _rr(run: Run) -> Iterator[Asked]:
     yield from search_topic(run)
-    yield from article(run, passages)
+    yield from article(run, passages_for_all)
 
 
 def _rprr(run: Run) -> Iterator[Asked]:

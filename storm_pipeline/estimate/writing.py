@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from storm_pipeline.estimate.asks import Ask, Asked, count
 from storm_pipeline.estimate.courses import Run
-from storm_pipeline.estimate.material import FEWEST_FACTS, Material, Shown, facts_of, told, words_for
+from storm_pipeline.estimate.material import FEWEST_FACTS, UNTITLED_SECTIONS, Material, Shown, facts_of, told, words_for
 from storm_pipeline.estimate.planning import outline_text
 from storm_pipeline.estimate.prompts import Prompts, filler, measure
 
@@ -16,8 +16,6 @@ LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
 MOST_SENTENCES = 6
 """Sentences of a lead that is made of sentences of the body."""
-UNTITLED_SECTIONS = 5
-"""Sections that an article without an outline is given room for."""
 _WORDS_A_SENTENCE = 20
 _TOKENS_A_WORD = 1.45
 """Of a section, its citation markers included."""
@@ -50,9 +48,9 @@ def outlined_article(run: Run, material: Material, share: Material) -> Iterator[
 
 
 def article(run: Run, material: Material) -> Iterator[Asked]:
-    """An article without an outline in one call; sentence by sentence, it is a single section."""
+    """An article without an outline in one call; sentence by sentence, it is a single section with room for five."""
     if run.settings.by_sentence:
-        yield _by_sentence(run, 1, material(run), "in one section, ")
+        yield _by_sentence(run, 1, material(run), "", UNTITLED_SECTIONS)
         return
     yield from _article(run, material(run), "", UNTITLED_SECTIONS)
 
@@ -109,10 +107,11 @@ def _article(run: Run, shown: Shown, outline: str, room: int) -> Iterator[Asked]
     yield _copies(run, "article", words)
 
 
-def _by_sentence(run: Run, number: int, shown: Shown, where: str) -> Ask:
+def _by_sentence(run: Run, number: int, shown: Shown, where: str, room: int = 1) -> Ask:
     """Each fact of so many sections said again, as far as a section has room."""
-    sentences = min(shown.number, math.ceil(run.settings.section_words / run.course.sentence))
-    why = f"{where}each fact in other words, {run.settings.section_words} words"
+    words = run.settings.section_words * room
+    sentences = min(shown.number, math.ceil(words / run.course.sentence))
+    why = f"{where}each fact in other words, {words} words"
     return _reword(run, "sections", number * sentences * run.course.tries, why)
 
 

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
+from storm_pipeline.references.prose import told_in
 from storm_pipeline.search.terms import STOP_WORDS
-from storm_pipeline.sentences import is_complete, split_sentences
-from storm_pipeline.text import word_count, words
+from storm_pipeline.text import words
 from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
 
 _ENDING = re.compile(r"(?:ations?|ings?|ers?|ed|es|ly|s|e|y|al|ian|ic)$")
-_SHORTEST, _LONGEST = 5, 60
-"""Words of a sentence that can stand as a fact."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,9 @@ class Fact:
 
 @lru_cache(maxsize=4096)
 def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
-    """The whole sentences of a snippet that can stand alone; a snippet without any is one fact itself."""
+    """What a snippet says, sentence by sentence; none where it holds menus and the like alone."""
     citation = Citation(snippet.source_id, snippet.id)
-    sentences = [" ".join(s.split()) for s in split_sentences(snippet.text)]
-    whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
-    if not whole:
-        whole = [" ".join(snippet.text.split()[:_LONGEST])]
-    return tuple(Fact(text, snippet.title, citation) for text in whole)
+    return tuple(Fact(text, snippet.title, citation) for text in told_in(snippet.text))
 
 
 def nearest(snippets: Iterable[Snippet], need: str, limit: int) -> list[Snippet]:

@@ -39,10 +39,11 @@ FEW_FACTS = 5
 
 @dataclass(frozen=True)
 class SectionEvidence:
-    """A section's heading and the facts that it may use."""
+    """A section's heading, the facts that it may use, and how many sections' length it may have."""
 
     heading: Heading
     facts: tuple[Fact, ...]
+    room: int = 1
 
 
 def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> list[SectionEvidence]:

@@ -72,7 +72,7 @@ def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -
 
     A small model that is given many facts ties together what does not belong together; given one, it is truthful.
     """
-    room = ctx.settings.section_words
+    room = ctx.settings.section_words * evidence.room
     told: list[Fact] = []
     for fact in evidence.facts:
         if not stands_alone(fact.text):

@@ -14,7 +14,7 @@ from storm_pipeline.steps.sections import cited_sentences, write_sections
 from storm_pipeline.types import Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
-_SECTIONS = 5
+SECTIONS = 5
 """Sections that an article without an outline is given room for."""
 UNTITLED = "Overview"
 """Heading of what has none."""
@@ -28,10 +28,17 @@ class Whole:
     sections: tuple[Section, ...]
 
 
-def passages(ctx: RunContext, snippets: Sequence[Snippet], need: str) -> list[Fact]:
-    """Retrieved passages as the writer needs them: each whole, or the sentences of all that are nearest to the need."""
+def passages(ctx: RunContext, snippets: Sequence[Snippet], need: str, *, room: int = 1) -> list[Fact]:
+    """Retrieved passages as the writer needs them: each whole, or the sentences of all that are nearest to the need.
+
+    Args:
+        ctx: the run.
+        snippets: what was retrieved.
+        need: what they are to be about.
+        room: of how many sections.
+    """
     if ctx.settings.by_sentence:
-        return nearest_facts(snippets, need, ctx.settings.section_facts)
+        return nearest_facts(snippets, need, ctx.settings.section_facts * room)
     return [Fact(snippet.text, snippet.title, Citation(snippet.source_id, snippet.id)) for snippet in snippets]
 
 
@@ -43,7 +50,7 @@ def write_article(ctx: RunContext, topic: str, outline: Outline, facts: Sequence
     """
     with ctx.events.in_stage("article"):
         if ctx.settings.by_sentence:
-            alone = [SectionEvidence(Heading(UNTITLED), tuple(facts))]
+            alone = [SectionEvidence(Heading(UNTITLED), tuple(facts), SECTIONS)]
             evidence = gather_evidence(ctx, outline) if outline.sections else alone
             return Whole((), write_sections(ctx, outline, evidence))
         text = ctx.ask("writer", ctx.programs.article, **_inputs(ctx, topic, outline), facts=numbered(facts)).text
@@ -63,7 +70,7 @@ def write_from_memory(ctx: RunContext, topic: str, outline: Outline) -> Whole:
 
 
 def _inputs(ctx: RunContext, topic: str, outline: Outline) -> dict[str, object]:
-    words = ctx.settings.section_words * (len(outline.sections) or _SECTIONS)
+    words = ctx.settings.section_words * (len(outline.sections) or SECTIONS)
     return {"topic": topic, "outline": outline_to_markdown(outline), "words": words}
 
 

@@ -308,7 +308,7 @@ def test_bounds_are_those_of_the_steps() -> None:
     assert planning.PASSAGE_SHOWN == refining._PASSAGE
     assert writing.LONGEST_ARTICLE == lead._LONGEST_ARTICLE
     assert writing.MOST_SENTENCES == lead._MOST_SENTENCES
-    assert writing.UNTITLED_SECTIONS == whole._SECTIONS
+    assert writing.UNTITLED_SECTIONS == whole.SECTIONS
     assert material.FEWEST_FACTS == written._FEWEST_FACTS
     assert courses.LONG.tries <= wording._TRIES
     assert courses.SHORT.sentence > wording.LONGEST_RUN

@@ -8,12 +8,15 @@ from storm_pipeline.identity import source_id
 from storm_pipeline.pages.notices import is_notice
 
 _BEGINNING = 20_000  # characters: far more words than either bound, and a corpus has millions
+_PDF, _HEAD = "%PDF-", 100
 LEAST_WORDS = 50
 """Shorter texts are menus, error pages and walls; the same bound as for pages fetched by the package."""
 
 
 def is_usable(document: Document) -> bool:
-    """Whether a document has an address and a text that is neither empty, nor too short, nor a mere notice."""
+    """Whether a document has an address and a text that is neither empty, nor short, nor a notice, nor a raw file."""
+    if document.text[:_HEAD].lstrip().startswith(_PDF):
+        return False
     words = count_words(document.text[:_BEGINNING])
     return bool(document.url) and words >= LEAST_WORDS and not is_notice(document.text, words)
 

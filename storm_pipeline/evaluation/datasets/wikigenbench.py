@@ -5,6 +5,7 @@ address and text) and ``google/ID.json`` (title, link, text), the latter for som
 """
 
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,7 @@ from storm_pipeline.text import MARKER
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"
+_QUOTED = re.compile(r"[\"“]([^\"“”]{3,})[\"”]")
 
 
 class _Page(BaseModel):
@@ -97,9 +99,15 @@ def _topic(folder: Path, name: str) -> Topic:
     title = plain_text(page.key.replace("_", " "))
     if not title or not (lead or body):
         raise DatasetError(f"{folder / 'wiki' / name}.json holds no article: its key or text is empty; fetch it anew")
-    cited = tuple(Document(web_address(url), plain_text(said), text) for said, url, text in page.reference)
+    cited = tuple(Document(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
     return Topic(name, title, human, usable(chain(cited, _found(folder / "google" / f"{name}.json"))))
+
+
+def _title(citation: str) -> str:
+    """What stands in quotation marks in a citation, the title of the page; the whole of it if nothing does."""
+    found = _QUOTED.search(citation)
+    return found[1].strip() if found else citation
 
 
 def _infobox(fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:

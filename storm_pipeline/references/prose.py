@@ -1,0 +1,62 @@
+"""What of a text says something: its whole sentences, without menus, lists of names, and the numbers of verses.
+
+Pages reach a run in every condition: with their menus run together with the first sentence, with every verse numbered,
+or with neither capitals nor full stops. A writer shown such a line writes it down.
+"""
+
+import re
+
+from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.sentences import is_complete, split_sentences
+from storm_pipeline.text import word_count, words
+
+_SHORTEST, _LONGEST = 5, 60
+"""Words of a sentence that can stand as a fact."""
+_PIECE = 40
+"""Words of a piece of a text in which nothing tells where sentences end."""
+_PROSE = 0.35
+"""Share of English function words from which on such a piece is prose; a menu has half as many."""
+_LIST, _LIST_WORDS, _LIST_PROSE = 0.5, 12, 0.25
+"""From so many words on, a line with more capitals and fewer function words than these shares is a list of names."""
+_BROKEN = "\ufffd"
+_BULLET = re.compile(
+    r"^(?:[-–•·*]\s*|\(?\d{1,3}[.)]\s+|\(\d{1,3}[-–]\d{1,3}\)\s*|[ivx]{1,4}\.\s+|\d{1,3}[a-z]\s+(?=[A-Z]))+"
+)
+_VERSE = re.compile(r"(?:(?<=\s)|^)\d{1,3}[a-z]?(?=[“\"‘']?[A-Z][a-z]*\b)")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+def told_in(text: str) -> tuple[str, ...]:
+    """What a text says, in order: sentences of 5 to 60 words, without what numbers or marks them.
+
+    A short text without a whole sentence is taken as it is. Of a longer one, in which nothing tells where sentences
+    end, the pieces that read as prose are taken.
+    """
+    verses = len(_VERSE.findall(text)) > 1
+    sentences = [_unmarked(" ".join(s.split()), verses=verses) for s in split_sentences(text)]
+    whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
+    if whole:
+        return tuple(s for s in whole if not _is_list(s))
+    bare = text.split()
+    if len(bare) <= _LONGEST or not _LATIN.search(text):
+        return (" ".join(bare[:_LONGEST]),) if bare else ()
+    pieces = (" ".join(bare[i : i + _PIECE]) for i in range(0, len(bare) - _PIECE // 2, _PIECE))
+    return tuple(piece for piece in pieces if _function_words(piece) >= _PROSE and _BROKEN not in piece)
+
+
+def _unmarked(sentence: str, *, verses: bool) -> str:
+    plain = _BULLET.sub("", sentence)
+    return _VERSE.sub("", plain).strip() if verses else plain
+
+
+def _is_list(sentence: str) -> bool:
+    """Whether a line of many words is a menu or a bibliography that a full stop happens to end, or broken text."""
+    told = words(sentence)
+    capitals = sum(word[0].isupper() for word in told) / len(told)
+    many = len(told) >= _LIST_WORDS and capitals > _LIST and _function_words(sentence) < _LIST_PROSE
+    return many or _BROKEN in sentence
+
+
+def _function_words(text: str) -> float:
+    told = words(text)
+    return sum(word.casefold() in STOP_WORDS for word in told) / len(told) if told else 0.0

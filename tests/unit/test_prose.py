@@ -1,0 +1,77 @@
+"""What of a text is told: sentences without their marks, no menus, and pieces of text that lost its sentences."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.references.prose import told_in
+
+MENU = "Home News Sport Weather Shop Earth Travel Culture Arts Video Live Sign In Register Search Menu Contact Help"
+FLAT = (
+    "the tower was built by an abbot in the twelfth century and it is one of the best of its kind in the country since "
+    "then it has served as the belfry of the church that stands beside it and on holidays the bells are rung by a "
+    "company of ringers from the town who have practised there for more than a hundred years"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1. (1-3) The rider asks for a horse at once.", ["The rider asks for a horse at once."]),
+        ("c. 1500 the tower was built here.", ["c. 1500 the tower was built here."]),
+        ("iv. The rider asks for a horse at once.", ["The rider asks for a horse at once."]),
+        ("3a His father told him to take another one.", ["His father told him to take another one."]),
+        ("• The rider asks for a horse at once.", ["The rider asks for a horse at once."]),
+        (
+            "1The rider went down to the river. 2And he asked for a boat there.",
+            ["The rider went down to the river.", "And he asked for a boat there."],
+        ),
+        ("4Kids was a company that sold cartoons.", ["4Kids was a company that sold cartoons."]),
+        ("3D printing makes things layer by layer.", ["3D printing makes things layer by layer."]),
+        ("12 horses crossed the river that night.", ["12 horses crossed the river that night."]),
+        ("1945 was the year in which the war ended.", ["1945 was the year in which the war ended."]),
+        ("Of the river\nnothing is known", ["Of the river nothing is known"]),
+        ("", []),
+    ],
+)
+def test_a_sentence_is_told_without_what_numbers_it(text: str, told: list[str]) -> None:
+    assert list(told_in(text)) == told
+
+
+def test_a_menu_that_a_full_stop_happens_to_end_is_not_told() -> None:
+    assert told_in(f"{MENU} Bookmark. The tower was built by an abbot in a hard winter.") == (
+        "The tower was built by an abbot in a hard winter.",
+    )
+    assert told_in("The Tower Council of Great Yarmouth is led by Sir John Smith.")  # many names, and a sentence
+
+
+def test_of_a_text_that_lost_its_sentences_the_prose_is_told_and_the_menu_is_not() -> None:
+    pieces = told_in(f"{MENU.lower()} {MENU.lower()} {MENU.lower()} {FLAT} {MENU.lower()} {MENU.lower()}")
+    assert pieces
+    assert all(20 <= len(piece.split()) <= 40 for piece in pieces)
+    told = " ".join(pieces)
+    assert "served as the belfry" in told
+    assert told_in(" ".join([MENU.lower()] * 6)) == ()
+
+
+def test_a_script_without_full_stops_keeps_its_text() -> None:
+    text = "หอคอย ถูก สร้าง " * 40
+    assert told_in(text) == (" ".join(text.split()[:60]),)
+
+
+def test_what_a_wrong_encoding_broke_is_not_told() -> None:
+    assert told_in("The tower was b�ilt by an abb�t long ago. It is a tall and old tower.") == (
+        "It is a tall and old tower.",
+    )
+
+
+@given(
+    st.text(max_size=400)
+    | st.lists(st.sampled_from(["1The", "a", "the", "Menu", "ran.", "\n", "2And", "(1-3)"]), max_size=90).map(" ".join)
+)
+def test_nothing_is_told_that_the_text_does_not_say_and_nothing_is_too_long(text: str) -> None:
+    plain = "".join(text.split())
+    for told in told_in(text):
+        assert told.strip()
+        assert len(told.split()) <= 60 or "".join(told.split()) in plain
+        assert "".join(told.split()) in plain or any(char.isdigit() for char in text)
