@@ -17,9 +17,9 @@ from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.search.transport.gates import Rate, gate
 from storm_pipeline.search.transport.http import user_agent as default_user_agent
-from storm_pipeline.search.transport.limiter import Limiter
-from storm_pipeline.search.transport.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
+from storm_pipeline.search.transport.retrying import RETRIED_STATUSES, Patience, TransientError
 
 _log = logging.getLogger(__name__)
 _FORMAT = 1
@@ -62,7 +62,10 @@ class ContentsSource(Protocol):
 
 
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
-"""Little: the run waits for it, and can do without."""
+_AT_ONCE = _FAILURES = 2
+"""Little: the run waits for it, and can do without. After so many failures in a row nobody is asked for a minute."""
+_CONNECT = 4.0
+"""Seconds for a connection: who swallows packets, as some firewalls do, is not waited for longer."""
 
 
 class WikipediaContents:
@@ -72,7 +75,7 @@ class WikipediaContents:
         cache: the cache folder; tables are kept in ``pages/contents`` inside it.
         language: language code of the Wikipedia.
         user_agent: how to be known to Wikipedia, which asks for a name and a way to get in touch.
-        timeout: seconds for a connection and for each part of an answer.
+        timeout: seconds for each part of an answer, and for a connection, where at most four are waited.
         patience: attempts and pauses; its ``connect`` and ``read`` give way to ``timeout``.
         days: age in days after which a remembered table is looked up again, absent articles included.
         api: address of another MediaWiki's ``api.php``, instead of Wikipedia's.
@@ -104,7 +107,9 @@ class WikipediaContents:
         self._seconds = days * 86_400
         self._api = api
         self._sleep = sleep
-        self._limiter = Limiter(10.0, concurrent=2)
+        host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
+        self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_AT_ONCE), failures=_FAILURES)
+        self._turns = threading.Semaphore(_AT_ONCE)  # kept through all attempts, so who waits sees the circuit open
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, or that it redirects to; None if there is no such article.
@@ -118,12 +123,14 @@ class WikipediaContents:
         file = self._file(title)
         known, table = self._remembered(file)
         if not known:
-            table = with_retries(lambda: self._asked(title), self._patience, sleep=self._sleep)
+            with self._turns:
+                table = self._gate.passing(lambda: self._asked(title), self._patience, sleep=self._sleep)
             self._remember(file, title, table)
         return table
 
     @cached_property
     def _wikipedia(self) -> Any:
+        import httpx
         import wikipediaapi
 
         hooks = {"request": [_redirection(self._api)]} if self._api else {}
@@ -132,7 +139,7 @@ class WikipediaContents:
             self._language,
             headers={"Connection": "close"},  # the library cannot be told to close its connections later
             max_retries=0,  # its own would wait as long as a server asks
-            timeout=self._timeout,
+            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, _CONNECT)),
             proxy=_proxy_for(self._api or f"https://{self._language}.wikipedia.org"),
             event_hooks=hooks,
         )
@@ -142,10 +149,9 @@ class WikipediaContents:
         import wikipediaapi
 
         try:
-            with self._limiter:
-                page = self._wikipedia.page(title)
-                sections = list(page.sections)
-                exists = page.exists()
+            page = self._wikipedia.page(title)
+            sections = list(page.sections)
+            exists = page.exists()
         except wikipediaapi.WikiRateLimitError as error:
             raise TransientError(
                 "Wikipedia answered 429: too many requests; wait a little", error.retry_after

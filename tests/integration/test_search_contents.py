@@ -206,6 +206,20 @@ def test_nobody_at_home(tmp_path: Path) -> None:
         contents(url, tmp_path).table_of_contents("Silk Road")
 
 
+def test_a_wikipedia_that_does_not_answer_is_soon_given_up(tmp_path: Path) -> None:
+    titles = [f"Page {n}" for n in range(6)]
+    with ScriptedServer(SLOW) as server:
+        wiki = contents(server.url, tmp_path, timeout=0.3, patience=Patience(attempts=1, total=60))
+        with ThreadPoolExecutor(6) as pool:
+            failures = [future.exception() for future in [pool.submit(wiki.table_of_contents, t) for t in titles]]
+        again = contents(server.url, tmp_path / "other")  # of the next run of the same process
+        with pytest.raises(SearchError, match="left alone"):
+            again.table_of_contents("Page 9")
+        assert len(server.requests) in (2, 3)  # the third where two failures are not told in the same moment
+    assert all(isinstance(failure, SearchError) for failure in failures)
+    assert sum("left alone" in str(failure) for failure in failures) >= 3
+
+
 def test_threads_share_it(tmp_path: Path) -> None:
     def script(request: Request) -> Reply:
         return article(title=request.query["titles"])

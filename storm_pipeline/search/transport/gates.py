@@ -66,16 +66,17 @@ _gates: dict[tuple[str, str], Gate] = {}
 _lock = threading.Lock()
 
 
-def gate(service: str, host: str, rate: Rate) -> Gate:
+def gate(service: str, host: str, rate: Rate, *, failures: int = 5) -> Gate:
     """The process's gate to a service at a host.
 
-    The first caller sets burst and concurrency; the rate is that of the latest caller.
+    The first caller sets burst, concurrency and how many ``failures`` in a row open the circuit; the rate is that of
+    the latest caller.
     """
     with _lock:
         known = _gates.get((service, host))
         if known is None:
             limiter = Limiter(rate.per_second, burst=rate.burst, concurrent=rate.concurrent)
-            known = _gates[service, host] = Gate(limiter, Circuit(service))
+            known = _gates[service, host] = Gate(limiter, Circuit(service, failures=failures))
     known.limiter.slow_to(rate.per_second)
     return known
 
