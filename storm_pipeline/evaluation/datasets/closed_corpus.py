@@ -14,6 +14,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.leakage import without_copies
 from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, Ranker
 from storm_pipeline.evaluation.types import Document, Topic
+from storm_pipeline.references.prose import told_in
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
 
@@ -94,5 +95,6 @@ def _chunks(documents: Iterable[Document], words: int) -> tuple[Snippet, ...]:
 
 
 def _cut(document: Document, words: int) -> Iterator[Snippet]:
-    for text in filter(None, map(plain_text, cut(document.text, words))):
+    """The chunks of a document in which something is told: the menus of pages name their topic more than their text."""
+    for text in filter(told_in, map(plain_text, cut(document.text, words))):
         yield Snippet(document.url, document.title, text, engine=NAME, origin="page")
