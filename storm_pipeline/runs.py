@@ -175,8 +175,7 @@ class RunStore:
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
-        plain = TypeAdapter(type(value)).dump_python(value, mode="json")
-        self.save_text(name, json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
+        self.save_text(name, _adapter(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
 
     def close(self) -> None:
         """Let other processes have the folder. May be called again."""
@@ -264,6 +263,16 @@ def is_held(folder: Path) -> bool:
     except RunError as error:
         return isinstance(error.__cause__, Timeout)
     return False
+
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    """Made once a type: making one takes longer than what it writes."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
 def _sum(data: bytes) -> str:

@@ -18,10 +18,13 @@ from storm_pipeline.text import MARKER, word_count, words
 _CLOSERS = "\"'”’»›)]}」』】》〉）］"
 _CJK_END = "。！？｡"
 _SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
-_STOP = re.compile(r"[.!?…]")
-_PLAIN_END = re.compile(r"(?<=\s)[a-z]{5,}[.!?](?=\s[A-Z])")
+_STOP = re.compile(r"[.!?…](?!\w)")
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚]|['‘’‛‚](?!\w)")
 _OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
+_PAIRED = re.compile(rf"[{re.escape(_OPENING + _CLOSING)}\"]")
+_STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
+_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]{2,}|[A-Z]{3,}")
+_YEAR_OR_BRACKET = re.compile(r"(?:[a-z]\s\d{4}|[a-z]\))$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
 # After these a full stop does not end the sentence when a number, a small letter or a bracket follows.
@@ -141,17 +144,32 @@ def _sentence_ends(tight: str) -> list[int]:
 def _surely_apart(tight: str) -> Iterator[str]:
     """Parts between which no rule is needed to tell that a sentence ends: pysbd is slow, and most ends are plain.
 
-    An end is plain where a stop follows a word of five small letters or more, a capital comes next, and no bracket
-    or quotation mark is open.
+    An end is plain where a stop follows a word of three letters or more that is no abbreviation, a year or a bracket,
+    a capital comes next, and no bracket or quotation mark is open.
     """
     start = 0
-    for found in () if _SINGLE_QUOTE.search(tight) else _PLAIN_END.finditer(tight):
+    for found in () if _SINGLE_QUOTE.search(tight) else _STOP_BEFORE_CAPITAL.finditer(tight):
         part = tight[start : found.end()]
-        opened, closed = (sum(map(part.count, marks)) for marks in (_OPENING, _CLOSING))
-        if opened == closed and part.count('"') % 2 == 0:
+        if _is_plain_end(part[:-1]) and _is_closed(part):
             yield part
             start = found.end()
     yield tight[start:]
+
+
+def _is_plain_end(text: str) -> bool:
+    """Whether a stop behind the text surely ends its last sentence."""
+    word = text[text.rfind(" ") + 1 :]
+    if _PLAIN_WORD.fullmatch(word):
+        return word.casefold() not in _abbreviations()
+    return bool(_YEAR_OR_BRACKET.search(text))
+
+
+def _is_closed(text: str) -> bool:
+    """Whether no bracket or quotation mark of the text is left open."""
+    if not _PAIRED.search(text):
+        return True
+    opened, closed = (sum(map(text.count, marks)) for marks in (_OPENING, _CLOSING))
+    return opened == closed and text.count('"') % 2 == 0
 
 
 def _pysbd_ends(part: str) -> list[int]:
@@ -174,6 +192,12 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
     if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not words(rest) or not words(piece):
         return False
     return not (_ABBREVIATION.search(piece) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
+
+
+@functools.cache
+def _abbreviations() -> frozenset[str]:
+    """Those that pysbd's rules know, in small letters."""
+    return frozenset(_segmenter().language_module.Abbreviation.ABBREVIATIONS)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import numpy as np
 
 from storm_pipeline.references.embedder import Vector, Vectors
 from storm_pipeline.search.fusion import rank_scores
-from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.lexical import LexicalIndex, load_bm25
 from storm_pipeline.types import Snippet
 
 Ranking = list[int]
@@ -18,6 +18,13 @@ def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
     """Reciprocal rank fusion: a ranking gives its r-th entry 1 / (60 + r), r from 1; ties go to the lower position."""
     scores = rank_scores(rankings)
     return sorted(scores, key=lambda position: (-scores[position], position))
+
+
+def load_libraries() -> None:
+    """Import what indexes are built with, which takes a while the first time."""
+    import faiss  # noqa: F401 - the import is all
+
+    load_bm25()
 
 
 class HybridIndex:

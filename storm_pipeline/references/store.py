@@ -17,7 +17,7 @@ from storm_pipeline.errors import StoreError
 from storm_pipeline.references.catalogue import Catalogue
 from storm_pipeline.references.embedder import CachingEmbedder, Embedder, Vector, Vectors
 from storm_pipeline.references.persistence import Contents, read_contents, write_contents
-from storm_pipeline.references.ranking import HybridIndex
+from storm_pipeline.references.ranking import HybridIndex, load_libraries
 from storm_pipeline.types import Snippet, Source
 
 _BATCH = 512
@@ -52,7 +52,7 @@ class ReferenceStore:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
 
     def warm_up(self) -> None:
-        """Start to load the embedder in the background, so that the first snippets need not wait for it."""
+        """Start to load the embedder, and what indexes are built with, in the background: nobody need wait for them."""
         with self._lock:
             self._need_open()
             self._job = self._worker.submit(self._load)
@@ -172,6 +172,7 @@ class ReferenceStore:
 
     def _load(self) -> None:
         self._embedder.embed([""])
+        load_libraries()
 
     def _keep(self, offered: Sequence[Snippet]) -> tuple[Snippet, ...]:
         """With the lock held: keep snippets, and have embedded what is wanted of them in the form that is kept."""

@@ -20,8 +20,14 @@ def to_json(article: Article) -> str:
 
     Half a surrogate pair, which no file can hold, becomes a question mark.
     """
-    record = {"schema": SCHEMA, "article": dataclasses.asdict(article)}
-    return json.dumps(record, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode("utf-8")
+    from pydantic_core import PydanticSerializationError
+
+    try:
+        told = _adapter().dump_json(article, indent=1).decode("utf-8")
+    except PydanticSerializationError:
+        plain = json.dumps(dataclasses.asdict(article), ensure_ascii=False).encode("utf-8", "replace")
+        return to_json(_adapter().validate_json(plain))
+    return f'{{\n "schema": {SCHEMA},\n "article": {told}\n}}'
 
 
 def from_json(text: str) -> Article:

@@ -77,11 +77,17 @@ class LexicalIndex:
         return math.log1p((self._size - frequency + 0.5) / (frequency + 0.5))
 
 
-def _built(tokens: list[list[str]]) -> Any:
+def load_bm25() -> Any:
+    """Import what indexes are built with, which takes a while the first time."""
     with _import_lock:
         import bm25s
     # The library sets its logger to DEBUG when imported; that must not reach a user's log by surprise.
     logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
+
+
+def _built(tokens: list[list[str]]) -> Any:
+    bm25s = load_bm25()
     index = bm25s.BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
     index.index(tokens, create_empty_token=False, show_progress=False)
     return index

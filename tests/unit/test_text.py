@@ -276,9 +276,27 @@ def test_words_of_plain_text_are_those_of_any_text(text: str) -> None:
         "The inns (some of them large. Others small.) stood apart. They closed.",
         'He wrote "the road ended. Nobody came." and left. Then it rained.',
         "It was approx. Ten towns. They traded. J. Smith wrote of them. He died ca. 1450.",
+        "It lies in Wash. Nobody knew. He was a man of the U.S. Army. DNA. It is 4.5 km long. In 1905. Then it closed.",
+        "The trilogy (1955). Then two films. A hill (a mound). They say no. Next to Sri Lanka. No. 5 is the last one.",
     ],
 )
 def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = sentences.split_sentences(text)
     monkeypatch.setattr("storm_pipeline.sentences._surely_apart", lambda line: [line])
     assert sentences.split_sentences(text) == quick
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "The a road Trade ended war etc. Wash. Mr. U.S. 1905. 4.5 (c. 900) (old). city. DNA. Lanka. ends! Who? "
+            'No. 5 man. Man. co. e.g. i.e. “so.” "So." J. p. 3. St. approx. He'.split()
+        ),
+        max_size=25,
+    ).map(" ".join)
+)
+def test_quick_ends_are_those_of_the_rules_for_any_words(text: str) -> None:
+    quick = sentences.split_sentences(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("storm_pipeline.sentences._surely_apart", lambda line: [line])
+        assert sentences.split_sentences(text) == quick
