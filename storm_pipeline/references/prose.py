@@ -1,10 +1,11 @@
-"""What of a text says something: its whole sentences, without menus, lists of names, and the numbers of verses.
+"""What of a text says something: whole sentences, without menus, notices, lists of names and the numbers of verses.
 
 Pages reach a run in every condition: with their menus run together with the first sentence, with every verse numbered,
 or with neither capitals nor full stops. A writer shown such a line writes it down.
 """
 
 import re
+from collections.abc import Sequence
 
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.sentences import is_complete, split_sentences
@@ -23,6 +24,14 @@ _BULLET = re.compile(
     r"^(?:[-–•·*]\s*|\(?\d{1,3}[.)]\s+|\(\d{1,3}[-–]\d{1,3}\)\s*|[ivx]{1,4}\.\s+|\d{1,3}[a-z]\s+(?=[A-Z]))+"
 )
 _VERSE = re.compile(r"(?:(?<=\s)|^)\d{1,3}[a-z]?(?=[“\"‘']?[A-Z][a-z]*\b)")
+_NOTE = re.compile(r"(?<=\S)\([A-Z]{1,2}\)(?=\s)")
+_ADDRESSED = re.compile(r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Click|Tap|Sign|Log|Subscribe|Accept|Read more)\b")
+_OF_THE_SITE = re.compile(
+    r"\b(?:accounts?|browsers?|categor(?:y|ies)|cookies?|downloads?|e-?mails?|inbox|javascript|log(?:ged|ging)? in|"
+    r"newsletters?|passwords?|permission|preferences|privacy|(?:this|our|the) site|sign(?:ed|ing)? (?:in|up)|"
+    r"subscri(?:be|bers?|ptions?)|terms|web ?sites?)\b",
+    re.I,
+)
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -32,11 +41,11 @@ def told_in(text: str) -> tuple[str, ...]:
     A short text without a whole sentence is taken as it is. Of a longer one, in which nothing tells where sentences
     end, the pieces that read as prose are taken.
     """
-    verses = len(_VERSE.findall(text)) > 1
-    sentences = [_unmarked(" ".join(s.split()), verses=verses) for s in split_sentences(text)]
+    marks = [mark for mark in (_VERSE, _NOTE) if len(mark.findall(text)) > 1]
+    sentences = [_unmarked(" ".join(s.split()), marks) for s in split_sentences(text)]
     whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
     if whole:
-        return tuple(s for s in whole if not _is_list(s))
+        return tuple(s for s in whole if not _is_list(s) and not _is_notice(s))
     bare = text.split()
     if len(bare) <= _LONGEST or not _LATIN.search(text):
         return (" ".join(bare[:_LONGEST]),) if bare else ()
@@ -44,9 +53,17 @@ def told_in(text: str) -> tuple[str, ...]:
     return tuple(piece for piece in pieces if _function_words(piece) >= _PROSE and _BROKEN not in piece)
 
 
-def _unmarked(sentence: str, *, verses: bool) -> str:
+def _unmarked(sentence: str, marks: Sequence[re.Pattern[str]]) -> str:
+    """Without what numbers it and, where the text has several, the marks of verses and notes."""
     plain = _BULLET.sub("", sentence)
-    return _VERSE.sub("", plain).strip() if verses else plain
+    for mark in marks:
+        plain = mark.sub("", plain)
+    return plain.strip()
+
+
+def _is_notice(sentence: str) -> bool:
+    """Whether a site speaks of itself to who visits it: of cookies, accounts and the like."""
+    return bool(_ADDRESSED.search(sentence) and _OF_THE_SITE.search(sentence))
 
 
 def _is_list(sentence: str) -> bool:

@@ -16,6 +16,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.evidence import _share_out, gather_evidence
 from storm_pipeline.steps.outline import share_budget
+from storm_pipeline.steps.wording import stands_alone
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 
@@ -263,3 +264,20 @@ def test_what_defines_the_topic_is_left_to_the_lead_where_that_is_given_it(by_se
     assert any("markets" in text for text in shared["Trade in goods"])
     assert any("monks" in text for text in shared["Religion and monks"])
     assert ("The silk road was a silk road." in facts) is not by_sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("The road was built in the reign of Elizabeth I as a toll road.", True),
+        ("In World War I he served as a pilot there.", True),
+        ('The king said "we shall never give in" to his men.', True),
+        ("I keep hearing of it all the time now.", False),
+        ("When I saw the house it was burning down.", False),
+        ("You can see the tower from the hill above.", False),
+        ("The latter was built in a much harder stone.", False),
+        ("It closed.", False),
+    ],
+)
+def test_a_sentence_stands_alone_where_neither_its_text_nor_its_writer_is_missed(text: str, alone: bool) -> None:
+    assert stands_alone(text) is alone
