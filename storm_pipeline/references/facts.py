@@ -7,7 +7,7 @@ long as with whole snippets.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
@@ -44,9 +44,18 @@ def nearest(snippets: Iterable[Snippet], need: str, limit: int) -> list[Snippet]
     return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets]), limit)
 
 
-def nearest_facts(snippets: Iterable[Snippet], need: str, limit: int) -> list[Fact]:
-    """The ``limit`` facts of the snippets that share most with ``need``, in the order of the snippets."""
-    facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet))
+def nearest_facts(
+    snippets: Iterable[Snippet], need: str, limit: int, *, serves: Callable[[str], bool] = bool
+) -> list[Fact]:
+    """The ``limit`` facts of the snippets that share most with ``need``, in the order of the snippets.
+
+    Args:
+        snippets: what was found.
+        need: what the facts are to be about.
+        limit: how many, at most.
+        serves: tells of a fact's text whether it can be used.
+    """
+    facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet) if serves(fact.text))
     return _best(facts, _shared(need, [f"{fact.title} {fact.text}" for fact in facts]), limit)
 
 

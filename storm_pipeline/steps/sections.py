@@ -14,7 +14,7 @@ from storm_pipeline.references.support import check_support
 from storm_pipeline.runs import slug
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.steps.evidence import SectionEvidence
-from storm_pipeline.steps.wording import in_own_words, stands_alone
+from storm_pipeline.steps.wording import in_own_words
 from storm_pipeline.text import foreign_script_share, word_count
 from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
 
@@ -75,8 +75,6 @@ def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -
     room = ctx.settings.section_words * evidence.room
     told: list[Fact] = []
     for fact in evidence.facts:
-        if not stands_alone(fact.text):
-            continue
         room -= word_count(fact.text)
         if room > 0 or not told:
             told.append(fact)

@@ -11,6 +11,7 @@ from storm_pipeline.references.facts import Fact, nearest_facts, numbered
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.steps.evidence import SectionEvidence, gather_evidence
 from storm_pipeline.steps.sections import cited_sentences, write_sections
+from storm_pipeline.steps.wording import stands_alone
 from storm_pipeline.types import Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
@@ -38,7 +39,7 @@ def passages(ctx: RunContext, snippets: Sequence[Snippet], need: str, *, room: i
         room: of how many sections.
     """
     if ctx.settings.by_sentence:
-        return nearest_facts(snippets, need, ctx.settings.section_facts * room)
+        return nearest_facts(snippets, need, ctx.settings.section_facts * room, serves=stands_alone)
     return [Fact(snippet.text, snippet.title, Citation(snippet.source_id, snippet.id)) for snippet in snippets]
 
 
@@ -50,7 +51,7 @@ def write_article(ctx: RunContext, topic: str, outline: Outline, facts: Sequence
     """
     with ctx.events.in_stage("article"):
         if ctx.settings.by_sentence:
-            alone = [SectionEvidence(Heading(UNTITLED), tuple(facts), SECTIONS)]
+            alone = [SectionEvidence(Heading(UNTITLED), tuple(f for f in facts if stands_alone(f.text)), SECTIONS)]
             evidence = gather_evidence(ctx, outline) if outline.sections else alone
             return Whole((), write_sections(ctx, outline, evidence))
         text = ctx.ask("writer", ctx.programs.article, **_inputs(ctx, topic, outline), facts=numbered(facts)).text
