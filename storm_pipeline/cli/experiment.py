@@ -14,9 +14,10 @@ from storm_pipeline.cli.output import say, table_text
 from storm_pipeline.cli.signals import stopping
 
 if TYPE_CHECKING:
+    from storm_pipeline.estimate import Range
     from storm_pipeline.evaluation.reporting.results import ExperimentResults
     from storm_pipeline.experiments import Experiment, ExperimentConfig
-    from storm_pipeline.experiments.forecast import Forecast
+    from storm_pipeline.experiments.forecast import Forecast, JudgingForecast
 
 experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Methods compared on a data set (FreshWiki, WikiGenBench)."
@@ -73,7 +74,7 @@ def run(
             Experiment(chosen, folder, work, cache=cache, tell=tell) as experiment,
         ):
             tell(f"{chosen.title}: {folder}")
-            tell(_forecast_line(_forecast(experiment)))
+            tell(_forecast_lines(_forecast(experiment)))
             with stopping(experiment):
                 results = experiment.run()
             report = write_report(folder / "report", results)
@@ -85,7 +86,7 @@ def run(
 def estimate(
     ctx: typer.Context, config: _Config, *, size: _Size = "full", topics: _Topics = None, debug: _Debug = False
 ) -> None:
-    """Show what writing the articles of CONFIG will take: calls, tokens and dollars; nothing is asked."""
+    """Show what writing and judging the articles of CONFIG will take: calls, tokens and dollars; nothing is asked."""
     with Guard(debug=debug):
         from storm_pipeline.experiments.forecast import forecast
         from storm_pipeline.experiments.sources import topics_of
@@ -93,7 +94,8 @@ def estimate(
 
         chosen, _, _ = _chosen(config, size, topics, ctx.obj)
         held = topics_of(chosen)
-        say(_forecast_line(forecast(chosen, held, units_of(chosen, held))))
+        units = units_of(chosen, held)
+        say(_forecast_lines(forecast(chosen, held, units, units)))
 
 
 @experiment_app.command("report", short_help="Write the report of an experiment's FOLDER anew.")
@@ -133,24 +135,36 @@ def _chosen(
 def _forecast(experiment: "Experiment") -> "Forecast":
     from storm_pipeline.experiments.forecast import forecast
 
-    return forecast(experiment.config, experiment.topics, experiment.missing)
+    return forecast(experiment.config, experiment.topics, experiment.missing, experiment.unscored)
 
 
-def _forecast_line(expected: "Forecast") -> str:
+def _forecast_lines(expected: "Forecast") -> str:
+    if not expected.articles:
+        lines = ["no article is left to be written"]
+    else:
+        dollars = _dollars(expected.dollars)
+        if expected.unpriced:
+            dollars += f" and unknown dollars for {', '.join(expected.unpriced)}"
+        lines = [f"to be written: {expected.articles} articles, {_takes(expected)}, {dollars}"]
+    for judging in expected.judging:
+        dollars = _dollars(judging.dollars) if judging.dollars else "unknown dollars"
+        asks = f"{judging.model} for {', '.join(judging.metrics)}"
+        lines.append(f"to be judged by {asks}: {judging.articles} articles, {_takes(judging)}, {dollars}")
+    return "\n".join(lines)
+
+
+def _takes(expected: "Forecast | JudgingForecast") -> str:
     from storm_pipeline.display import amount
 
-    if not expected.articles:
-        return "no article is left to be written"
     calls, tokens_in, tokens_out = (
         f"{amount(round(own.likely))} ({amount(round(own.low))}–{amount(round(own.high))})"
         for own in (expected.calls, expected.tokens_in, expected.tokens_out)
     )
-    dollars = f"${expected.dollars.likely:.2f} ({expected.dollars.low:.2f}–{expected.dollars.high:.2f})"
-    if expected.unpriced:
-        dollars += f" and unknown dollars for {', '.join(expected.unpriced)}"
-    tokens = f"{tokens_in} tokens in, {tokens_out} out"
-    line = f"to be written: {expected.articles} articles, {calls} calls, {tokens}, {dollars}"
-    return "\n".join([line, *expected.notes])
+    return f"{calls} calls, {tokens_in} tokens in, {tokens_out} out"
+
+
+def _dollars(own: "Range") -> str:
+    return f"${own.likely:.2f} ({own.low:.2f}–{own.high:.2f})"
 
 
 def _tell(results: "ExperimentResults", report: tuple[Path, ...]) -> None:

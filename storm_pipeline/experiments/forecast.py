@@ -1,34 +1,56 @@
 """What an experiment will take, before it begins."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.estimate import Estimate, Range, estimate
+from storm_pipeline.estimate.judging import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
+from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.experiments.work import settings_of
 from storm_pipeline.programs import Programs
-from storm_pipeline.settings import is_embedded
 
 _OF_THE_OUTLINE = frozenset({"related topics", "perspectives", "conversations", "search", "draft outline", "outline"})
 """Stages of a run that makes an outline alone."""
-_ASK_A_MODEL = frozenset({"rubric", "wikigen_quality", "ib_score", "support_errors"})
-_ASK_A_JUDGE = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
+
+
+@dataclass(frozen=True)
+class JudgingForecast:
+    """What judging articles will take of one model.
+
+    Attributes:
+        model: its name, as in the settings.
+        metrics: names of the metrics that ask it.
+        articles: how many.
+        calls: replies.
+        tokens_in: prompt tokens.
+        tokens_out: completion tokens.
+        dollars: US dollars; None where the model's price is unknown.
+    """
+
+    model: str
+    metrics: tuple[str, ...]
+    articles: int
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
+    dollars: Range | None
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What the articles of an experiment that are still to be written will take, judges left out.
+    """What is left of an experiment will take.
 
     Attributes:
-        articles: how many.
-        calls: replies of language models.
-        tokens_in: prompt tokens.
-        tokens_out: completion tokens.
+        articles: how many are still to be written.
+        calls: replies of the language models that write them.
+        tokens_in: prompt tokens of these.
+        tokens_out: completion tokens of these.
         dollars: US dollars of the models whose price is known.
         unpriced: models whose price is unknown.
-        notes: what the numbers leave out.
+        judging: what judging takes on top, a model each.
     """
 
     articles: int
@@ -37,11 +59,19 @@ class Forecast:
     tokens_out: Range
     dollars: Range
     unpriced: tuple[str, ...]
-    notes: tuple[str, ...]
+    judging: tuple[JudgingForecast, ...]
 
 
-def forecast(config: ExperimentConfig, topics: Iterable[Topic], units: Iterable[Unit]) -> Forecast:
-    """Add up what the runs of these units take; nothing is asked or fetched.
+def forecast(
+    config: ExperimentConfig, topics: Iterable[Topic], unwritten: Iterable[Unit], unscored: Iterable[Unit]
+) -> Forecast:
+    """Add up what writing and judging take; nothing is asked or fetched.
+
+    Args:
+        config: the experiment.
+        topics: all of its topics.
+        unwritten: the articles that are still to be written.
+        unscored: the articles that are still to be judged.
 
     Raises:
         SettingsError: a setting cannot be used.
@@ -50,7 +80,7 @@ def forecast(config: ExperimentConfig, topics: Iterable[Topic], units: Iterable[
     programs = Programs()
     made = [
         _estimated(config, by_id[unit.topic], unit, programs)
-        for unit in units
+        for unit in unwritten
         if config.method(unit.method).recorded is None
     ]
     rows = [row for one in made for row in one.rows if config.writes == "article" or row.stage in _OF_THE_OUTLINE]
@@ -62,7 +92,7 @@ def forecast(config: ExperimentConfig, topics: Iterable[Topic], units: Iterable[
         Range.sum(row.tokens_out for row in rows),
         Range.sum(row.dollars for row in rows if row.dollars is not None),
         tuple(sorted(unpriced)),
-        tuple(_notes(config)),
+        tuple(_judging(config, by_id, tuple(unscored))),
     )
 
 
@@ -70,12 +100,38 @@ def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit, programs: Pro
     return estimate(settings_of(config, topic, unit), topic.title, programs, recipe=config.method(unit.method).recipe)
 
 
-def _notes(config: ExperimentConfig) -> Iterable[str]:
-    judges = {str(config.resources.get("judge_lm", "embedded")): _ASK_A_MODEL}
-    kind, _, model = str(config.resources.get("judge", "screen")).partition(":")
+def _judging(config: ExperimentConfig, topics: Mapping[str, Topic], units: Sequence[Unit]) -> Iterator[JudgingForecast]:
+    """What each model that judges is asked; nothing where none of the metrics needs one."""
+    grader = str(config.resources.get("judge_lm", Resources.judge_lm))
+    kind, _, supporter = str(config.resources.get("judge", Resources.judge)).partition(":")
+    asked = {grader: frozenset(ASKS_MODEL)}
     if kind == "lm":
-        judges[model] = judges.get(model, frozenset()) | _ASK_A_JUDGE
-    for judge, metrics in judges.items():
-        if asked := sorted(metrics.intersection(config.metrics)):
-            takes = "the time that it takes" if is_embedded(judge) else "what it takes"
-            yield f"{judge} judges as well ({', '.join(asked)}): {takes} comes on top"
+        asked[supporter] = asked.get(supporter, frozenset()) | ASK_JUDGE
+    for model, known in asked.items():
+        metrics = tuple(name for name in config.metrics if name in known)
+        if not metrics or not units:
+            continue
+        judged = [
+            estimate_judging(
+                settings_of(config, topics[unit.topic], unit),
+                metrics if model == grader else (),
+                model,
+                judges_support=kind == "lm" and model == supporter and bool(ASK_JUDGE.intersection(metrics)),
+                fields=len(topics[unit.topic].human.infobox),
+            )
+            for unit in units
+        ]
+        yield _added(model, metrics, judged)
+
+
+def _added(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:
+    dollars = [one.dollars for one in judged if one.dollars is not None]
+    return JudgingForecast(
+        model,
+        metrics,
+        len(judged),
+        Range.sum(one.calls for one in judged),
+        Range.sum(one.tokens_in for one in judged),
+        Range.sum(one.tokens_out for one in judged),
+        Range.sum(dollars) if len(dollars) == len(judged) else None,
+    )

@@ -75,6 +75,12 @@ class Experiment:
         return tuple(unit for unit in self.units if not self._store.is_written(unit, self._prints[unit]))
 
     @property
+    def unscored(self) -> tuple[Unit, ...]:
+        """The articles of which a score is missing, those included that are still to be written."""
+        missing = set(self.missing)
+        return tuple(unit for unit in self.units if unit in missing or not all(map(self._is_scored, self._jobs(unit))))
+
+    @property
     def topics(self) -> tuple[Topic, ...]:
         """The topics, in order."""
         return tuple(self._topics.values())
@@ -158,21 +164,20 @@ class Experiment:
             yield job
 
     def _score(self) -> None:
-        text = self.config.model_dump_json()
-        jobs = [
-            ScoreJob(text, self._cache, self._store.article_folder(unit), unit, metric)
-            for unit in self.units
-            if self._store.is_written(unit, self._prints[unit])
-            for metric, facts in self._metrics.items()
-            if "missing" not in facts
-        ]
-        wanted = [job for job in jobs if not self._is_scored(job)]
+        written = (unit for unit in self.units if self._store.is_written(unit, self._prints[unit]))
+        wanted = [job for unit in written for job in self._jobs(unit) if not self._is_scored(job)]
         for job, made in self._engine.run(work.score_article, wanted):
             scored = Scored(failure=f"its worker was lost: {made.reason}") if isinstance(made, JobLost) else made
             if scored.stopped:
                 continue
             self._store.put_score(job.unit, job.metric, self._of(job), scored)
             self._tell(f"{job.unit.id}: {job.metric}{': ' + scored.failure if scored.failure else ''}")
+
+    def _jobs(self, unit: Unit) -> list[ScoreJob]:
+        """An article by each metric that can be had."""
+        text, folder = self.config.model_dump_json(), self._store.article_folder(unit)
+        names = (name for name, facts in self._metrics.items() if "missing" not in facts)
+        return [ScoreJob(text, self._cache, folder, unit, name) for name in names]
 
     def _is_scored(self, job: ScoreJob) -> bool:
         known = self._store.score(job.unit, job.metric, self._of(job))

@@ -5,6 +5,7 @@ import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,21 @@ import pytest
 from llm import FakeModel, default_answers
 from servers import Reply
 from test_pipeline import page
+from tokens import gpt_4_tokens
 from typer.testing import CliRunner, Result
 from wordnet_files import write_wordnet
 
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
+from storm_pipeline.estimate.judging import ASK_JUDGE, ASKS_MODEL
 from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest, write_topic
 from storm_pipeline.evaluation.reporting import ExperimentResults, load_results
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_pipeline.experiments.engines import LocalEngine, open_execution
+from storm_pipeline.experiments.forecast import forecast
+from storm_pipeline.experiments.sources import topics_of
+from storm_pipeline.experiments.units import units_of
 from storm_pipeline.render.json import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,6 +173,47 @@ def test_outlines_alone_are_compared(data: Path, model: FakeModel, tmp_path: Pat
     assert not model.of("WriteSection") + model.of("WriteFromMemory")
 
 
+JUDGING = {
+    "JudgeSupport": json.dumps({"verdict": "no"}),
+    "GradeOneToFive": json.dumps({"feedback": "Fine.", "score": 3}),
+    "GradeZeroToFive": json.dumps({"feedback": "Fine.", "score": 3}),
+    "GradeWriting": json.dumps({"fluency": 5, "informativeness": 0}),
+    "AnswerFromArticle": "1931",
+    "CompareAnswers": json.dumps({"same": 1}),
+    "ClassifyUnsupported": json.dumps({"error": "inference"}),
+}
+
+
+def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
+    metrics = [*ASKS_MODEL, *sorted(ASK_JUDGE - set(ASKS_MODEL)), "shape"]
+    known = tuple((f"Field {n}", f"value {n}") for n in range(5))
+    for number in NAMES:
+        told = topic(number)
+        write_topic(data, replace(told, human=replace(told.human, infobox=known)))
+    with FakeModel(JUDGING) as model:
+        judges = {"judge": f"lm:{model.lm}", "judge_lm": model.lm}
+        config = described(model, "rr storm", metrics=metrics, resources=judges)
+        with Experiment(config, tmp_path / "out", LocalEngine(), cache=CACHE) as experiment:
+            foretold = forecast(config, experiment.topics, experiment.missing, experiment.unscored)
+            experiment.run()
+            left = forecast(config, experiment.topics, experiment.missing, experiment.unscored)
+        (judging,) = foretold.judging
+        assert (judging.articles, judging.metrics) == (4, tuple(metrics[:-1]))
+        assert judging.dollars is None
+        asked = [one for one in model.asked if one.signature in JUDGING]
+        assert len(asked) in judging.calls
+        tokens = gpt_4_tokens()
+        assert sum(tokens(one.prompt) for one in asked) in judging.tokens_in
+        assert {one.signature for one in asked} == set(JUDGING)
+    assert (left.articles, left.judging) == (0, ())
+
+
+def test_what_needs_no_model_to_be_judged_costs_no_judging(data: Path, model: FakeModel) -> None:
+    config = described(model, "rr", metrics=["rouge", "citation_alce"])
+    topics = topics_of(config)
+    assert not forecast(config, topics, (), units_of(config, topics)).judging
+
+
 def test_seeds_are_runs_of_their_own(data: Path, model: FakeModel, tmp_path: Path) -> None:
     results = run(described(model, "rr", seeds=[1, 2]).changed(topics=1), tmp_path / "out")
     assert [result.seed for result in results.results] == [1, 2]
@@ -303,9 +350,12 @@ def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Pat
 
 
 def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    done = command("estimate", str(config_file(model, tmp_path)))
+    file = config_file(model, tmp_path)
+    file.write_text(file.read_text("utf-8").replace('"shape"]', '"shape", "rubric"]'), "utf-8")
+    done = command("estimate", str(file))
     assert done.exit_code == 0, done.output
     assert "to be written: 4 articles" in done.stdout
+    assert "to be judged by embedded for rubric: 4 articles, 16 (16–16) calls" in done.stdout
     assert not model.asked
 
 

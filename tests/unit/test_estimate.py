@@ -19,12 +19,16 @@ from storm_pipeline.estimate import (
     Range,
     courses,
     estimate,
+    judging,
     material,
     planning,
     prompts,
     writing,
 )
 from storm_pipeline.estimate.recipes import RECIPES
+from storm_pipeline.evaluation.judges import language_model
+from storm_pipeline.evaluation.metrics import ib_score, rubric, support_errors, wikigen_quality
+from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.outlines import outline_to_markdown
 from storm_pipeline.prices import Price, cost
 from storm_pipeline.programs import Program, Programs
@@ -308,6 +312,11 @@ def test_bounds_are_those_of_the_steps() -> None:
     assert planning.PASSAGE_SHOWN == refining._PASSAGE
     assert writing.LONGEST_ARTICLE == lead._LONGEST_ARTICLE
     assert writing.MOST_SENTENCES == lead._MOST_SENTENCES
+    assert judging.LONGEST_GRADED == rubric.LONGEST
+    assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judging.LONGEST_READ}
+    assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
+    assert judging.WINDOW == language_model.WINDOW
+    assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
     assert writing.UNTITLED_SECTIONS == whole.SECTIONS
     assert material.FEWEST_FACTS == written._FEWEST_FACTS
     assert courses.LONG.tries <= wording._TRIES

@@ -12,6 +12,8 @@ from storm_pipeline.evaluation.judges.base import Pair, Parameters
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.programs import Program
 
+WINDOW = 500
+"""Most words of a passage in one question, as in the official evaluation."""
 _WORTH: Mapping[Verdict, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 
@@ -28,7 +30,7 @@ class LanguageModelJudge:
         window: most words of a passage in one question, >= 1.
     """
 
-    def __init__(self, model: JudgeModel, *, threshold: float = 0.75, window: int = 500) -> None:
+    def __init__(self, model: JudgeModel, *, threshold: float = 0.75, window: int = WINDOW) -> None:
         self.threshold = threshold
         self._model = model
         self._window = window

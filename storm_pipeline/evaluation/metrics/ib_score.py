@@ -11,6 +11,8 @@ from storm_pipeline.evaluation.types import Case, Topic
 from storm_pipeline.programs import Program
 from storm_pipeline.text import MARKER, tidy
 
+LONGEST = 4000
+"""Words of an article that are shown."""
 _UNKNOWN = "no information"
 _NO_FACTS = frozenset(["coordinates", "website", "image", "caption", "map", "logo", "isbn", "oclc", "url"])
 """Fields that say how to find or show the subject, not what it is; no article is expected to tell them."""
@@ -35,7 +37,7 @@ class IbScore:
     measures = (Measure("ib_score"),)
     reference = "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3"
 
-    def __init__(self, model: JudgeModel, *, longest: int = 4000) -> None:
+    def __init__(self, model: JudgeModel, *, longest: int = LONGEST) -> None:
         self._model = model
         self._longest = longest
         self._answer = Program(AnswerFromArticle, ample=60, steady=True)

@@ -19,7 +19,7 @@ CLASSES = ("uncited", *get_args(ErrorClass))
 """The classes: no citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split
 sentence; and supported, where the support judge was wrong."""
 
-_LONGEST_SOURCES = 600
+LONGEST_SOURCES = 600
 """Words of a sentence's passages that the model is shown."""
 
 
@@ -94,7 +94,7 @@ def _plain_kind(sentence: CitedSentence) -> str:
 
 
 def _question(topic: str, sentence: CitedSentence) -> dict[str, str]:
-    share = _LONGEST_SOURCES // len(sentence.passages)
+    share = LONGEST_SOURCES // len(sentence.passages)
     sources = [truncate_sentences(text, share) or " ".join(text.split()[:share]) for text in sentence.passages]
     numbered = "\n".join(f"[{i}] {' '.join(text.split())}" for i, text in enumerate(sources, 1))
     return {"topic": topic, "sources": numbered, "sentence": sentence.text}

@@ -40,6 +40,8 @@ FOCUS = Rubric(
     ),
     low=0,
 )
+LONGEST = 4000
+"""Words of an article, or of a section, that are graded."""
 _BELOW_ALL = "Nothing in the text can be graded by this criterion."
 
 
@@ -77,7 +79,7 @@ class WikiGenQuality:
     )
     reference = "WikiGenBench v1, section 3 and appendix B.3; v2, section 3 and appendix D"
 
-    def __init__(self, model: JudgeModel, grader: GradingJudge, *, longest: int = 4000) -> None:
+    def __init__(self, model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST) -> None:
         self._model = model
         self._grader = grader
         self._longest = longest
