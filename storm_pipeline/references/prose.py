@@ -5,7 +5,6 @@ or with neither capitals nor full stops. A writer shown such a line writes it do
 """
 
 import re
-from collections.abc import Sequence
 
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.sentences import is_complete, split_sentences
@@ -17,14 +16,16 @@ _PIECE = 40
 """Words of a piece of a text in which nothing tells where sentences end."""
 _PROSE = 0.35
 """Share of English function words from which on such a piece is prose; a menu has half as many."""
-_LIST, _LIST_WORDS, _LIST_PROSE = 0.5, 12, 0.25
+_LIST, _LIST_WORDS, _LIST_PROSE = 0.55, 12, 0.15
 """From so many words on, a line with more capitals and fewer function words than these shares is a list of names."""
 _BROKEN = "\ufffd"
 _BULLET = re.compile(
     r"^(?:[-–•·*]\s*|\(?\d{1,3}[.)]\s+|\(\d{1,3}[-–]\d{1,3}\)\s*|[ivx]{1,4}\.\s+|\d{1,3}[a-z]\s+(?=[A-Z]))+"
 )
-_VERSE = re.compile(r"(?:(?<=\s)|^)\d{1,3}[a-z]?(?=[“\"‘']?[A-Z][a-z]*\b)")
-_NOTE = re.compile(r"(?<=\S)\([A-Z]{1,2}\)(?=\s)")
+_VERSE = re.compile(r"^\d{1,3}[a-z]?(?=[“\"‘']?[A-Z])")
+_VERSES = 3
+"""Sentences that open with a number, from which on these count verses: a few may be isotopes."""
+_NOTE = re.compile(r"(?<=[,.;:!?”\"’])\([A-Z]{1,2}\)(?=\s|$)")
 _ADDRESSED = re.compile(r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Click|Tap|Sign|Log|Subscribe|Accept|Read more)\b")
 _OF_THE_SITE = re.compile(
     r"\b(?:accounts?|browsers?|categor(?:y|ies)|cookies?|downloads?|e-?mails?|inbox|javascript|log(?:ged|ging)? in|"
@@ -41,8 +42,9 @@ def told_in(text: str) -> tuple[str, ...]:
     A short text without a whole sentence is taken as it is. Of a longer one, in which nothing tells where sentences
     end, the pieces that read as prose are taken.
     """
-    marks = [mark for mark in (_VERSE, _NOTE) if len(mark.findall(text)) > 1]
-    sentences = [_unmarked(" ".join(s.split()), marks) for s in split_sentences(text)]
+    sentences = [_unmarked(" ".join(s.split())) for s in split_sentences(text)]
+    if sum(bool(_VERSE.match(s)) for s in sentences) >= _VERSES:
+        sentences = [_VERSE.sub("", s) for s in sentences]
     whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
     if whole:
         return tuple(s for s in whole if not _is_list(s) and not _is_notice(s))
@@ -53,12 +55,9 @@ def told_in(text: str) -> tuple[str, ...]:
     return tuple(piece for piece in pieces if _function_words(piece) >= _PROSE and _BROKEN not in piece)
 
 
-def _unmarked(sentence: str, marks: Sequence[re.Pattern[str]]) -> str:
-    """Without what numbers it and, where the text has several, the marks of verses and notes."""
-    plain = _BULLET.sub("", sentence)
-    for mark in marks:
-        plain = mark.sub("", plain)
-    return plain.strip()
+def _unmarked(sentence: str) -> str:
+    """Without what numbers it, and without marks of notes."""
+    return _NOTE.sub("", _BULLET.sub("", sentence)).strip()
 
 
 def _is_notice(sentence: str) -> bool:

@@ -23,16 +23,28 @@ FLAT = (
         ("3a His father told him to take another one.", ["His father told him to take another one."]),
         ("• The rider asks for a horse at once.", ["The rider asks for a horse at once."]),
         (
-            "1The rider went down to the river. 2And he asked for a boat there.",
-            ["The rider went down to the river.", "And he asked for a boat there."],
+            "1The rider went down to the river. 2And he asked for a boat there. 3So he was told to wait.",
+            ["The rider went down to the river.", "And he asked for a boat there.", "So he was told to wait."],
+        ),
+        (
+            "3He is a rare isotope of helium. 4He is found in every gas well. Of 85Rb and 87Rb one is stable.",
+            [
+                "3He is a rare isotope of helium.",
+                "4He is found in every gas well.",
+                "Of 85Rb and 87Rb one is stable.",
+            ],
+        ),
+        (
+            "Here copper(I) oxide is red, and copper(II) oxide is black.",
+            ["Here copper(I) oxide is red, and copper(II) oxide is black."],
         ),
         ("4Kids was a company that sold cartoons.", ["4Kids was a company that sold cartoons."]),
         ("3D printing makes things layer by layer.", ["3D printing makes things layer by layer."]),
         ("12 horses crossed the river that night.", ["12 horses crossed the river that night."]),
         ("1945 was the year in which the war ended.", ["1945 was the year in which the war ended."]),
         (
-            "Burning with anger,(X) he returned home at last. The lion roared(Y) at him from afar.",
-            ["Burning with anger, he returned home at last.", "The lion roared at him from afar."],
+            "Burning with anger,(X) he returned home at last.",
+            ["Burning with anger, he returned home at last."],
         ),
         ("We use cookies to improve your experience on this site.", []),
         ("Click on the different category headings to find out more.", []),
