@@ -11,7 +11,7 @@ import textwrap
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -559,6 +559,15 @@ def test_the_first_interruption_stops_all_runs_in_order(tmp_path: Path) -> None:
     assert saved(folder)["status"] == "stopped"
 
 
+@pytest.fixture
+def keyboard() -> Iterator[None]:
+    """SIGINT as at a keyboard: shells have what they start in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("keyboard")
 def test_an_interruption_from_the_keyboard_stops_a_batch_of_a_program_in_order(tmp_path: Path) -> None:
     class Patient(StubStorm):
         def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:

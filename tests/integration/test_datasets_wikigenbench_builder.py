@@ -93,7 +93,7 @@ def test_topics_come_with_what_editors_cited_and_a_search_found(tmp_path: Path) 
         ("https://found.example/a", "search"),
     ]
     assert [document.text for document in topic.human.references] == [*map(report, range(4)), ""]
-    assert topic.human.references[0].title == '"Report 1".'
+    assert topic.human.references[0].title == "Report 1"
     assert topic.human.headings() == ("Course", "Rescue", "Aftermath")
     assert topic.human.infobox == (("Date", "3 March 2024"), ("Deaths", "None (two injured)"))
     assert topic.human.lead.startswith("The harbour lead clerks number 0 counted")

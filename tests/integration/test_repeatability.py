@@ -121,7 +121,7 @@ def told(folder: Path, pace: Pace, writing: str = "whole") -> dict[str, object]:
         ).write("Silk Road")
         asked = sorted([one.signature, one.prompt] for one in server.asked)
     # Problems are told in the order in which they arose.
-    report = dataclasses.replace(article.report, problems=tuple(sorted(map(repr, article.report.problems))))  # type: ignore[arg-type]
+    report = dataclasses.replace(article.report, problems=tuple(sorted(article.report.problems, key=repr)))
     return {
         "asked": asked,
         "markdown": article.to_markdown(),
