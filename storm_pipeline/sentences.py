@@ -19,12 +19,12 @@ _CLOSERS = "\"'”’»›)]}」』】》〉）］"
 _CJK_END = "。！？｡"
 _SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
 _STOP = re.compile(r"[.!?…](?!\w)")
-_SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚]|['‘’‛‚](?!\w)")
+_SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
 _OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
 _PAIRED = re.compile(rf"[{re.escape(_OPENING + _CLOSING)}\"]")
 _STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
-_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]{2,}|[A-Z]{3,}")
-_YEAR_OR_BRACKET = re.compile(r"(?:[a-z]\s\d{4}|[a-z]\))$")
+_PLAIN_WORD = re.compile(r"[^\W\d_]{3,}")
+_YEAR_OR_BRACKET = re.compile(r"(?:[a-z]\s\d{4}|(?:[a-z]|\d{4})\))$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
 # After these a full stop does not end the sentence when a number, a small letter or a bracket follows.

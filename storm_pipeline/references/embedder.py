@@ -77,7 +77,7 @@ class HashingEmbedder:
                 places = _places(piece, self.dimension)
                 axes += places[0]
                 signs += places[1]
-            np.add.at(row, axes, signs)
+            row[:] = np.bincount(axes, weights=signs, minlength=self.dimension)
             if not row.any():
                 row[0] = 1.0
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,6 +1,7 @@
 """Which snippets answer a query: dense and lexical rankings, and how rankings become one."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from storm_pipeline.references.embedder import Vector, Vectors
 from storm_pipeline.search.fusion import rank_scores
 from storm_pipeline.search.lexical import LexicalIndex, load_bm25
+from storm_pipeline.search.terms import terms
 from storm_pipeline.types import Snippet
 
 Ranking = list[int]
@@ -25,6 +27,12 @@ def load_libraries() -> None:
     import faiss  # noqa: F401 - the import is all
 
     load_bm25()
+
+
+@lru_cache(1 << 13)
+def terms_of(snippet: Snippet) -> list[str]:
+    """What a snippet is found by: the terms of title and text. Many indexes are made of the same snippets."""
+    return terms(f"{snippet.title}\n{snippet.text}")
 
 
 class HybridIndex:
@@ -48,7 +56,7 @@ class HybridIndex:
         self._dense = faiss.IndexFlatIP(dimension)
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
-        self._lexical = LexicalIndex(([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0)
+        self._lexical = LexicalIndex.of_terms([terms_of(snippet) for snippet in self._snippets], floor=0.0)
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """For each query the ``k`` best snippets, best first."""

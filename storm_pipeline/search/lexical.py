@@ -5,7 +5,7 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from storm_pipeline.search.terms import terms
 
@@ -43,11 +43,20 @@ class LexicalIndex:
     """
 
     def __init__(self, texts: Iterable[Sequence[tuple[str, int]]], *, floor: float = 0.25, base: float = 0.0) -> None:
-        tokens = [[term for text, weight in fields for term in terms(text) * weight] for fields in texts]
-        self._size = len(tokens)
+        self._fill([[term for text, weight in fields for term in terms(text) * weight] for fields in texts])
         self._floor = floor
         self._base = base
-        self._bm25 = _built(tokens) if any(tokens) else None
+
+    @classmethod
+    def of_terms(cls, texts: Sequence[list[str]], *, floor: float) -> Self:
+        """The index of texts whose :func:`~storm_pipeline.search.terms.terms` are known already."""
+        index = cls((), floor=floor)
+        index._fill(texts)
+        return index
+
+    def _fill(self, texts: Sequence[list[str]]) -> None:
+        self._size = len(texts)
+        self._bm25 = _built(texts) if any(texts) else None
 
     def __len__(self) -> int:
         return self._size
@@ -86,7 +95,7 @@ def load_bm25() -> Any:
     return bm25s
 
 
-def _built(tokens: list[list[str]]) -> Any:
+def _built(tokens: Sequence[list[str]]) -> Any:
     bm25s = load_bm25()
     index = bm25s.BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
     index.index(tokens, create_empty_token=False, show_progress=False)
