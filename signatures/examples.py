@@ -39,6 +39,19 @@ PERSPECTIVES = [
     )
 ]
 
+QUESTION = [
+    dspy.Example(
+        topic="Orrin Dam",
+        perspective="Local historian. The decision to build it, and the families who had to move.",
+        conversation="Writer: Why was the Orrin Dam built?\n"
+        "Expert: It was to supply the capital with electricity, and was finished in 1936 after five years of work.\n"
+        "Writer: Who lost land to the Orrin Dam?\nExpert: Some 400 families had to give up their farms, and most of them moved to Selby.\n"
+        "Writer: What became of Selby when they came?\n"
+        "Expert: The town built two new streets and a school for them, and had doubled in size by 1940.",
+        question="What were the families of the flooded farms paid for the land that they lost to the Orrin Dam?",
+    ),
+]
+
 QUERIES = [
     dspy.Example(
         topic="Orrin Dam",
@@ -54,7 +67,15 @@ ANSWER = [
         facts=_FACTS,
         answer="Some 400 families had to give up their farms to the rising water, and Selby became the new home of most of them [3]. "
         "Because the dam barred the way to the streams in which char spawn, a fish ladder was built in 1988 [4][5].",
-    )
+    ),
+    dspy.Example(
+        topic="Lake Orrin",
+        question="How do winters on Lake Orrin differ today from those of the past?",
+        facts="[1] Lake Orrin: A glacier left the lake behind some 11,000 years ago.\n"
+        "[2] Lake Orrin: Until the 1970s the lake froze in most winters, and timber was drawn across it on sledges.\n"
+        "[3] Selby: The town has a theatre and a market hall of 1892.",
+        answer="Up to the 1970s, ice that bore sledges loaded with timber covered the lake in most winters [2].",
+    ),
 ]
 
 DRAFT = [

@@ -59,7 +59,7 @@ class Programs:
     perspectives: Program = field(
         default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES, ample=400)
     )
-    question: Program = field(default_factory=partial(Program, research.AskQuestion, ample=100))
+    question: Program = field(default_factory=partial(Program, research.AskQuestion, examples.QUESTION, ample=100))
     questions: Program = field(default_factory=partial(Program, research.AskQuestions, ample=500))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, ample=120))
     answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, ample=300))
