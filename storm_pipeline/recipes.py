@@ -18,6 +18,7 @@ from storm_pipeline.steps.related import related_contents
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.sections import write_sections
 from storm_pipeline.steps.whole import SECTIONS, UNTITLED, Whole, passages, write_article, write_from_memory
+from storm_pipeline.steps.wording import serves
 from storm_pipeline.types import Article, Conversation, Outline, Perspective, Section, Snippet
 
 Conversations = tuple[Conversation, ...]
@@ -48,6 +49,7 @@ def storm_no_outline(ctx: RunContext, topic: str) -> Article:
         for turn in conversation.turns
         for sentence in turn.answer
         for citation in sentence.citations[:1]
+        if serves(ctx, sentence.text)
     ]
     return _whole(ctx, topic, Outline(topic), write_article(ctx, topic, Outline(topic), learnt), conversations)
 

@@ -111,16 +111,19 @@ def _judging(config: ExperimentConfig, topics: Mapping[str, Topic], units: Seque
         metrics = tuple(name for name in config.metrics if name in known)
         if not metrics or not units:
             continue
-        judged = [
-            estimate_judging(
-                settings_of(config, topics[unit.topic], unit),
-                metrics if model == grader else (),
-                model,
-                judges_support=kind == "lm" and model == supporter and bool(ASK_JUDGE.intersection(metrics)),
-                fields=len(topics[unit.topic].human.infobox),
-            )
-            for unit in units
-        ]
+        made: dict[tuple[str, int], JudgingEstimate] = {}  # articles of a method differ by their infobox alone
+        judged = []
+        for unit in units:
+            kin = unit.method, len(topics[unit.topic].human.infobox)
+            if kin not in made:
+                made[kin] = estimate_judging(
+                    settings_of(config, topics[unit.topic], unit),
+                    metrics if model == grader else (),
+                    model,
+                    judges_support=kind == "lm" and model == supporter and bool(ASK_JUDGE.intersection(metrics)),
+                    fields=kin[1],
+                )
+            judged.append(made[kin])
         yield _added(model, metrics, judged)
 
 

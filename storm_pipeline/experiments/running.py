@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +149,7 @@ class Experiment:
         )
 
     def _write(self) -> None:
-        text = self.config.model_dump_json()
-        jobs = [ArticleJob(text, self._cache, self._store.article_folder(unit), unit) for unit in self.missing]
+        jobs = [ArticleJob(self._text, self._cache, self._store.article_folder(unit), unit) for unit in self.missing]
         done = self._engine.run(work.write_article, self._begun(jobs))
         for number, (job, made) in enumerate(done, 1):
             written = Written(f"its worker was lost: {made.reason}") if isinstance(made, JobLost) else made
@@ -173,11 +173,16 @@ class Experiment:
             self._store.put_score(job.unit, job.metric, self._of(job), scored)
             self._tell(f"{job.unit.id}: {job.metric}{': ' + scored.failure if scored.failure else ''}")
 
+    @cached_property
+    def _text(self) -> str:
+        """The description, as jobs carry it."""
+        return self.config.model_dump_json()
+
     def _jobs(self, unit: Unit) -> list[ScoreJob]:
         """An article by each metric that can be had."""
-        text, folder = self.config.model_dump_json(), self._store.article_folder(unit)
+        folder = self._store.article_folder(unit)
         names = (name for name, facts in self._metrics.items() if "missing" not in facts)
-        return [ScoreJob(text, self._cache, folder, unit, name) for name in names]
+        return [ScoreJob(self._text, self._cache, folder, unit, name) for name in names]
 
     def _is_scored(self, job: ScoreJob) -> bool:
         known = self._store.score(job.unit, job.metric, self._of(job))

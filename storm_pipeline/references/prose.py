@@ -5,6 +5,7 @@ or with neither capitals nor full stops. A writer shown such a line writes it do
 """
 
 import re
+from collections.abc import Sequence
 
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.sentences import is_complete, split_sentences
@@ -52,7 +53,7 @@ def told_in(text: str) -> tuple[str, ...]:
     if len(bare) <= _LONGEST or not _LATIN.search(text):
         return (" ".join(bare[:_LONGEST]),) if bare else ()
     pieces = (" ".join(bare[i : i + _PIECE]) for i in range(0, len(bare) - _PIECE // 2, _PIECE))
-    return tuple(piece for piece in pieces if _function_words(piece) >= _PROSE and _BROKEN not in piece)
+    return tuple(piece for piece in pieces if _function_words(words(piece)) >= _PROSE and _BROKEN not in piece)
 
 
 def _unmarked(sentence: str) -> str:
@@ -69,10 +70,9 @@ def _is_list(sentence: str) -> bool:
     """Whether a line of many words is a menu or a bibliography that a full stop happens to end, or broken text."""
     told = words(sentence)
     capitals = sum(word[0].isupper() for word in told) / len(told)
-    many = len(told) >= _LIST_WORDS and capitals > _LIST and _function_words(sentence) < _LIST_PROSE
+    many = len(told) >= _LIST_WORDS and capitals > _LIST and _function_words(told) < _LIST_PROSE
     return many or _BROKEN in sentence
 
 
-def _function_words(text: str) -> float:
-    told = words(text)
+def _function_words(told: Sequence[str]) -> float:
     return sum(word.casefold() in STOP_WORDS for word in told) / len(told) if told else 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from itertools import islice
 
 import numpy as np
@@ -24,15 +25,14 @@ def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
 
 def load_libraries() -> None:
     """Import what indexes are built with, which takes a while the first time."""
-    import faiss  # noqa: F401 - the import is all
-
+    import_module("faiss")
     load_bm25()
 
 
 @lru_cache(1 << 13)
-def terms_of(snippet: Snippet) -> list[str]:
-    """What a snippet is found by: the terms of title and text. Many indexes are made of the same snippets."""
-    return terms(f"{snippet.title}\n{snippet.text}")
+def _remembered_terms(text: str) -> list[str]:
+    """As :func:`terms`, found once: many indexes are made of the same snippets."""
+    return terms(text)
 
 
 class HybridIndex:
@@ -56,7 +56,9 @@ class HybridIndex:
         self._dense = faiss.IndexFlatIP(dimension)
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
-        self._lexical = LexicalIndex.of_terms([terms_of(snippet) for snippet in self._snippets], floor=0.0)
+        self._lexical = LexicalIndex(
+            ([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0, find=_remembered_terms
+        )
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """For each query the ``k`` best snippets, best first."""

@@ -23,11 +23,11 @@ def to_json(article: Article) -> str:
     from pydantic_core import PydanticSerializationError
 
     try:
-        told = _adapter().dump_json(article, indent=1).decode("utf-8")
+        told = _adapter().dump_json(article, indent=1)
     except PydanticSerializationError:
         plain = json.dumps(dataclasses.asdict(article), ensure_ascii=False).encode("utf-8", "replace")
-        return to_json(_adapter().validate_json(plain))
-    return f'{{\n "schema": {SCHEMA},\n "article": {told}\n}}'
+        told = _adapter().dump_json(_adapter().validate_json(plain), indent=1)
+    return f'{{\n "schema": {SCHEMA},\n "article": {told.decode("utf-8")}\n}}'
 
 
 def from_json(text: str) -> Article:

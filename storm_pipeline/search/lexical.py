@@ -3,9 +3,9 @@
 import logging
 import math
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from storm_pipeline.search.terms import terms
 
@@ -40,23 +40,22 @@ class LexicalIndex:
             that is mostly gibberish finds nothing even where one of its words is known.
         base: added to the information of every word where coverage is reckoned, >= 0. Above 0 a word that all texts
             share counts for something too, as it must where all of them are about one subject.
+        find: the terms of a text; for who remembers them.
     """
 
-    def __init__(self, texts: Iterable[Sequence[tuple[str, int]]], *, floor: float = 0.25, base: float = 0.0) -> None:
-        self._fill([[term for text, weight in fields for term in terms(text) * weight] for fields in texts])
+    def __init__(
+        self,
+        texts: Iterable[Sequence[tuple[str, int]]],
+        *,
+        floor: float = 0.25,
+        base: float = 0.0,
+        find: Callable[[str], list[str]] = terms,
+    ) -> None:
+        tokens = [[term for text, weight in fields for term in find(text) * weight] for fields in texts]
+        self._size = len(tokens)
         self._floor = floor
         self._base = base
-
-    @classmethod
-    def of_terms(cls, texts: Sequence[list[str]], *, floor: float) -> Self:
-        """The index of texts whose :func:`~storm_pipeline.search.terms.terms` are known already."""
-        index = cls((), floor=floor)
-        index._fill(texts)
-        return index
-
-    def _fill(self, texts: Sequence[list[str]]) -> None:
-        self._size = len(texts)
-        self._bm25 = _built(texts) if any(texts) else None
+        self._bm25 = _built(tokens) if any(tokens) else None
 
     def __len__(self) -> int:
         return self._size
@@ -95,7 +94,7 @@ def load_bm25() -> Any:
     return bm25s
 
 
-def _built(tokens: Sequence[list[str]]) -> Any:
+def _built(tokens: list[list[str]]) -> Any:
     bm25s = load_bm25()
     index = bm25s.BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
     index.index(tokens, create_empty_token=False, show_progress=False)

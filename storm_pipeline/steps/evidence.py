@@ -15,7 +15,7 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.references.facts import Fact, facts_of, stem_set
 from storm_pipeline.steps.keeping_out import leave_out_copies
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.steps.wording import stands_alone
+from storm_pipeline.steps.wording import serves
 from storm_pipeline.types import Heading, Outline
 
 Matrix = npt.NDArray[np.float32]
@@ -69,7 +69,7 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         for section in outline.sections
     ]
     snippets = {snippet.id: snippet for own in found for snippet in own}
-    told = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s) if _serves(ctx, fact)}
+    told = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s) if serves(ctx, fact.text)}
     facts = _on_topic(ctx, topic, list(told.values()))
     if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
@@ -81,11 +81,6 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         SectionEvidence(section, _in_reading_order(facts, chosen))
         for section, chosen in zip(outline.sections, shared, strict=True)
     ]
-
-
-def _serves(ctx: RunContext, fact: Fact) -> bool:
-    """Whether a writer can use the fact: who writes sentence by sentence has nothing else to understand it by."""
-    return not ctx.settings.by_sentence or stands_alone(fact.text)
 
 
 def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:

@@ -51,7 +51,7 @@ def write_article(ctx: RunContext, topic: str, outline: Outline, facts: Sequence
     """
     with ctx.events.in_stage("article"):
         if ctx.settings.by_sentence:
-            alone = [SectionEvidence(Heading(UNTITLED), tuple(f for f in facts if stands_alone(f.text)), SECTIONS)]
+            alone = [SectionEvidence(Heading(UNTITLED), tuple(facts), SECTIONS)]
             evidence = gather_evidence(ctx, outline) if outline.sections else alone
             return Whole((), write_sections(ctx, outline, evidence))
         text = ctx.ask("writer", ctx.programs.article, **_inputs(ctx, topic, outline), facts=numbered(facts)).text

@@ -42,6 +42,11 @@ def stands_alone(text: str) -> bool:
     return not _LEANS.search(text) and not _SPEAKS.search(_QUOTED.sub("", text)) and word_count(text) >= _SHORTEST
 
 
+def serves(ctx: RunContext, text: str) -> bool:
+    """Whether a writer can use a text as a fact: who writes sentence by sentence has nothing else to go by."""
+    return not ctx.settings.by_sentence or stands_alone(text)
+
+
 def in_own_words(
     ctx: RunContext, sentences: Sequence[Sentence], facts: Sequence[Fact], known: str, *, alone: bool = False
 ) -> tuple[Sentence, ...]:
