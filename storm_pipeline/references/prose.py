@@ -34,6 +34,9 @@ _OF_THE_SITE = re.compile(
     r"subscri(?:be|bers?|ptions?)|terms|web ?sites?)\b",
     re.I,
 )
+_OUT_OF_ORDER = re.compile(
+    r"^(?:Sorry|Oops|Loading)\b|\b(?:(?:please|and) try again|error was encountered|something went wrong)\b", re.I
+)
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -62,8 +65,8 @@ def _unmarked(sentence: str) -> str:
 
 
 def _is_notice(sentence: str) -> bool:
-    """Whether a site speaks of itself to who visits it: of cookies, accounts and the like."""
-    return bool(_ADDRESSED.search(sentence) and _OF_THE_SITE.search(sentence))
+    """Whether a site speaks of itself to who visits it: of cookies, accounts, errors and the like."""
+    return bool(_OUT_OF_ORDER.search(sentence) or (_ADDRESSED.search(sentence) and _OF_THE_SITE.search(sentence)))
 
 
 def _is_list(sentence: str) -> bool:
