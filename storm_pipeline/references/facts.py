@@ -30,6 +30,11 @@ class Fact:
     title: str
     citation: Citation
 
+    @property
+    def in_context(self) -> str:
+        """As it is embedded: alone, a sentence seldom names what it is about."""
+        return f"{self.title}: {self.text}" if self.title else self.text
+
 
 @lru_cache(maxsize=4096)
 def facts_of(snippet: Snippet) -> tuple[Fact, ...]:

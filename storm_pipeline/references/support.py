@@ -116,7 +116,7 @@ def _scores(
     """For some of the sentences their score against each fact."""
     if not rows:
         return np.zeros((0, len(facts)))
-    vectors = embed([*(sentences[i].text for i in rows), *(f"{fact.title}: {fact.text}" for fact in facts)])
+    vectors = embed([*(sentences[i].text for i in rows), *(fact.in_context for fact in facts)])
     cosine = vectors[: len(rows)] @ vectors[len(rows) :].T
     return np.asarray((np.clip(cosine, 0, 1) + shared[list(rows)]) / 2, dtype=np.float64)
 

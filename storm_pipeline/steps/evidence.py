@@ -7,12 +7,13 @@ retrieve is shown to one of them alone, so most repetition never arises.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.facts import Fact, facts_of, stem_set
+from storm_pipeline.references.facts import Fact, facts_of, nearest, stem_set
 from storm_pipeline.steps.keeping_out import leave_out_copies
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.wording import serves
@@ -36,6 +37,8 @@ PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5
 """A section with fewer gets a search of its own: the interviews passed it by."""
+FOR_A_GAP = 6
+"""Of what such searches find, the snippets that are embedded for a section; the rest is found by its words."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,13 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
 
     The paper has no such step: there a section that the interviews passed by is written from what is left over.
     """
-    lacking = [title for own in evidence if len(own.facts) < FEW_FACTS for title in own.heading.titles()]
+    lacking = [own.heading.titles() for own in evidence if len(own.facts) < FEW_FACTS]
     if not lacking:
         return list(evidence)
-    queries = dict.fromkeys(f"{outline.topic} {_without(outline.topic, title)}" for title in lacking)
-    ctx.store.add(search_all(ctx, list(queries)))
+    queries = {f"{outline.topic} {_without(outline.topic, title)}": None for titles in lacking for title in titles}
+    found = search_all(ctx, list(queries))
+    for titles in lacking:
+        ctx.store.add(nearest(found, f"{outline.topic} {' '.join(titles)}", FOR_A_GAP))
     leave_out_copies(ctx)
     return gather_evidence(ctx, outline)
 
@@ -64,10 +69,9 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
 def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     """Retrieve for every first-level section and share the facts out, in the order of the outline."""
     topic = outline.topic
-    found = [
-        ctx.store.search_fused([f"{topic}: {title}" for title in section.titles()], ctx.settings.section_snippets)
-        for section in outline.sections
-    ]
+    needs = [[f"{topic}: {title}" for title in section.titles()] for section in outline.sections]
+    ctx.store.embed(list(chain(*needs)))  # in one batch; each search remembers its own
+    found = [ctx.store.search_fused(need, ctx.settings.section_snippets) for need in needs]
     snippets = {snippet.id: snippet for own in found for snippet in own}
     told = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s) if serves(ctx, fact.text)}
     facts = _on_topic(ctx, topic, list(told.values()))
@@ -91,7 +95,7 @@ def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
     """
     if not facts:
         return []
-    likeness = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts]) @ ctx.store.embed([topic])[0]
+    likeness = ctx.store.embed([fact.in_context for fact in facts]) @ ctx.store.embed([topic])[0]
     by_passage: dict[str, list[float]] = {}
     for fact, own in zip(facts, likeness, strict=True):
         by_passage.setdefault(fact.citation.snippet_id, []).append(float(own))
@@ -118,10 +122,12 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Matri
     every one of them. A fact that defines the topic is about none where the lead is given it by itself: where sections
     are written sentence by sentence.
     """
-    vectors = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts])
+    vectors = ctx.store.embed([fact.in_context for fact in facts])
+    titles = [[_without(outline.topic, title) for title in section.titles()] for section in outline.sections]
+    ctx.store.embed(list(chain(*titles)))  # as above
     rows = []
-    for section in outline.sections:
-        bare = ctx.store.embed([_without(outline.topic, title) for title in section.titles()]) @ vectors.T
+    for own in titles:
+        bare = ctx.store.embed(own) @ vectors.T
         rows.append((bare[0] + bare.max(axis=0)) / 2)
     likeness = np.asarray(rows, dtype=np.float32)
     about: Matrix = vectors @ ctx.store.embed([outline.topic])[0]

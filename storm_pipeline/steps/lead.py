@@ -1,6 +1,7 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
@@ -50,7 +51,8 @@ def _whole(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: lis
     reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
     cited = parse_cited(reply, ())
     whole = [s for s in cited.sentences if is_complete(s.text)]
-    checked = check_support(whole, body, known=topic, embed=ctx.store.embed)
+    bare = [replace(fact, title="") for fact in body]  # as polish embeds them meanwhile
+    checked = check_support(whole, bare, known=topic, embed=ctx.store.embed)
     ctx.events.count(dropped_unsupported=checked.unsupported, dropped_faulty=len(cited.sentences) - len(whole))
     return [s for s in checked.sentences if s.citations]
 
@@ -61,7 +63,7 @@ def _defining(ctx: RunContext, topic: str) -> tuple[Fact, ...]:
     facts = [fact for snippet in found for fact in facts_of(snippet) if stands_alone(fact.text)]
     if not facts:
         return ()
-    likeness = ctx.store.embed([f"{fact.title}: {fact.text}" for fact in facts]) @ ctx.store.embed([topic])[0]
+    likeness = ctx.store.embed([fact.in_context for fact in facts]) @ ctx.store.embed([topic])[0]
     return (facts[int(likeness.argmax())],)
 
 
@@ -74,7 +76,7 @@ def _most_telling(
     said in other words is passed over.
     """
     told = [Sentence(fact.text, (fact.citation,)) for fact in opening]
-    known = [f"{fact.title}: {fact.text}" for fact in opening]
+    known = [fact.in_context for fact in opening]
     for section in sections:
         long = [s for s in section.sentences() if s.citations and word_count(s.text) > LONGEST_RUN]
         if not long:

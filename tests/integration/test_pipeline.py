@@ -21,10 +21,11 @@ from storm_pipeline.errors import (
 )
 from storm_pipeline.events import CallbackSink, Event, Searched
 from storm_pipeline.references.citations import parse_markdown
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.references.embedder import HashingEmbedder, Vectors
 from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.engines.fused import FusedSearch
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.steps.evidence import FOR_A_GAP
 
 NOUNS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copper tin lacquer dye".split()
 PLACES = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()
@@ -187,6 +188,32 @@ def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_pa
     with FakeModel(answers) as server:
         article = storm(server, tmp_path, search=FakeSearch(engine)).write("Silk Road")
     assert "https://temples.org" in [source.url for source in article.references]
+
+
+def test_of_what_such_a_search_finds_the_nearest_by_words_are_embedded(tmp_path: Path) -> None:
+    seen: set[str] = set()
+
+    class Counting(HashingEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            seen.update(texts)
+            return super().embed(texts)
+
+    def temple(i: int) -> Snippet:
+        told = f"Monks carried belief number {i} along the Silk Road. Monks built temple {i} by an oasis."
+        return Snippet(f"https://temples.org/{i}", f"Monks {i}", told)
+
+    many = [temple(i) for i in range(3 * FOR_A_GAP)]
+
+    def engine(query: str) -> list[Snippet]:
+        return many if query == "Silk Road Monks and temples" else list(world(query))
+
+    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
+    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    with FakeModel(answers) as server:
+        settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many)}
+        article = storm(server, tmp_path, **settings).write("Silk Road")
+    assert [section.heading for section in article.sections] == ["Goods", "Routes", "Monks and temples"]
+    assert len({snippet.text for snippet in many} & seen) == FOR_A_GAP
 
 
 def test_a_repeated_question_ends_the_conversation(tmp_path: Path) -> None:
