@@ -34,6 +34,8 @@ _ABBREVIATION = re.compile(
 )
 # These announce more whatever follows: no sentence ends here, and a text that does was cut off.
 _DANGLING = re.compile(r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Dr|Mr|Mrs|Ms|Prof|vs|cf|approx))\.$")
+# The day is missing where a page breaks its lines behind the month.
+_DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
 _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
 _import_lock = threading.Lock()
 
@@ -70,10 +72,12 @@ def is_complete(sentence: str) -> bool:
     """Whether a sentence was written to its end.
 
     True when it holds a word, ends in terminal punctuation (behind which quotes, brackets and markers may
-    stand), does not end in an abbreviation that announces more, and leaves no round bracket open.
+    stand), does not end in an abbreviation or half a date that announces more, and leaves no round bracket open.
     """
     plain = MARKER.sub("", sentence).strip()
-    if not _SENTENCE_END.search(plain) or _DANGLING.search(plain) or not words(plain):
+    if not _SENTENCE_END.search(plain) or not words(plain):
+        return False
+    if _DANGLING.search(plain) or _DAY_MISSING.search(plain):
         return False
     return plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
 
