@@ -24,7 +24,7 @@ _POINTS_BACK = re.compile(
 """An opening that leans on a sentence which need not stand before it any more."""
 _LEANS = re.compile(
     r"\b(?:that|this|these|those|the same) (?:century|decade|year|time|period|era|day|event)s?\b|"
-    r"\bthe (?:latter|former)\b|\brespectively\b",
+    r"\bthe (?:latter|former)\b|\brespectively\b|\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b",
     re.I,
 )
 _SPEAKS = re.compile(

@@ -276,6 +276,7 @@ def test_what_defines_the_topic_is_left_to_the_lead_where_that_is_given_it(by_se
         ("When I saw the house it was burning down.", False),
         ("You can see the tower from the hill above.", False),
         ("The latter was built in a much harder stone.", False),
+        ("Vaccine coverage by age group and date is in Figure 3c.", False),
         ("It closed.", False),
     ],
 )
