@@ -1,4 +1,4 @@
-"""What of a text says something: whole sentences, without menus, notices, lists of names and the numbers of verses.
+"""What of a text says something: whole sentences, no questions, menus, notices, lists of names or numbers of verses.
 
 Pages reach a run in every condition: with their menus run together with the first sentence, with every verse numbered,
 or with neither capitals nor full stops. A writer shown such a line writes it down.
@@ -27,7 +27,9 @@ _VERSE = re.compile(r"^\d{1,3}[a-z]?(?=[“\"‘']?[A-Z])")
 _VERSES = 3
 """Sentences that open with a number, from which on these count verses: a few may be isotopes."""
 _NOTE = re.compile(r"(?<=[,.;:!?”\"’])\([A-Z]{1,2}\)(?=\s|$)")
-_ADDRESSED = re.compile(r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Click|Tap|Sign|Log|Subscribe|Accept|Read more)\b")
+_ADDRESSED = re.compile(
+    r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Click|Tap|Try|Sign|Log|Subscribe|Accept|Read more)\b"
+)
 _OF_THE_SITE = re.compile(
     r"\b(?:accounts?|browsers?|categor(?:y|ies)|cookies?|downloads?|e-?mails?|inbox|javascript|log(?:ged|ging)? in|"
     r"newsletters?|passwords?|permission|preferences|privacy|(?:this|our|the) site|sign(?:ed|ing)? (?:in|up)|"
@@ -41,7 +43,7 @@ _LATIN = re.compile(r"[A-Za-z]")
 
 
 def told_in(text: str) -> tuple[str, ...]:
-    """What a text says, in order: sentences of 5 to 60 words, without what numbers or marks them.
+    """What a text says, in order: sentences of 5 to 60 words that state something, without what numbers or marks them.
 
     A short text without a whole sentence is taken as it is. Of a longer one, in which nothing tells where sentences
     end, the pieces that read as prose are taken.
@@ -51,7 +53,7 @@ def told_in(text: str) -> tuple[str, ...]:
         sentences = [_VERSE.sub("", s) for s in sentences]
     whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
     if whole:
-        return tuple(s for s in whole if not _is_list(s) and not _is_notice(s))
+        return tuple(s for s in whole if not (s.endswith("?") or _is_list(s) or _is_notice(s)))
     bare = text.split()
     if len(bare) <= _LONGEST or not _LATIN.search(text):
         return (" ".join(bare[:_LONGEST]),) if bare else ()
