@@ -75,7 +75,9 @@ def test_a_text_that_stands_under_all_headings_of_a_name_stays_under_the_last(tm
     first, last = (s.subsections[0] for s in data.topics[0].human.sections)
     assert (first.text, first.sentences) == ("", ())
     assert last.text == "Clerks took a tenth [of it]."
-    assert data.problems == ("mended: Salt.json has one text for all headings 'Tolls'; the last one keeps it",)
+    assert data.problems == (
+        f"mended: {tmp_path / 'json' / 'Salt.json'} has one text for all headings 'Tolls'; the last one keeps it",
+    )
 
 
 DAMAGED = {

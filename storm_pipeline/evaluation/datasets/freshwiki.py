@@ -99,7 +99,7 @@ def _topic(file: Path) -> tuple[Topic, list[str]]:
         back_matter=back,
         entities=tuple(dict.fromkeys(filter(None, (entity.strip().lower() for entity in page.flair_entities)))),
     )
-    mended = [f"mended: {file.name} has one text for all headings {name!r}; the last one keeps it" for name in repeated]
+    mended = [f"mended: {file} has one text for all headings {name!r}; the last one keeps it" for name in repeated]
     return Topic(file.stem, title, human), mended
 
 
