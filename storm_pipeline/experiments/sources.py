@@ -48,11 +48,15 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
 
 
 def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
-    """What of the data set was skipped or mended, and whether it has fewer topics than asked for."""
+    """What of the data set was skipped or mended, and whether it has fewer topics than asked for.
+
+    Files are named from the data set's folder on: where that lies on a machine is no business of a report's readers.
+    """
     data = config.data
     held = _read(data.set, data.folder, core=data.core)
     fewer = data.topics is not None and len(topics_of(config)) < data.topics
-    return (*held.problems, *([f"the data set has {len(held.topics)} topics, not {data.topics}"] if fewer else []))
+    problems = (problem.replace(f"{data.folder}/", "") for problem in held.problems)
+    return (*problems, *([f"the data set has {len(held.topics)} topics, not {data.topics}"] if fewer else []))
 
 
 def engine_of(

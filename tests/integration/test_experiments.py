@@ -228,6 +228,14 @@ def test_a_metric_that_lacks_something_is_left_out_and_said(data: Path, model: F
     assert not results.results[0].failure
 
 
+def test_what_is_wrong_with_the_data_is_reported_without_a_path(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
+    results = run(described(model, "rr", metrics=["shape"]), tmp_path / "out")
+    (skipped,) = (note for note in results.notes if note.startswith("skipped: "))
+    assert skipped.startswith("skipped: wiki/2.json ")
+    assert not any(str(tmp_path) in note for note in results.notes)
+
+
 def test_a_metric_that_lacked_something_is_scored_once_it_has_it(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, "rr", metrics=["shape", "meteor"]).changed(topics=1)
     lacking = config.model_copy(update={"resources": {"wordnet": str(tmp_path / "wordnet")}})
