@@ -29,10 +29,8 @@ def load_libraries() -> None:
     load_bm25()
 
 
-@lru_cache(1 << 13)
-def _remembered_terms(text: str) -> list[str]:
-    """As :func:`terms`, found once: many indexes are made of the same snippets."""
-    return terms(text)
+# Many indexes are made of the same snippets.
+_remembered_terms = lru_cache(1 << 13)(terms)
 
 
 class HybridIndex:
