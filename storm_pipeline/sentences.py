@@ -33,7 +33,10 @@ _ABBREVIATION = re.compile(
     r"est|b|d|fl)\.$"
 )
 # These announce more whatever follows: no sentence ends here, and a text that does was cut off.
-_DANGLING = re.compile(r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Dr|Mr|Mrs|Ms|Prof|vs|cf|approx))\.$")
+_DANGLING = re.compile(
+    r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Drs?|Mr|Mrs|Ms|Messrs|Profs?|Capt|Col|Gen|"
+    r"Gov|Lt|Rep|Rev|Sen|vs|cf|approx))\.$"
+)
 # The day is missing where a page breaks its lines behind the month.
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
 _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")

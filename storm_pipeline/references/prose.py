@@ -27,9 +27,7 @@ _VERSE = re.compile(r"^\d{1,3}[a-z]?(?=[“\"‘']?[A-Z])")
 _VERSES = 3
 """Sentences that open with a number, from which on these count verses: a few may be isotopes."""
 _NOTE = re.compile(r"(?<=[,.;:!?”\"’])\([A-Z]{1,2}\)(?=\s|$)")
-_ADDRESSED = re.compile(
-    r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Click|Tap|Try|Sign|Log|Subscribe|Accept|Read more)\b"
-)
+_ADDRESSED = re.compile(r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Try|Sign|Log)\b")
 _OF_THE_SITE = re.compile(
     r"\b(?:accounts?|browsers?|categor(?:y|ies)|cookies?|downloads?|e-?mails?|inbox|javascript|log(?:ged|ging)? in|"
     r"newsletters?|passwords?|permission|preferences|privacy|(?:this|our|the) site|sign(?:ed|ing)? (?:in|up)|"
@@ -39,6 +37,8 @@ _OF_THE_SITE = re.compile(
 _OUT_OF_ORDER = re.compile(
     r"^(?:Sorry|Oops|Loading)\b|\b(?:(?:please|and) try again|error was encountered|something went wrong)\b", re.I
 )
+_ASKS = re.compile(r"^(?:Click|Tap|Subscribe|Accept|(?:Read|See|Learn|Find out) more|Sign up|Log in)\b")
+_QUESTION = re.compile(r"\?[?.…\s\"'”’)\]]*$")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -53,7 +53,7 @@ def told_in(text: str) -> tuple[str, ...]:
         sentences = [_VERSE.sub("", s) for s in sentences]
     whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
     if whole:
-        return tuple(s for s in whole if not (s.endswith("?") or _is_list(s) or _is_notice(s)))
+        return tuple(s for s in whole if not (_QUESTION.search(s) or _is_list(s) or _is_notice(s)))
     bare = text.split()
     if len(bare) <= _LONGEST or not _LATIN.search(text):
         return (" ".join(bare[:_LONGEST]),) if bare else ()
@@ -68,7 +68,8 @@ def _unmarked(sentence: str) -> str:
 
 def _is_notice(sentence: str) -> bool:
     """Whether a site speaks of itself to who visits it: of cookies, accounts, errors and the like."""
-    return bool(_OUT_OF_ORDER.search(sentence) or (_ADDRESSED.search(sentence) and _OF_THE_SITE.search(sentence)))
+    of_it = _ADDRESSED.search(sentence) and _OF_THE_SITE.search(sentence)
+    return bool(_OUT_OF_ORDER.search(sentence) or _ASKS.search(sentence) or of_it)
 
 
 def _is_list(sentence: str) -> bool:

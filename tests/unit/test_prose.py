@@ -53,6 +53,8 @@ FLAT = (
         ("Please wait a moment and try again.", []),
         ("Try logging in or creating an account here to get back to browsing.", []),
         ("Season 4: Where are they all now?", []),
+        ("“Is the tower as old as they say?”...", []),
+        ("Read more about the tower in the blog post.", []),
         ("“Who goes there this late?” asked the guard.", ["“Who goes there this late?” asked the guard."]),
         ("Of the error the crew said sorry to all.", ["Of the error the crew said sorry to all."]),
         ("Of cookies the first was set in the year 1994.", ["Of cookies the first was set in the year 1994."]),

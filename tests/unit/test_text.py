@@ -160,6 +160,7 @@ def test_words() -> None:
         ("It ran (and.", False),
         ("such as e.g.", False),
         ("by Dr.", False),
+        ("It was led by faculty, among them Drs.", False),
         ("It is to be closed as of Sept.", False),
         ("It sat until Aug.", False),
         ("He died in Dec.", True),
