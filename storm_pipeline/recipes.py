@@ -10,7 +10,7 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.evidence import SectionEvidence, fill_gaps, gather_evidence
 from storm_pipeline.steps.keeping_out import leave_out_copies, usable, without_copies
-from storm_pipeline.steps.lead import write_lead
+from storm_pipeline.steps.lead import Taken, take_lead, write_lead
 from storm_pipeline.steps.outline import draft_outline, plan_outline, refine_outline
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
 from storm_pipeline.steps.polish import remove_repetition
@@ -203,12 +203,20 @@ def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conve
         ctx.run.save_json("conversations.json", conversations)
     sections = write_sections(ctx, outline, evidence)
     _require_sections(ctx, topic, sections)
+    lead, polished = _finished(ctx, topic, sections)
+    ctx.run.save_json("polished.json", polished)
+    ctx.run.save_json("lead.json", lead)
+    return Article(topic, lead, polished, ctx.store.sources(), outline, conversations)
+
+
+def _finished(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> Taken:
+    """Lead and polished sections, made side by side where the lead takes nothing from the body."""
+    if ctx.settings.by_sentence:
+        return take_lead(ctx, topic, remove_repetition(ctx, sections))
     with Tasks() as tasks:
         lead = tasks.start(write_lead, ctx, topic, sections)
         polished = remove_repetition(ctx, sections)
-        ctx.run.save_json("polished.json", polished)
-    ctx.run.save_json("lead.json", lead.result())
-    return Article(topic, lead.result(), polished, ctx.store.sources(), outline, conversations)
+    return lead.result(), polished
 
 
 def _whole(ctx: RunContext, topic: str, outline: Outline, whole: Whole, conversations: Conversations = ()) -> Article:

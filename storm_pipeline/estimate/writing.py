@@ -14,8 +14,6 @@ from storm_pipeline.estimate.prompts import Prompts, filler, measure
 
 LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
-MOST_SENTENCES = 6
-"""Sentences of a lead that is made of sentences of the body."""
 _WORDS_A_SENTENCE = 20
 _TOKENS_A_WORD = 1.45
 """Of a section, its citation markers included."""
@@ -75,8 +73,7 @@ def polish(run: Run) -> Iterator[Asked]:
 def lead(run: Run, material: Material) -> Iterator[Asked]:
     """The lead of an article whose sections are written from that material."""
     if run.settings.by_sentence:
-        calls = min(MOST_SENTENCES, run.sections) * run.course.tries
-        yield _reword(run, "lead", calls, f"a sentence of each section, at most {MOST_SENTENCES}, in other words")
+        yield _reword(run, "lead", run.course.tries, "its opening in other words; the rest is taken from the sections")
         return
     words = words_for(material(run), run.settings.section_words) * run.course.written
     share = min(words, LONGEST_ARTICLE // run.sections)

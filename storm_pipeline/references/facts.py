@@ -85,6 +85,16 @@ def stem_set(text: str) -> frozenset[str]:
     return frozenset(map(_stem, told))
 
 
+def shared_stems(a: str, b: str) -> float:
+    """Share of the content words of ``a`` that ``b`` has too, in [0, 1]; 0.0 where ``a`` has none."""
+    return recall(stem_set(a), stem_set(b))
+
+
+def recall(needed: frozenset[str], had: frozenset[str]) -> float:
+    """Share of what is needed that is there; 0.0 where nothing is needed."""
+    return len(needed & had) / len(needed) if needed else 0.0
+
+
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
     return word if len(word) < 5 or word.isdigit() else _ENDING.sub("", word)[:9]

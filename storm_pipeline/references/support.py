@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.references.facts import Fact, stem_set
+from storm_pipeline.references.facts import Fact, recall, stem_set
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.text import words
 from storm_pipeline.types import Citation, Sentence
@@ -103,7 +103,7 @@ def _shared_words(texts: Sequence[str], facts: Sequence[Fact], known: str) -> np
     """Texts × facts: share of the text's content words that the fact or what is known has."""
     spoken = stem_set(known)
     has = [stem_set(f"{fact.title} {fact.text}") | spoken for fact in facts]
-    return np.array([[_recall(stem_set(text), own) for own in has] for text in texts])
+    return np.array([[recall(stem_set(text), own) for own in has] for text in texts])
 
 
 def _scores(
@@ -119,10 +119,6 @@ def _scores(
     vectors = embed([*(sentences[i].text for i in rows), *(fact.in_context for fact in facts)])
     cosine = vectors[: len(rows)] @ vectors[len(rows) :].T
     return np.asarray((np.clip(cosine, 0, 1) + shared[list(rows)]) / 2, dtype=np.float64)
-
-
-def _recall(needed: frozenset[str], had: frozenset[str]) -> float:
-    return len(needed & had) / len(needed) if needed else 0.0
 
 
 def has_names(text: str, source: str) -> bool:

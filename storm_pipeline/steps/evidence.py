@@ -13,26 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.facts import Fact, facts_of, nearest, stem_set
+from storm_pipeline.references.facts import Fact, facts_of, nearest, shared_stems, stem_set
 from storm_pipeline.steps.keeping_out import leave_out_copies
+from storm_pipeline.steps.opening import names, opening_fact
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.wording import serves
 from storm_pipeline.types import Heading, Outline
 
 Matrix = npt.NDArray[np.float32]
-LEAST_RELEVANCE = 0.38
-"""Least relevance of a fact to a section, as a share of the best one in the article; below it lies what merely shares
+LEAST_FIT = 0.3
+"""Least fit of a fact to a section, as a share of the best one in the article; below it lies what merely shares
 a word. A share, since the range of cosines differs from embedder to embedder."""
-FITTING = 0.85
-"""A section may take a fact whose relevance to it is at least this share of that to the section it fits best."""
+FITTING = 0.8
+"""A section may take a fact whose fit to it is at least this share of that to the section it fits best."""
 ON_TOPIC = 0.5
 """A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
 PASSAGE_ON_TOPIC = 0.3
 """A passage is about the topic if the mean cosine of its facts is at least this share of the best passage's."""
-DEFINING = 0.85
-"""A fact whose cosine to the topic is at least this share of the best one's may define the topic, …"""
-DISTINCT = 0.25
-"""… and does, if nowhere what sets it above the average section is this share of the most: it is the lead's."""
+TOLD = 0.8
+"""A fact that has at least this share of its content words from the article's opening is told with that."""
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5
@@ -74,13 +73,19 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
     found = [ctx.store.search_fused(need, ctx.settings.section_snippets) for need in needs]
     snippets = {snippet.id: snippet for own in found for snippet in own}
     told = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s) if serves(ctx, fact.text)}
-    facts = _on_topic(ctx, topic, list(told.values()))
+    opening = opening_fact(ctx, topic) if ctx.settings.by_sentence else None
+    facts = [
+        fact
+        for fact in _on_topic(ctx, topic, list(told.values()))
+        if not opening or shared_stems(fact.text, opening.text) < TOLD
+    ]
     if not facts:
         return [SectionEvidence(section, ()) for section in outline.sections]
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
-    relevance = np.where(retrieved, _likeness(ctx, outline, facts), np.float32(-1))
-    shared = _share_out(relevance, ctx.settings.section_facts, [fact.citation.source_id for fact in facts])
+    fit, about = _likeness(ctx, outline, facts)
+    sources = [fact.citation.source_id for fact in facts]
+    shared = _share_out(np.where(retrieved, fit, np.float32(-1)), about, ctx.settings.section_facts, sources)
     return [
         SectionEvidence(section, _in_reading_order(facts, chosen))
         for section, chosen in zip(outline.sections, shared, strict=True)
@@ -104,23 +109,17 @@ def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
     return [
         fact
         for fact, own in zip(facts, likeness, strict=True)
-        if passages[fact.citation.snippet_id] >= least_passage and (own >= least or _names(fact, topic))
+        if passages[fact.citation.snippet_id] >= least_passage
+        and (own >= least or names(f"{fact.title} {fact.text}", topic))
     ]
 
 
-def _names(fact: Fact, topic: str) -> bool:
-    """Whether title and text together have at least half of the topic's content words."""
-    wanted = stem_set(topic)
-    return bool(wanted) and 2 * len(wanted & stem_set(f"{fact.title} {fact.text}")) >= len(wanted)
+def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple[Matrix, Matrix]:
+    """How much each fact fits each section (sections × facts), and how much it is about the topic (facts).
 
-
-def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Matrix:
-    """Sections × facts: how much each is about the section, and about the topic.
-
-    The cosine to the section's heading and its nearest one, plus half of what sets it above the other sections', plus
-    half of the cosine to the topic. The headings are read without the topic, which would make every fact alike to
-    every one of them. A fact that defines the topic is about none where the lead is given it by itself: where sections
-    are written sentence by sentence.
+    A fact's fit is its cosine to the section's heading and its nearest one, plus half of what sets it above the other
+    sections'. The headings are read without the topic, which would make every fact alike to every one of them. A lead
+    that is written from the body needs there what is about the topic alone: that fits any section somewhat.
     """
     vectors = ctx.store.embed([fact.in_context for fact in facts])
     titles = [[_without(outline.topic, title) for title in section.titles()] for section in outline.sections]
@@ -131,12 +130,8 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Matri
         rows.append((bare[0] + bare.max(axis=0)) / 2)
     likeness = np.asarray(rows, dtype=np.float32)
     about: Matrix = vectors @ ctx.store.embed([outline.topic])[0]
-    contrast: Matrix = likeness - likeness.mean(axis=0)
-    relevance: Matrix = np.asarray(likeness + (contrast + about) / 2, dtype=np.float32)
-    if ctx.settings.by_sentence:
-        defines = (about >= DEFINING * about.max()) & (contrast.max(axis=0) < DISTINCT * contrast.max())
-        relevance[:, defines] = -1
-    return relevance
+    fit = likeness + (likeness - likeness.mean(axis=0)) / 2 + (0 if ctx.settings.by_sentence else about / 2)
+    return np.asarray(fit, dtype=np.float32), np.asarray(about, dtype=np.float32)
 
 
 def _without(topic: str, title: str) -> str:
@@ -145,22 +140,23 @@ def _without(topic: str, title: str) -> str:
     return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
 
 
-def _share_out(relevance: npt.NDArray[np.float32], limit: int, sources: Sequence[str]) -> list[list[int]]:
+def _share_out(fit: Matrix, about: Matrix, limit: int, sources: Sequence[str]) -> list[list[int]]:
     """Columns of the matrix given to its rows: in turns each section takes the fact that it needs most.
 
-    A section may take what is relevant enough and fits no other section far better, and so much of each source. So a
-    section whose headings resemble everything does not starve its neighbours.
+    A section may take what fits it well enough and no other section far better, and so much of each source; of that it
+    takes first what is about the topic too. So a section whose headings resemble everything does not starve its
+    neighbours.
 
     Args:
-        relevance: sections × facts.
+        fit: sections × facts.
+        about: how much each fact is about the topic.
         limit: facts a section at most.
         sources: of each fact.
     """
     most = max(2, round(limit * PER_SOURCE))
-    eligible = (relevance >= LEAST_RELEVANCE * relevance.max()) & (relevance >= FITTING * relevance.max(axis=0))
-    wishes = [
-        iter([i for i in np.argsort(-row, kind="stable") if ok[i]]) for row, ok in zip(relevance, eligible, strict=True)
-    ]
+    eligible = (fit >= LEAST_FIT * fit.max()) & (fit >= FITTING * fit.max(axis=0))
+    needs = zip(fit + about / 2, eligible, strict=True)
+    wishes = [iter([i for i in np.argsort(-row, kind="stable") if ok[i]]) for row, ok in needs]
     chosen: list[list[int]] = [[] for _ in wishes]
     taken: set[int] = set()
     for _ in range(limit):

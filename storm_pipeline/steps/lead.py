@@ -6,23 +6,26 @@ from dataclasses import replace
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import Fact, facts_of
+from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support
 from storm_pipeline.sentences import is_complete, truncate_sentences
-from storm_pipeline.steps.wording import LONGEST_RUN, in_own_words, stands_alone
+from storm_pipeline.steps.opening import opening_fact
+from storm_pipeline.steps.sections import FEWEST_SENTENCES, in_paragraphs
+from storm_pipeline.steps.wording import in_own_words
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Paragraph, Section, Sentence
 
+Taken = tuple[tuple[Paragraph, ...], tuple[Section, ...]]
 _LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
-_MOST_SENTENCES = 6
-_BEST_SOURCES = 3
+MOST_MOVED = 3
+"""Sentences that sections give to the lead of an article written sentence by sentence."""
 _THE_SAME = 0.8
 """Cosine from which on two sentences say the same."""
 
 
 def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Paragraph, ...]:
-    """Write the lead; its sentences cite what the body sentences cite that they rest on.
+    """Write the lead in one call, as in the paper; its sentences cite what the body sentences cite that they rest on.
 
     Where the model fails, or nothing it writes is supported, the lead is empty and that is recorded.
     """
@@ -34,20 +37,39 @@ def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tu
     ]
     with ctx.events.in_stage("lead"):
         try:
-            alone = ctx.settings.by_sentence
-            opening = _defining(ctx, topic) if alone else ()
-            told = _most_telling(ctx, topic, sections, opening) if alone else _whole(ctx, topic, sections, body)
+            told = _supported(ctx, topic, sections, body)
         except ModelError as error:
             ctx.events.failed("no lead", error)
             return ()
-        kept = in_own_words(ctx, told, [*opening, *body], topic, alone=alone)
-        if not kept:
-            ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
-        return (Paragraph(kept),) if kept else ()
+        return _paragraph(ctx, in_own_words(ctx, told, body, topic))
 
 
-def _whole(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: list[Fact]) -> list[Sentence]:
-    """The lead in one call, as in the paper: what of it the body supports."""
+def take_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> Taken:
+    """The lead of an article written sentence by sentence: what its topic is, and what its sections can spare.
+
+    A small model that sums up a whole article ties together what does not belong together, and what it says again in
+    other words stands there twice. So sentences near to the topic move to the lead.
+
+    Returns:
+        The lead, and the sections without what went there.
+    """
+    with ctx.events.in_stage("lead"):
+        fact = opening_fact(ctx, topic)
+        opening = [Sentence(fact.text, (fact.citation,))] if fact else []
+        told = list(in_own_words(ctx, opening, [fact] if fact else [], topic, alone=True))
+        moved = _spare(ctx, topic, sections, told)
+        left = tuple(_without(section, moved) for section in sections)
+        return _paragraph(ctx, (*told, *moved)), left
+
+
+def _paragraph(ctx: RunContext, sentences: tuple[Sentence, ...]) -> tuple[Paragraph, ...]:
+    if not sentences:
+        ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
+    return (Paragraph(sentences),) if sentences else ()
+
+
+def _supported(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: list[Fact]) -> list[Sentence]:
+    """The model's lead: what of it the body supports."""
     reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
     cited = parse_cited(reply, ())
     whole = [s for s in cited.sentences if is_complete(s.text)]
@@ -57,38 +79,25 @@ def _whole(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: lis
     return [s for s in checked.sentences if s.citations]
 
 
-def _defining(ctx: RunContext, topic: str) -> tuple[Fact, ...]:
-    """The fact of the best sources that is nearest to the topic: what it is. None where they have no whole sentence."""
-    found = ctx.store.search_fused([topic], _BEST_SOURCES)
-    facts = [fact for snippet in found for fact in facts_of(snippet) if stands_alone(fact.text)]
-    if not facts:
-        return ()
-    likeness = ctx.store.embed([fact.in_context for fact in facts]) @ ctx.store.embed([topic])[0]
-    return (facts[int(likeness.argmax())],)
-
-
-def _most_telling(
-    ctx: RunContext, topic: str, sections: tuple[Section, ...], opening: Sequence[Fact]
-) -> list[Sentence]:
-    """The opening, then of each section the cited sentence nearest to the topic that says something else.
-
-    A small model that sums up a whole article ties together what does not belong together. What is too short to be
-    said in other words is passed over.
-    """
-    told = [Sentence(fact.text, (fact.citation,)) for fact in opening]
-    known = [fact.in_context for fact in opening]
+def _spare(
+    ctx: RunContext, topic: str, sections: Sequence[Section], opening: Sequence[Sentence]
+) -> tuple[Sentence, ...]:
+    """Of each section that stays one without it the sentence nearest to the topic, unless it says what was said."""
+    moved: list[Sentence] = []
     for section in sections:
-        long = [s for s in section.sentences() if s.citations and word_count(s.text) > LONGEST_RUN]
-        if not long:
+        own = list(section.sentences())
+        if len(own) <= FEWEST_SENTENCES or len(moved) == MOST_MOVED:
             continue
-        vectors = ctx.store.embed([*(s.text for s in long), *known])
-        said = vectors[: len(long)] @ vectors[len(long) :].T
-        new = [i for i in range(len(long)) if not known or said[i].max() < _THE_SAME]
+        vectors = ctx.store.embed([topic, *(s.text for s in own), *(s.text for s in (*opening, *moved))])
+        likeness, said = vectors[1 : len(own) + 1] @ vectors[0], vectors[1 : len(own) + 1] @ vectors[len(own) + 1 :].T
+        new = [i for i in range(len(own)) if not said.shape[1] or said[i].max() < _THE_SAME]
         if new:
-            likeness = vectors[new] @ ctx.store.embed([topic])[0]
-            told.append(long[new[int(likeness.argmax())]])
-            known.append(told[-1].text)
-    return told[:_MOST_SENTENCES]
+            moved.append(own[max(new, key=lambda i: likeness[i])])
+    return tuple(moved)
+
+
+def _without(section: Section, moved: Sequence[Sentence]) -> Section:
+    return Section(section.heading, in_paragraphs([s for s in section.sentences() if s not in moved]))
 
 
 def _plain(sections: tuple[Section, ...]) -> str:

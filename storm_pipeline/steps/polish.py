@@ -10,6 +10,8 @@ import numpy as np
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
+from storm_pipeline.references.facts import shared_stems
+from storm_pipeline.references.faithful import denials
 from storm_pipeline.references.support import numbers
 from storm_pipeline.text import overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
@@ -17,7 +19,9 @@ from storm_pipeline.types import Paragraph, Section, Sentence
 _ALIKE = 0.80
 """Cosine from which two sentences are put to the reviewer."""
 _SAME = 0.80
-"""Share of word pairs in common from which nobody needs to be asked."""
+"""Share of word pairs in common from which nobody needs to be asked, …"""
+_SAME_WORDS = 0.75
+"""… and of content words, whatever their order."""
 _MOST_PAIRS = 40
 
 
@@ -60,7 +64,7 @@ def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
 
 
 def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
-    same = [pair for pair in pairs if overlap(pair.dropped.text, pair.kept.text, 2) >= _SAME]
+    same = [pair for pair in pairs if _is_sure(pair.dropped.text, pair.kept.text)]
     doubtful = [pair for pair in pairs if pair not in same]
     if not doubtful:
         return same
@@ -71,6 +75,11 @@ def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
         ctx.events.degraded(f"repetition was not reviewed: {error}")
         named = set()
     return same + [pair for n, pair in enumerate(doubtful, 1) if n in named]
+
+
+def _is_sure(dropped: str, kept: str) -> bool:
+    alike = overlap(dropped, kept, 2) >= _SAME or shared_stems(dropped, kept) >= _SAME_WORDS
+    return alike and denials(dropped) == denials(kept)
 
 
 def _edit(section: Section, gone: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:

@@ -24,8 +24,10 @@ _EMPHASIS = re.compile(r"(\*\*|__|\*)(\S(?:.*?\S)?)\1")
 _FOREIGN = 0.05
 """Share of letters in a script that neither topic nor facts use, above which a sentence is dropped."""
 _FEWEST_FACTS = 2
-_FEWEST_SENTENCES = 2
+FEWEST_SENTENCES = 2
 """A heading over a single sentence promises more than it holds."""
+_PARAGRAPH = 3
+"""Sentences from which on a paragraph made of single ones is one."""
 
 
 def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> tuple[Section, ...]:
@@ -50,7 +52,7 @@ def _write(ctx: RunContext, outline: Outline, number: int, evidence: SectionEvid
         with at_place(f"section {title}"):
             section = (_by_sentence if ctx.settings.by_sentence else _whole)(ctx, outline, evidence)
         supported = sum(1 for _ in section.sentences())
-        if supported >= _FEWEST_SENTENCES:
+        if supported >= FEWEST_SENTENCES:
             ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)
             return section
         ctx.events.degraded(f"section {title!r} left out: {supported} sentences of it are supported by the sources")
@@ -68,7 +70,7 @@ def _whole(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Sect
 
 
 def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
-    """Each fact said again in other words, a paragraph a source.
+    """Each fact said again in other words.
 
     A small model that is given many facts ties together what does not belong together; given one, it is truthful.
     """
@@ -80,8 +82,21 @@ def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -
             told.append(fact)
     copies = [Sentence(fact.text, (fact.citation,)) for fact in told]
     reworded = in_own_words(ctx, copies, told, _known(outline, evidence), alone=True)
-    by_source = groupby(reworded, key=lambda sentence: sentence.citations[0].source_id)
-    return Section(evidence.heading.title, tuple(Paragraph(tuple(sentences)) for _, sentences in by_source))
+    return Section(evidence.heading.title, in_paragraphs(reworded))
+
+
+def in_paragraphs(sentences: Sequence[Sentence]) -> tuple[Paragraph, ...]:
+    """Cited sentences in paragraphs of three or more, as far as there are so many; one source's stay together."""
+    paragraphs: list[list[Sentence]] = []
+    for _, own in groupby(sentences, key=lambda sentence: sentence.citations[0].source_id):
+        if paragraphs and len(paragraphs[-1]) < _PARAGRAPH:
+            paragraphs[-1] += own
+        else:
+            paragraphs.append(list(own))
+    if len(paragraphs) > 1 and len(paragraphs[-1]) < _PARAGRAPH:
+        last = paragraphs.pop()
+        paragraphs[-1] += last
+    return tuple(Paragraph(tuple(own)) for own in paragraphs)
 
 
 def _known(outline: Outline, evidence: SectionEvidence) -> str:

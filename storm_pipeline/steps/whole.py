@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.outlines import outline_to_markdown
+from storm_pipeline.references.alone import stands_alone
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact, nearest_facts, numbered
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.steps.evidence import SectionEvidence, gather_evidence
 from storm_pipeline.steps.sections import cited_sentences, write_sections
-from storm_pipeline.steps.wording import stands_alone
 from storm_pipeline.types import Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")

@@ -1,13 +1,14 @@
 """Sentences that follow a source word for word are said again in other words."""
 
-import re
 from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
+from storm_pipeline.references.alone import points_back, stands_alone
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.faithful import can_be_cut, says_the_same
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
@@ -16,30 +17,6 @@ from storm_pipeline.types import Sentence
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
 _TRIES = 3
-_POINTS_BACK = re.compile(
-    r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|additionally|however|moreover|"
-    r"furthermore|therefore|thus|instead|consequently|in addition|as a result)\b",
-    re.I,
-)
-"""An opening that leans on a sentence which need not stand before it any more."""
-_LEANS = re.compile(
-    r"\b(?:that|this|these|those|the same) (?:century|decade|year|time|period|era|day|event)s?\b|"
-    r"\bthe (?:latter|former)\b|\brespectively\b|\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b",
-    re.I,
-)
-_SPEAKS = re.compile(
-    r"\b(?:[Ww]e|[Oo]urs?|[Yy]ou|[Yy]ours?|[Mm]y|[Mm]yself|[Oo]urselves|I['’](?:m|ve|d|ll))\b|"
-    r"(?:^|(?<!\S)(?:[a-z,;]+|After|Although|And|As|Because|Before|But|If|Since|So|Then|Though|When|While) )I(?= [a-z])"
-)
-"""The first or second person: nobody knows any more who speaks. The I of a king is behind his name."""
-_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
-_SHORTEST = 6
-"""Words below which a sentence taken out of its text says too little."""
-
-
-def stands_alone(text: str) -> bool:
-    """Whether a sentence, but for its opening, makes sense without the text that it is taken from, and its writer."""
-    return not _LEANS.search(text) and not _SPEAKS.search(_QUOTED.sub("", text)) and word_count(text) >= _SHORTEST
 
 
 def serves(ctx: RunContext, text: str) -> bool:
@@ -54,7 +31,7 @@ def in_own_words(
 
     Where the sentences stand ``alone``, those are reworded too that lean on one before them.
     """
-    due = (s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and _POINTS_BACK.match(s.text)))
+    due = (s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and points_back(s.text)))
     copied = list(dict.fromkeys(due))
     new = parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied))
     reworded = dict(zip(copied, new, strict=True))
@@ -65,45 +42,53 @@ def in_own_words(
 
 
 def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str) -> Sentence | None:
-    """The sentence in other words with the same citations, or None where no try is both new and still supported.
-
-    Of a reply of several sentences the first is taken, though it says less: the others lean on it.
-    """
-    own = [fact for fact in facts if fact.citation in sentence.citations]
+    """The sentence in other words with the same citations, or None where no try is both new and still supported."""
+    cited = [fact for fact in facts if fact.citation in sentence.citations]
+    own = [fact for fact in cited if fact.text == sentence.text] or cited
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
-    shown = " ".join([about, sentence.text, *(fact.text for fact in own)])
     for _ in range(_TRIES):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
         except ModelError as error:
             ctx.events.failed("rewording", error)
             return None
-        told = parse_cited(reply, ()).sentences
-        least = word_count(sentence.text) // 2 if len(told) == 1 else LONGEST_RUN
-        needed = numbers(sentence.text) if len(told) == 1 else set()
-        if (
-            told
-            and _is_better(told[0].text, sentence, facts, least=least, needed=needed)
-            and has_names(told[0].text, f"{shown} {known}")
-        ):
-            checked = check_support(
-                [Sentence(told[0].text, sentence.citations)], own, known=known, embed=ctx.store.embed
-            )
-            if not checked.unsupported:
-                return Sentence(told[0].text, sentence.citations)
+        told = [one.text for one in parse_cited(reply, ()).sentences]
+        if told and _is_better(told, sentence.text, facts) and _is_so(told[0], sentence.text, own, known):
+            new = Sentence(told[0], sentence.citations)
+            if not check_support([new], own, known=known, embed=ctx.store.embed).unsupported:
+                return new
     return None
 
 
-def _is_better(text: str, sentence: Sentence, facts: Sequence[Fact], *, least: int, needed: set[str]) -> bool:
-    """Whole, standing alone, in its script, of ``least`` words, with the numbers, and no copy of anything shown."""
+def _is_better(told: Sequence[str], sentence: str, facts: Sequence[Fact]) -> bool:
+    """Whether a reply opens with a whole sentence that stands alone and is no copy of anything shown.
+
+    Of a reply of several sentences the first is taken, though it says less: the others lean on it.
+    """
+    text = told[0]
+    if len(told) == 1:
+        enough = 2 * word_count(text) >= word_count(sentence) and numbers(text) >= numbers(sentence)
+    else:
+        enough = word_count(text) >= LONGEST_RUN and can_be_cut(sentence)
     return (
-        is_complete(text)
-        and not _POINTS_BACK.match(text)
-        and foreign_script_share(text, sentence.text) == 0
-        and word_count(text) >= least
-        and numbers(text) >= needed
+        enough
+        and is_complete(text)
+        and stands_alone(text)
+        and not points_back(text)
+        and foreign_script_share(text, sentence) == 0
         and _run(text, facts) <= LONGEST_RUN
     )
+
+
+def _is_so(text: str, sentence: str, own: Sequence[Fact], known: str) -> bool:
+    """Whether no word of a sentence's other form tells that it says something else, or of somebody else.
+
+    The names of a page's title may stand in for "it"; its numbers, for nothing but that.
+    """
+    titles = " ".join(fact.title for fact in own)
+    shown = " ".join([titles, known, sentence, *(fact.text for fact in own)])
+    meant = f"{known} {titles}" if points_back(sentence) else known
+    return has_names(text, shown) and says_the_same(text, sentence, known=meant)
 
 
 def _run(text: str, facts: Sequence[Fact]) -> int:

@@ -385,9 +385,10 @@ def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> Non
     body = {sentence for section in article.sections for sentence in section.sentences()}
     lead = [sentence for paragraph in article.lead for sentence in paragraph.sentences]
     assert len(article.sections) >= 2
-    assert 2 <= len(lead) <= len(article.sections)
+    assert 2 <= len(lead) <= 4
     assert not body & set(lead)
-    assert {c for s in lead for c in s.citations} <= {c for s in body for c in s.citations}
+    assert len({s.text for s in [*body, *lead]}) == len([*body, *lead])
+    assert all(len(list(section.sentences())) >= 2 for section in article.sections)
     assert markers_resolve(article)
 
 
@@ -411,6 +412,22 @@ def test_repetition_goes_and_its_citation_stays(tmp_path: Path) -> None:
         article = storm(server, tmp_path, uncited="keep").write("Silk Road")
     assert article.to_markdown().count(same) == 1
     assert article.report.repeated >= 2
+
+
+@pytest.mark.parametrize(("verb", "stays"), [("weighed", False), ("never weighed", True)])
+def test_the_same_words_in_another_order_are_repetition_unless_they_deny(
+    tmp_path: Path, verb: str, stays: bool
+) -> None:
+    same = "Brokers of desert towns weighed silk and spices on public scales before caravans could leave the gates"
+    turned = f"Before caravans could leave the gates brokers of desert towns {verb} silk and spices on public scales"
+
+    def repeated(user: str) -> str:
+        return f"{same} [1]. {turned} [1]. {from_facts(user, 3)}"
+
+    with FakeModel({"WriteSection": repeated}) as server:
+        text = storm(server, tmp_path, uncited="keep").write("Silk Road").to_markdown()
+    assert same in text
+    assert (turned in text) is stays
 
 
 def test_excluded_pages_are_never_used(tmp_path: Path) -> None:

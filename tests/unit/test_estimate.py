@@ -311,7 +311,6 @@ def test_bounds_are_those_of_the_steps() -> None:
     assert planning.TITLES_SHOWN == refining._TITLES
     assert planning.PASSAGE_SHOWN == refining._PASSAGE
     assert writing.LONGEST_ARTICLE == lead._LONGEST_ARTICLE
-    assert writing.MOST_SENTENCES == lead._MOST_SENTENCES
     assert judging.LONGEST_GRADED == rubric.LONGEST
     assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judging.LONGEST_READ}
     assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES

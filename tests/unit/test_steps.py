@@ -15,8 +15,8 @@ from storm_pipeline.sentences import split_sentences
 from storm_pipeline.settings import Settings
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.evidence import _share_out, gather_evidence
+from storm_pipeline.steps.opening import opening_fact
 from storm_pipeline.steps.outline import share_budget
-from storm_pipeline.steps.wording import stands_alone
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 
@@ -195,16 +195,28 @@ MATRICES = st.integers(1, 5).flatmap(
 
 @given(MATRICES, st.integers(1, 5))
 def test_a_fact_is_shown_to_one_section_at_most(rows: list[list[float]], limit: int) -> None:
-    relevance = np.asarray(rows, dtype=np.float32)
-    sources = [f"s{i % 4}" for i in range(relevance.shape[1])]
-    chosen = _share_out(relevance, limit, sources)
+    fit = np.asarray(rows, dtype=np.float32)
+    about = np.zeros(fit.shape[1], dtype=np.float32)
+    sources = [f"s{i % 4}" for i in range(fit.shape[1])]
+    chosen = _share_out(fit, about, limit, sources)
     most = max(2, round(limit / 3))
     assert all(sum(sources[i] == source for i in own) <= most for own in chosen for source in sources)
     flat = [i for own in chosen for i in own]
     assert len(flat) == len(set(flat))
     assert all(len(own) <= limit for own in chosen)
-    for row, own in zip(relevance, chosen, strict=True):
+    for row, own in zip(fit, chosen, strict=True):
         assert list(row[own]) == sorted(row[own], reverse=True)
+
+
+@given(MATRICES, st.lists(st.floats(0, 1, width=32), min_size=12, max_size=12))
+def test_nearness_to_the_topic_makes_no_fact_fit_a_section(rows: list[list[float]], about: list[float]) -> None:
+    fit = np.asarray(rows, dtype=np.float32)
+    sources = [f"s{i}" for i in range(fit.shape[1])]
+    indifferent, near = (
+        _share_out(fit, np.asarray(own[: fit.shape[1]], dtype=np.float32), fit.size, sources)
+        for own in ([0.0] * 12, about)
+    )
+    assert {i for own in near for i in own} == {i for own in indifferent for i in own}
 
 
 @pytest.mark.parametrize(
@@ -244,13 +256,31 @@ class _Evidence:
 
 def test_a_passage_that_mentions_the_topic_in_passing_gives_no_facts() -> None:
     pages = {
-        "Silk road": "Silk road trade brought silk and spices along the silk road. Silk road trade ended late.",
+        "Silk road": "Silk road trade brought silk and spices along the silk road. "
+        "Trade on the silk road ended late in the century.",
         "Keats": "Keats wrote odes to autumn and nightingales. He loved Fanny Brawne of Hampstead deeply. "
         "His letters on poetry are admired by critics. A friend travelled the silk road for trade.",
     }
     facts = [text for own in _Evidence(pages, by_sentence=True).shared("Silk road", "Trade").values() for text in own]
     assert facts
     assert not any("friend" in text for text in facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        ("Silk road caravans went west. The Silk Road (or Silk Route) was a network of roads.", "The Silk Road (or"),
+        ("The Silk Road, also known as the Silk Route, was a network of roads.", "The Silk Road, also"),
+        ("The camels of the silk road ate some barley. Silk road caravans are silk road trains.", "Silk road caravans"),
+        ("It was the silk road of old times. The caravans of the silk road went to the west.", "The caravans"),
+        ("The camels were fed on barley. The monks of the valley wrote many books.", ""),
+    ],
+)
+def test_an_article_opens_with_what_its_topic_is(text: str, opening: str) -> None:
+    evidence = _Evidence({"Silk road": text}, by_sentence=True)
+    with closing(evidence.store):
+        fact = opening_fact(evidence, "Silk Road")  # type: ignore[arg-type]
+    assert fact.text.startswith(opening) if fact and opening else fact is None and not opening
 
 
 @pytest.mark.parametrize("by_sentence", [True, False])
@@ -264,21 +294,3 @@ def test_what_defines_the_topic_is_left_to_the_lead_where_that_is_given_it(by_se
     assert any("markets" in text for text in shared["Trade in goods"])
     assert any("monks" in text for text in shared["Religion and monks"])
     assert ("The silk road was a silk road." in facts) is not by_sentence
-
-
-@pytest.mark.parametrize(
-    ("text", "alone"),
-    [
-        ("The road was built in the reign of Elizabeth I as a toll road.", True),
-        ("In World War I he served as a pilot there.", True),
-        ('The king said "we shall never give in" to his men.', True),
-        ("I keep hearing of it all the time now.", False),
-        ("When I saw the house it was burning down.", False),
-        ("You can see the tower from the hill above.", False),
-        ("The latter was built in a much harder stone.", False),
-        ("Vaccine coverage by age group and date is in Figure 3c.", False),
-        ("It closed.", False),
-    ],
-)
-def test_a_sentence_stands_alone_where_neither_its_text_nor_its_writer_is_missed(text: str, alone: bool) -> None:
-    assert stands_alone(text) is alone

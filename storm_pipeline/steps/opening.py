@@ -1,0 +1,40 @@
+"""The fact that opens an article which is written sentence by sentence: what its topic is."""
+
+import re
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.references.alone import points_back, stands_alone
+from storm_pipeline.references.facts import Fact, facts_of, stem_set
+
+_BEST_SOURCES = 3
+_BRACKETS = re.compile(r"\([^()]*\)")
+_DEFINITION = re.compile(r"([^,]+?)(?:,.*,)? (?:is|are|was|were) ")
+
+
+def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
+    """Of the best sources' facts that name the topic, one that says what it is, or else the nearest to it.
+
+    None where no fact names it. Sections are not given this fact, and the lead opens with it.
+    """
+    found = ctx.store.search_fused([topic], _BEST_SOURCES)
+    facts = [fact for snippet in found for fact in facts_of(snippet) if _may_open(fact.text, topic)]
+    if not facts:
+        return None
+    likeness = ctx.store.embed([fact.text for fact in facts]) @ ctx.store.embed([topic])[0]
+    return max(zip(facts, likeness, strict=True), key=lambda pair: (_defines(pair[0].text, topic), pair[1]))[0]
+
+
+def names(text: str, topic: str) -> bool:
+    """Whether a text has at least half of the topic's content words."""
+    wanted = stem_set(topic)
+    return bool(wanted) and 2 * len(wanted & stem_set(text)) >= len(wanted)
+
+
+def _may_open(text: str, topic: str) -> bool:
+    return names(text, topic) and stands_alone(text) and not points_back(text)
+
+
+def _defines(text: str, topic: str) -> bool:
+    """Whether a sentence says of the topic, and of nothing narrower, what it is or was."""
+    found = _DEFINITION.match(_BRACKETS.sub("", text))
+    return found is not None and stem_set(found[1]) == stem_set(topic)

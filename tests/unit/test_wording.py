@@ -1,0 +1,106 @@
+"""Sentences taken out of their text, and other words for them."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.references.alone import points_back, stands_alone
+from storm_pipeline.references.faithful import can_be_cut, says_the_same
+from storm_pipeline.steps.sections import in_paragraphs
+from storm_pipeline.types import Citation, Sentence
+
+PLAIN = st.lists(st.sampled_from("alpha beta tower road river built stood silk".split()), min_size=1, max_size=9).map(
+    lambda told: f"The {' '.join(told)}."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("The road was built in the reign of Elizabeth I as a toll road.", True),
+        ("In World War I he served as a pilot there.", True),
+        ('The king said "we shall never give in" to his men.', True),
+        ("I keep hearing of it all the time now.", False),
+        ("When I saw the house it was burning down.", False),
+        ("You can see the tower from the hill above.", False),
+        ("The latter was built in a much harder stone.", False),
+        ("Vaccine coverage by age group and date is in Figure 3c.", False),
+        ("The tower was built by an abbot and ...", False),
+        ("It closed.", False),
+    ],
+)
+def test_a_sentence_stands_alone_where_neither_its_text_nor_its_writer_is_missed(text: str, alone: bool) -> None:
+    assert stands_alone(text) is alone
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("It was built in 1402.", True),
+        ("Now his father went down to the town.", True),
+        ("Burning with anger, he went home.", True),
+        ("In 1905 he published four papers.", True),
+        ("After the war the abbot sold his tower.", False),
+        ("Newton and his friends wrote letters.", False),
+        ("A widow sold her house to the abbot.", False),
+        ("The tower was built in 1402.", False),
+    ],
+)
+def test_who_is_not_named_is_pointed_back_to(text: str, back: bool) -> None:
+    assert points_back(text) is back
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Most plants have many cells, among them red algae.", "Except for red algae, most plants have many cells."),
+        ("Kelp, an alga, lacks chloroplasts and is not a plant.", "Despite its chloroplasts kelp is not a plant."),
+        ("He said the law doesn't hold.", "He said the law holds."),
+        ("The abbot's tower had a significant impact.", "The abbot's tower had an impact."),
+        ("A pivotal tower stands there.", "A tower stands there."),
+        ("Protected since 1375555, the tower stands.", "The tower is protected and stands."),
+        ("In the 8th season they asked: are you the one?", "In the 8th season they danced."),
+    ],
+)
+def test_other_words_that_say_something_else(new: str, old: str) -> None:
+    assert not says_the_same(new, old, known="")
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("The tower lacks a roof.", "The tower has no roof."),
+        ("No. 5 is the oldest house.", "The oldest house is No. 5."),
+        ("It is not only old but also high.", "It is both old and high."),
+        ("The vital road was important.", "The important road was closed to all."),
+        ("In 1402 the tower fell.", "The tower fell in that year."),
+    ],
+)
+def test_other_words_that_say_the_same(new: str, old: str) -> None:
+    assert says_the_same(new, old, known="The year 1402")
+
+
+@given(PLAIN, PLAIN)
+def test_a_denial_is_never_added_nor_lost(a: str, b: str) -> None:
+    assert says_the_same(a, b, known="")
+    denied = b.replace("The ", "Not the ", 1)
+    assert not says_the_same(a, denied, known="")
+    assert not says_the_same(denied, a, known="")
+
+
+def test_what_turns_cannot_be_cut() -> None:
+    assert not can_be_cut("It had a parapet, but that was replaced.")
+    assert not can_be_cut("Originally it had a parapet.")
+    assert can_be_cut("It had a parapet and a roof.")
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=12))
+def test_paragraphs_keep_order_and_no_sentence_stands_alone(sources: list[str]) -> None:
+    sentences = [Sentence(f"Sentence {i}.", (Citation(f"s{own}", f"n{own}"),)) for i, own in enumerate(sources)]
+    paragraphs = in_paragraphs(sentences)
+    assert [s for paragraph in paragraphs for s in paragraph.sentences] == sentences
+    assert all(len(paragraph.sentences) >= min(3, len(sentences)) for paragraph in paragraphs)
+    for before, after in pairwise(paragraphs):
+        assert before.sentences[-1].citations != after.sentences[0].citations
