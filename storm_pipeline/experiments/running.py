@@ -160,7 +160,7 @@ class Experiment:
     def _begun(self, jobs: Sequence[ArticleJob]) -> Iterator[ArticleJob]:
         """The jobs, each noted as begun: a folder of a run says with which settings from the first moment on."""
         for job in jobs:
-            self._store.put_article(job.unit, self._prints[job.unit], Written(stopped=True))
+            self._store.begin(job.unit, self._prints[job.unit])
             yield job
 
     def _score(self) -> None:

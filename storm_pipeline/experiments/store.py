@@ -5,6 +5,7 @@ moment it was done; ``articles/TOPIC/METHOD[/SEED]/`` the article and the folder
 """
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -91,6 +92,21 @@ class ExperimentStore:
         if known is None or known["of"] != of:
             return None
         return Scored(tuple(map(tuple, known["values"])), tuple(map(tuple, known["parameters"])), known["failure"])
+
+    def begin(self, unit: Unit, fingerprint: str) -> None:
+        """Note that a unit is under way; what an attempt under another fingerprint left, which failed, is deleted.
+
+        Raises:
+            RunError: it cannot be deleted or written.
+        """
+        known = self._articles.get(unit.id)
+        if known and known["fingerprint"] != fingerprint:
+            try:
+                for state in self.article_folder(unit).glob("*/run.json"):
+                    shutil.rmtree(state.parent)
+            except OSError as error:
+                raise RunError(f"cannot delete {error.filename}: {error.strerror}; delete it, then go on") from error
+        self.put_article(unit, fingerprint, Written(stopped=True))
 
     def put_article(self, unit: Unit, fingerprint: str, written: Written) -> None:
         """Note what came of a unit.

@@ -155,7 +155,8 @@ def _made(job: ArticleJob, halt: threading.Event) -> Article:
     if method.recorded:
         return read_storm_run(method.recorded / topic.id, polished=method.polished).article
     folders = {"out": job.folder, "cache": job.cache}
-    settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(exclude_unset=True), **folders})
+    # Every one is given, so that a run that goes on keeps none that made it fail.
+    settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(), **folders})
     resources = resources_of(config, job.cache)
     engine = engine_of(method.search or config.search, topic, config.data, resources, seed=job.unit.seed or 0)
     _embedder(settings.embedder, job.cache)

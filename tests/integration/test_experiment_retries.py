@@ -1,0 +1,73 @@
+"""Articles of an experiment that failed are written anew, as the experiment is described now."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from llm import FakeModel
+from servers import Reply
+from test_experiments import CACHE, data, described, model, run, topic
+
+from storm_pipeline.experiments import Experiment, ExperimentConfig
+from storm_pipeline.experiments.engines import LocalEngine
+from storm_pipeline.render.json import from_json
+
+__all__ = ["data", "model"]  # fixtures
+
+REFUSED = Reply(status=400, body={"error": {"message": "no such model"}})
+
+
+class Killed(LocalEngine):
+    """Dies when the first job has begun."""
+
+    def run(self, work: Callable[[Any], Any], jobs: Iterable[Any]) -> NoReturn:
+        next(iter(jobs))
+        raise KeyboardInterrupt
+
+
+def one(model: FakeModel, recipe: str, **values: Any) -> ExperimentConfig:
+    """A single article by a method called "it"."""
+    methods = [{"name": "it", "recipe": recipe}]
+    return described(model, baseline="it", metrics=["shape"], methods=methods, **values).changed(topics=1)
+
+
+def recipes(out: Path) -> list[str]:
+    return [json.loads(path.read_text("utf-8"))["recipe"] for path in out.glob("articles/1/it/*/run.json")]
+
+
+def test_an_option_that_made_articles_fail_is_gone_when_it_is_no_longer_given(
+    data: Path, model: FakeModel, tmp_path: Path
+) -> None:
+    config = one(model, "rr")
+    wrong = config.changed(settings={"api_key_env": "STORM_NO_SUCH_KEY"})
+    assert "STORM_NO_SUCH_KEY" in run(wrong, tmp_path / "out").results[0].failure
+    assert run(config, tmp_path / "out").results[0].failure == ""
+
+
+def test_a_method_edited_after_a_failure_is_written_as_it_is_now(data: Path, tmp_path: Path) -> None:
+    with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
+        assert run(one(model, "rr"), tmp_path / "out").results[0].failure
+        assert run(one(model, "direct"), tmp_path / "out").results[0].failure == ""
+        assert len(model.of("WriteFromMemory")) == 1
+    assert recipes(tmp_path / "out") == ["direct"]
+
+
+def test_a_method_edited_after_a_failure_is_so_also_when_the_next_attempt_is_killed(data: Path, tmp_path: Path) -> None:
+    with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
+        run(one(model, "rr"), tmp_path / "out")
+        edited = one(model, "direct")
+        with Experiment(edited, tmp_path / "out", Killed(), cache=CACHE) as killed, pytest.raises(KeyboardInterrupt):
+            killed.run()
+        assert run(edited, tmp_path / "out").results[0].failure == ""
+    assert recipes(tmp_path / "out") == ["direct"]
+
+
+def test_sources_changed_after_a_failure_are_searched_anew(data: Path, tmp_path: Path) -> None:
+    with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
+        run(one(model, "rr", search={"corpus": "topic", "sources": "search"}), tmp_path / "out")
+        run(one(model, "rr", search={"corpus": "topic", "sources": "human"}), tmp_path / "out")
+    article = from_json((tmp_path / "out/articles/1/it/article.json").read_text("utf-8"))
+    cited = {document.url for document in topic(1).documents if document.origin == "human"}
+    assert {source.url for source in article.sources} <= cited
