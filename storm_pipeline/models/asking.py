@@ -99,7 +99,7 @@ class LanguageModels:
         if model.steady and program.steady and not sample:
             lm.kwargs["temperature"] = 0.0
         if self._settings.seed is not None:
-            lm.kwargs["seed"] = self._settings.seed + sample
+            lm.kwargs["seed"] = self._settings.seed + _of_place(current_place()) + sample
         return lm
 
     def _bought(
@@ -177,6 +177,11 @@ class LanguageModels:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
         self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))
+
+
+def _of_place(place: str) -> int:
+    """What is added to a seed, so that parts of a run that ask the very same thing are not answered with one voice."""
+    return int(fingerprint(place)[:6], 16) if place else 0
 
 
 def _text(entry: dict[str, Any]) -> str:

@@ -104,14 +104,15 @@ def _looked_up(ctx: RunContext, topic: str, question: str) -> Turn:
 
 
 def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
-    for _ in range(1 if turns else _FIRST_TRIES):
-        reply = ctx.ask(
-            "asker",
-            ctx.programs.question,
-            topic=topic,
-            perspective=_told(perspective),
-            conversation=history(turns),
-        ).question
+    for tried in range(1 if turns else _FIRST_TRIES):
+        with at_place(f"try {tried + 1}"):  # else a seed would bring the same thanks again
+            reply = ctx.ask(
+                "asker",
+                ctx.programs.question,
+                topic=topic,
+                perspective=_told(perspective),
+                conversation=history(turns),
+            ).question
         if not _THANKS.search(reply):
             break
     else:

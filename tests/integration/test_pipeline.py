@@ -172,8 +172,11 @@ def test_the_writer_may_end_the_conversation(tmp_path: Path) -> None:
 def test_thanks_before_the_first_question_are_asked_again(tmp_path: Path) -> None:
     replies = iter(["Thank you so much for your help!", "What were the goods?"])
     with FakeModel({"AskQuestion": lambda _: next(replies, "Thank you so much for your help!")}) as server:
-        article = storm(server, tmp_path, perspectives=0).write("Silk Road")
+        article = storm(server, tmp_path, perspectives=0, seed=7).write("Silk Road")
     assert [[turn.question for turn in c.turns] for c in article.conversations] == [["What were the goods?"]]
+    first, second, *_ = server.of("AskQuestion")
+    assert first.messages == second.messages
+    assert first.body["seed"] != second.body["seed"]
 
 
 def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_path: Path) -> None:

@@ -87,6 +87,17 @@ def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> N
     assert not server.of("FindPerspectives") + server.of("FindRelatedTopics")
 
 
+def test_a_seed_does_not_make_all_interviews_without_perspectives_one(tmp_path: Path) -> None:
+    def first_questions(place: str) -> list[tuple[str, int]]:
+        _, server, _ = written("storm-no-perspective", tmp_path / place, seed=7, turns=1)
+        return sorted((one.user, one.body["seed"]) for one in server.of("AskQuestion"))
+
+    once = first_questions("once")
+    assert len({user for user, _ in once}) == 1
+    assert len({seed for _, seed in once}) == len(once) == 3
+    assert first_questions("again") == once
+
+
 def test_without_conversation_as_many_questions_are_asked_at_once(tmp_path: Path) -> None:
     article, server, _ = written("storm-no-conversation", tmp_path)
     full, _, _ = written("storm", tmp_path)
