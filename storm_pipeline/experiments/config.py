@@ -177,6 +177,10 @@ class ExperimentConfig(_Table):
         """The method of a name."""
         return next(method for method in self.methods if method.label == name)
 
+    def search_of(self, method: MethodTable) -> SearchTable:
+        """Where a method's runs search."""
+        return method.search or self.search
+
     def settings_of(self, method: MethodTable) -> Settings:
         """What a method's runs are written with, but for what belongs to a topic or a seed.
 
@@ -239,16 +243,24 @@ class ExperimentConfig(_Table):
 
     def located(self, engine: str) -> "ExperimentConfig":
         """This experiment as any process can read it: paths absolute, and the engine named that ``auto`` stands for."""
-        search = {} if self.settings.get("search", "auto") != "auto" else {"search": engine}
+
+        def named(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+            return {**settings, "search": engine} if settings.get("search") == "auto" else settings
+
         methods = [
-            method.model_copy(update={"recorded": _absolute(method.recorded)}) if method.recorded else method
+            method.model_copy(
+                update={
+                    "settings": named(method.settings),
+                    "recorded": _absolute(method.recorded) if method.recorded else None,
+                }
+            )
             for method in self.methods
         ]
         return self.model_copy(
             update={
                 "data": self.data.model_copy(update={"path": self.data.folder.absolute()}),
                 "methods": tuple(methods),
-                "settings": {**self.settings, **search},
+                "settings": named({"search": "auto", **self.settings}),
             }
         )
 

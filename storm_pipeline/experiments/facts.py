@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,7 +19,7 @@ from storm_pipeline.evaluation.metrics.base import Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.reporting import Judged, judged
 from storm_pipeline.experiments import work
-from storm_pipeline.experiments.config import ExperimentConfig, SearchTable
+from storm_pipeline.experiments.config import ExperimentConfig, MethodTable
 from storm_pipeline.journal import fingerprint
 from storm_pipeline.programs import Programs
 from storm_pipeline.settings import ROLES
@@ -107,25 +108,29 @@ def _judged(metric: Metric, resources: Resources) -> Judged | None:
 
 
 def _searches(config: ExperimentConfig) -> str:
-    own = [f"{m.label}: {_search(m.search, '')}" for m in config.methods if m.search]
-    return "; ".join([_search(config.search, str(config.settings.get("search", "auto"))), *own])
+    """Where most methods search, then those that search elsewhere."""
+    told = {method.label: _search(config, method) for method in config.methods if method.recipe}
+    usual = Counter(told.values()).most_common(1)[0][0] if told else "none"
+    return "; ".join([usual, *(f"{label}: {own}" for label, own in told.items() if own != usual)])
 
 
-def _search(search: SearchTable, engine: str) -> str:
+def _search(config: ExperimentConfig, method: MethodTable) -> str:
+    search = config.search_of(method)
     if search.corpus == "engine":
-        return f"engine {engine}".strip()
+        return f"engine {config.settings_of(method).search}"
     facts = f"{search.corpus} documents, {search.sources}, ranked by {search.ranker}"
     return f"{facts}, at most {search.passages} chunks of each"
 
 
 def _settings(config: ExperimentConfig) -> str:
-    own = [", ".join(f"{name} {value}" for name, value in config.settings.items())]
-    own += [
-        f"{method.label}: " + ", ".join(f"{name} {value}" for name, value in method.settings.items())
-        for method in config.methods
-        if method.settings
-    ]
-    return "; ".join(filter(None, own)) or "defaults"
+    own = {method.label: _given(method.settings) for method in config.methods}
+    told = [_given(config.settings), *(f"{label}: {given}" for label, given in own.items() if given)]
+    return "; ".join(filter(None, told)) or "defaults"
+
+
+def _given(settings: Mapping[str, Any]) -> str:
+    """Settings that the experiment gives, but for the engine, which is told as what is searched."""
+    return ", ".join(f"{name} {value}" for name, value in settings.items() if name != "search")
 
 
 def _both(earlier: str, now: str) -> str:

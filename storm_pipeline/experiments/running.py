@@ -194,7 +194,8 @@ class Experiment:
 
 def _engine_of(config: ExperimentConfig, before: dict[str, Any]) -> str:
     """What ``auto`` stands for in all runs of the experiment, now and later."""
-    if config.settings.get("search", "auto") != "auto" or config.search.corpus != "engine":
-        return "auto"
-    earlier = before.get("config", {}).get("settings", {}).get("search")
-    return str(earlier) if earlier else choose()[0]
+    of_all = config.settings.get("search", "auto") == "auto"
+    earlier = str(before.get("config", {}).get("settings", {}).get("search", "auto")) if of_all else "auto"
+    asked = (m for m in config.methods if m.recipe and config.search_of(m).corpus == "engine")
+    unnamed = any(config.settings_of(method).search == "auto" for method in asked)
+    return choose()[0] if unnamed and earlier == "auto" else earlier

@@ -127,7 +127,7 @@ def settings_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> Settings:
     """
     method = config.method(unit.method)
     seed: Mapping[str, Any] = {} if unit.seed is None else {"seed": unit.seed}
-    reads_the_truth = (method.search or config.search).corpus == "article"
+    reads_the_truth = config.search_of(method).corpus == "article"
     kept_out = {} if reads_the_truth else guards(topic)
     return Settings.build({**config.settings, **method.settings, **kept_out, **seed})
 
@@ -138,7 +138,7 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
     if method.recorded:
         return fingerprint(method.recorded.name, method.polished, topic.id)
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_UNSEEN))
-    search = method.search or config.search
+    search = config.search_of(method)
     held = "" if search.corpus == "engine" else topic_fingerprint(topic)
     return fingerprint(config.writes, method.recipe, settings, search.model_dump(mode="json"), topic.title, held)
 
@@ -158,7 +158,7 @@ def _made(job: ArticleJob, halt: threading.Event) -> Article:
     # Every one is given, so that a run that goes on keeps none that made it fail.
     settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(), **folders})
     resources = resources_of(config, job.cache)
-    engine = engine_of(method.search or config.search, topic, config.data, resources, seed=job.unit.seed or 0)
+    engine = engine_of(config.search_of(method), topic, config.data, resources, seed=job.unit.seed or 0)
     _embedder(settings.embedder, job.cache)
     storm = Storm(settings, search=engine)
     begun = sorted(path.parent for path in job.folder.glob("*/run.json"))

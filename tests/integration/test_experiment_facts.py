@@ -1,0 +1,65 @@
+"""What a report says an experiment was done with: engine or documents, settings, topics."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel
+from test_experiments import data, described, model, run
+
+from storm_pipeline.experiments import ExperimentConfig
+
+__all__ = ["data", "model"]  # fixtures
+ENGINE = {"corpus": "engine"}
+
+
+def facts(config: ExperimentConfig, folder: Path) -> dict[str, str]:
+    return dict(run(config, folder).facts)
+
+
+def searching_nothing(model: FakeModel, **values: Any) -> ExperimentConfig:
+    """Methods that ask no engine whatever they are to search with, on one topic."""
+    return described(model, "direct", metrics=["shape"], **values).changed(topics=1)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine that is chosen where none is named is you."""
+    monkeypatch.setenv("YDC_API_KEY", "none")
+
+
+def test_the_engine_that_was_asked_for_is_the_one_that_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = searching_nothing(model, search=ENGINE).changed(settings={"search": "wiki-leads"})
+    assert facts(config, tmp_path / "out")["search"] == "engine wiki-leads"
+
+
+def test_a_method_with_an_engine_of_its_own_is_told_apart(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    methods = [
+        {"recipe": "direct"},
+        {"name": "offline", "recipe": "direct", "settings": {"search": "wiki-leads"}},
+        {"name": "again", "recipe": "direct"},
+    ]
+    told = facts(searching_nothing(model, search=ENGINE, methods=methods), tmp_path / "out")
+    assert told["search"] == "engine you; offline: engine wiki-leads"
+    assert "search" not in told["settings"]
+    assert "offline" not in told["settings"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"search": "auto"}], ids=["unnamed", "auto"])
+def test_an_engine_that_is_chosen_for_one_method_stays(
+    data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
+) -> None:
+    methods = [{"recipe": "direct"}, {"name": "web", "recipe": "direct", "search": ENGINE, "settings": settings}]
+    config = searching_nothing(model, methods=methods)
+    first = facts(config, tmp_path / "out")["search"]
+    assert first.startswith("topic documents, mixed, ")
+    assert first.endswith("; web: engine you")
+    monkeypatch.delenv("YDC_API_KEY")
+    monkeypatch.setenv("TAVILY_API_KEY", "none")
+    assert facts(config, tmp_path / "out")["search"] == first
+
+
+def test_without_an_engine_none_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    told = facts(searching_nothing(model), tmp_path / "out")
+    assert "engine" not in told["search"]
+    assert "search" not in told["settings"]
