@@ -19,7 +19,7 @@ from storm_pipeline.evaluation.metrics.base import Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.reporting import Judged, judged
 from storm_pipeline.experiments import work
-from storm_pipeline.experiments.config import ExperimentConfig, MethodTable
+from storm_pipeline.experiments.config import DataTable, ExperimentConfig, MethodTable
 from storm_pipeline.journal import fingerprint
 from storm_pipeline.programs import Programs
 from storm_pipeline.settings import ROLES
@@ -52,8 +52,7 @@ def facts_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, s
         "pinned models": ", ".join(f"{asset.name} {fingerprint(dict(asset.files))[:8]}" for asset in catalogue()),
         "prompts": ", ".join(f"{name} {print_[:8]}" for name, print_ in Programs().fingerprints().items()),
         "settings": _settings(config),
-        "data": f"{config.data.set}, {'core topics' if config.data.core else 'all topics'}"
-        + (f", the first {config.data.topics}" if config.data.topics else ""),
+        "data": _data(config.data),
         "search": _searches(config),
         "seeds": ", ".join(map(str, config.seeds)) or "none",
         "description": config.fingerprint,
@@ -105,6 +104,11 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 def _judged(metric: Metric, resources: Resources) -> Judged | None:
     by_support = metric.name in _BY_SUPPORT
     return judged(metric, known_calibration(resources.support_judge) if by_support else None)
+
+
+def _data(data: DataTable) -> str:
+    topics = f"{len(data.ids)} topics by id" if data.ids else "core topics" if data.core else "all topics"
+    return f"{data.set}, {topics}{f', the first {data.topics}' if data.topics else ''}"
 
 
 def _searches(config: ExperimentConfig) -> str:

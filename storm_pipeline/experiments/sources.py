@@ -54,9 +54,11 @@ def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
     """
     data = config.data
     held = _read(data.set, data.folder, core=data.core)
-    fewer = data.topics is not None and len(topics_of(config)) < data.topics
-    problems = (problem.replace(f"{data.folder}/", "") for problem in held.problems)
-    return (*problems, *([f"the data set has {len(held.topics)} topics, not {data.topics}"] if fewer else []))
+    problems = [problem.replace(f"{data.folder}/", "") for problem in held.problems]
+    number = len(topics_of(config))
+    if data.topics is not None and number < data.topics:
+        problems.append(f"{'the ids name' if data.ids else 'the data set has'} {number} topics, not {data.topics}")
+    return tuple(problems)
 
 
 def engine_of(

@@ -63,3 +63,11 @@ def test_without_an_engine_none_is_told(data: Path, model: FakeModel, tmp_path: 
     told = facts(searching_nothing(model), tmp_path / "out")
     assert "engine" not in told["search"]
     assert "search" not in told["settings"]
+
+
+def test_topics_by_id_are_counted(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, "direct", metrics=["shape"])
+    named = config.model_copy(update={"data": config.data.model_copy(update={"ids": ("2",)})})
+    assert facts(named, tmp_path / "out")["data"] == "wikigenbench, 1 topics by id"
+    results = run(named.changed(topics=2), tmp_path / "out")
+    assert results.notes == ("the ids name 1 topics, not 2",)
