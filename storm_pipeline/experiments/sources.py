@@ -47,6 +47,11 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
     return chosen.topics[: data.topics]
 
 
+def pool_of(data: DataTable) -> tuple[Topic, ...]:
+    """The topics whose documents a pooled corpus holds: all of the data set, however few are written about."""
+    return _read(data.set, data.folder, core=data.core).topics
+
+
 def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
     """What of the data set was skipped or mended, and whether it has fewer topics than asked for.
 
@@ -90,13 +95,12 @@ def _read(name: str, folder: Path, *, core: bool) -> DataSet:
 
 @lru_cache(1)
 def _pooled(data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
-    return pooled_chunks(_read(data.set, data.folder, core=data.core).topics, sources=sources)
+    return pooled_chunks(pool_of(data), sources=sources)
 
 
 def _pooled_for(topic: Topic, data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
     """The pool without what is a copy of this topic's article, whoever's documents it lies among."""
-    held = _read(data.set, data.folder, core=data.core).topics
-    pool = replace(topic, documents=tuple(document for one in held for document in one.documents))
+    pool = replace(topic, documents=tuple(document for one in pool_of(data) for document in one.documents))
     copied = {source_id(copy.document.url) for copy in copies(pool)}
     return tuple(chunk for chunk in _pooled(data, sources) if chunk.source_id not in copied)
 

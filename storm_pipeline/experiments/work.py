@@ -20,9 +20,9 @@ from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Case, Topic
-from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.config import DataTable, ExperimentConfig, SearchTable
 from storm_pipeline.experiments.engines import job_halt
-from storm_pipeline.experiments.sources import engine_of, topics_of
+from storm_pipeline.experiments.sources import engine_of, pool_of, topics_of
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written
 from storm_pipeline.journal import fingerprint
 from storm_pipeline.references.embedder import Embedder, shared_embedder
@@ -139,14 +139,28 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
         return fingerprint(method.recorded.name, method.polished, topic.id)
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_UNSEEN))
     search = config.search_of(method)
-    held = "" if search.corpus == "engine" else topic_fingerprint(topic)
-    return fingerprint(config.writes, method.recipe, settings, search.model_dump(mode="json"), topic.title, held)
+    held = _searched(config, search, topic)
+    return fingerprint(config.writes, method.recipe, settings, search.model_dump(mode="json"), topic.title, *held)
 
 
 @lru_cache(1024)
 def topic_fingerprint(topic: Topic) -> str:
     """Equal for equal topics: what people wrote, and the documents."""
     return fingerprint(dataclasses.asdict(topic))
+
+
+def _searched(config: ExperimentConfig, search: SearchTable, topic: Topic) -> tuple[str, ...]:
+    """What decides about a search in documents, beside the way they are searched."""
+    if search.corpus == "engine":
+        return ("",)
+    held = _pool_fingerprint(config.data) if search.corpus == "pooled" else topic_fingerprint(topic)
+    embedder = str(config.resources.get("embedder", Resources.embedder))
+    return (held, embedder) if search.ranker == "dense" else (held,)
+
+
+@lru_cache(2)
+def _pool_fingerprint(data: DataTable) -> str:
+    return fingerprint(*map(topic_fingerprint, pool_of(data)))
 
 
 def _made(job: ArticleJob, halt: threading.Event) -> Article:

@@ -1,7 +1,9 @@
-"""Articles of an experiment that failed are written anew, as the experiment is described now."""
+"""What becomes of articles that an earlier call began, when the experiment is described otherwise now."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -10,6 +12,8 @@ from llm import FakeModel
 from servers import Reply
 from test_experiments import CACHE, data, described, model, run, topic
 
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.evaluation.datasets.wikigenbench_form import write_topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig
 from storm_pipeline.experiments.engines import LocalEngine
 from storm_pipeline.render.json import from_json
@@ -31,6 +35,12 @@ def one(model: FakeModel, recipe: str, **values: Any) -> ExperimentConfig:
     """A single article by a method called "it"."""
     methods = [{"name": "it", "recipe": recipe}]
     return described(model, baseline="it", metrics=["shape"], methods=methods, **values).changed(topics=1)
+
+
+def begun(config: ExperimentConfig, out: Path) -> None:
+    """Begin the first article, and be killed."""
+    with Experiment(config, out, Killed(), cache=CACHE) as killed, pytest.raises(KeyboardInterrupt):
+        killed.run()
 
 
 def recipes(out: Path) -> list[str]:
@@ -58,8 +68,7 @@ def test_a_method_edited_after_a_failure_is_so_also_when_the_next_attempt_is_kil
     with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
         run(one(model, "rr"), tmp_path / "out")
         edited = one(model, "direct")
-        with Experiment(edited, tmp_path / "out", Killed(), cache=CACHE) as killed, pytest.raises(KeyboardInterrupt):
-            killed.run()
+        begun(edited, tmp_path / "out")
         assert run(edited, tmp_path / "out").results[0].failure == ""
     assert recipes(tmp_path / "out") == ["direct"]
 
@@ -71,3 +80,26 @@ def test_sources_changed_after_a_failure_are_searched_anew(data: Path, tmp_path:
     article = from_json((tmp_path / "out/articles/1/it/article.json").read_text("utf-8"))
     cited = {document.url for document in topic(1).documents if document.origin == "human"}
     assert {source.url for source in article.sources} <= cited
+
+
+def test_other_documents_in_the_pool_are_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    changed = shutil.copytree(data, data.with_name("changed"))
+    write_topic(changed, replace(topic(2), documents=topic(2).documents[1:]))
+    elsewhere = {"set": "wikigenbench", "path": "changed", "core": True}
+    own, pooled = {"corpus": "topic"}, {"corpus": "pooled"}
+    begun(one(model, "rr", search=own), tmp_path / "own")
+    begun(one(model, "rr", search=pooled), tmp_path / "pooled")
+    begun(one(model, "rr", search=own, data=elsewhere), tmp_path / "own")
+    with pytest.raises(SettingsError, match="other settings"):
+        begun(one(model, "rr", search=pooled, data=elsewhere), tmp_path / "pooled")
+
+
+def test_another_embedder_of_the_dense_ranker_is_another_experiment(
+    data: Path, model: FakeModel, tmp_path: Path
+) -> None:
+    for ranker in ("bm25", "dense"):
+        begun(one(model, "rr", search={"corpus": "topic", "ranker": ranker}), tmp_path / ranker)
+    other = {"embedder": "another"}
+    begun(one(model, "rr", search={"corpus": "topic", "ranker": "bm25"}, resources=other), tmp_path / "bm25")
+    with pytest.raises(SettingsError, match="other settings"):
+        begun(one(model, "rr", search={"corpus": "topic", "ranker": "dense"}, resources=other), tmp_path / "dense")
