@@ -21,7 +21,7 @@ DATA = "STORM_DATA"
 """Environment variable with the folder below which data sets lie."""
 _OWN = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment itself sees to."""
-_RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache"}
+_RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 
 
 class _Table(BaseModel):
@@ -219,17 +219,19 @@ class ExperimentConfig(_Table):
         )
 
     def changed(self, *, topics: int | None = None, settings: Mapping[str, Any] | None = None) -> "ExperimentConfig":
-        """This experiment with another number of topics, and settings laid over its own and its methods'.
+        """This experiment with another number of topics, and settings in place of its own and its methods'.
 
         Raises:
             SettingsError: a setting is unknown, or one that the experiment itself sees to.
         """
         given = dict(settings or {})
         seeds = (given.pop("seed"),) if "seed" in given else self.seeds
-        methods = [m.model_dump() | {"settings": {**m.settings, **given}} for m in self.methods]
+        kept = [{name: value for name, value in m.settings.items() if name not in given} for m in self.methods]
+        methods = [m.model_dump() | {"settings": own} for m, own in zip(self.methods, kept, strict=True)]
         return _validated(
             self.model_dump()
             | {
+                "settings": {**self.settings, **given},
                 "methods": methods,
                 "seeds": seeds,
                 "data": {**self.data.model_dump(), "topics": topics or self.data.topics},

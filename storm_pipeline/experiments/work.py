@@ -41,6 +41,9 @@ _UNSEEN = frozenset(
 )
 """Settings that change how a run is done, not what it is to write."""
 
+_JUDGES_TOO = frozenset("lm api_base api_key_env lm_timeout attempts workers process_workers".split())
+"""Settings that hold for the judges as well: how models are reached."""
+
 
 def write_article(job: ArticleJob) -> Written:
     """Write one article, or go on with it; whatever fails is told, never raised."""
@@ -230,4 +233,5 @@ def _resources(given: str, cache: Path) -> Resources:
 
 
 def _resources_text(config: ExperimentConfig) -> str:
-    return json.dumps(dict(config.resources), sort_keys=True, default=str)
+    settings = {name: value for name, value in config.settings.items() if name in _JUDGES_TOO}
+    return json.dumps({**config.resources, "settings": settings}, sort_keys=True, default=str)

@@ -1,6 +1,7 @@
 """What the metrics of an evaluation share: loaded when the first of them needs it, once."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -32,6 +33,7 @@ class Resources:
         judge: of support: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
         judge_lm: the language model that grades.
         judge_form: of its prompts: ``plain`` or ``prometheus``.
+        settings: what else judges are opened with; its endpoint and key are those of the model ``lm``, and of no other.
     """
 
     cache: Path = Path("cache")
@@ -42,6 +44,7 @@ class Resources:
     judge: str = "screen"
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def heading_vectors(self) -> "Embedder":
@@ -95,14 +98,14 @@ class Resources:
         from storm_pipeline.evaluation.judges.base import Remembering
         from storm_pipeline.evaluation.judges.opening import open_support_judge
 
-        return Remembering.of(open_support_judge(self.judge, self._settings))
+        return Remembering.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
 
     @cached_property
     def judge_model(self) -> "JudgeModel":
         """The language model that judges, at temperature 0; errors as :attr:`support_judge`."""
         from storm_pipeline.evaluation.judges.model import open_judge
 
-        return open_judge(self.judge_lm, self._settings)
+        return open_judge(self.judge_lm, self._settings(self.judge_lm))
 
     @cached_property
     def grader(self) -> "GradingJudge":
@@ -110,10 +113,10 @@ class Resources:
         from storm_pipeline.evaluation.judges.grading import LanguageModelGrader
         from storm_pipeline.evaluation.judges.model import open_judge
 
-        return LanguageModelGrader(open_judge(self.judge_lm, self._settings, form=self.judge_form))
+        return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
-    @property
-    def _settings(self) -> "Settings":
+    def _settings(self, judge: str) -> "Settings":
         from storm_pipeline.settings import Settings
 
-        return Settings.build({"cache": self.cache, "embedder": self.embedder})
+        own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})
+        return own if judge == own.lm else own.model_copy(update={"api_base": None, "api_key_env": None})

@@ -1,0 +1,42 @@
+"""What the judges of an experiment are opened with, and what is said when they cannot be."""
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from llm import FakeModel
+from servers import Reply
+from test_experiments import JUDGING, data, described, run
+
+from storm_pipeline.experiments import ExperimentConfig
+
+__all__ = ["data"]  # a fixture
+
+
+def judged(model: FakeModel, **values: Any) -> ExperimentConfig:
+    """One article, graded by the model that writes it."""
+    return described(model, "direct", metrics=["rubric"], **values).changed(topics=1)
+
+
+def unheard() -> str:
+    """A model whose grades no cache holds."""
+    return f"openai/{uuid4().hex}"
+
+
+def test_judges_are_tried_as_often_as_the_experiment_says(data: Path, tmp_path: Path) -> None:
+    for attempts, graded in ((1, False), (2, True)):
+        busy = Reply(status=503, headers={"Retry-After": "0"}, body={"error": {"message": "busy"}})
+        with FakeModel(JUDGING, faults={"GradeOneToFive": [busy]}) as model:
+            config = judged(model, resources={"judge_lm": f"{unheard()}@{model.url}"})
+            (article,) = run(config.changed(settings={"attempts": attempts}), tmp_path / str(attempts)).results
+            assert ("interest" in article.values) == graded
+
+
+def test_a_judge_that_is_the_writer_is_asked_where_the_writer_is(data: Path, tmp_path: Path) -> None:
+    name = unheard()
+    with FakeModel(JUDGING) as model:
+        config = judged(model, resources={"judge_lm": name})
+        elsewhere = config.changed(settings={"lm": name, "api_base": model.url})
+        (article,) = run(elsewhere, tmp_path / "out").results
+        assert model.of("GradeOneToFive")
+    assert article.values["interest"] == 3
