@@ -188,10 +188,13 @@ def _end(experiment: "Experiment") -> None:
     if experiment.stopped:
         typer.echo("what was finished is saved; the same command goes on", err=True)
         raise StoppedError("stopped")
-    missing = experiment.missing
-    if not missing:
+    if missing := experiment.missing:
+        told = f"{len(missing)} articles failed (see the report); the same command tries them again"
+    elif unscored := experiment.unscored:
+        told = f"{len(unscored)} articles lack scores (see the report); the same command tries again"
+    else:
         return
-    typer.echo(f"error: {len(missing)} articles failed (see the report); the same command tries them again", err=True)
+    typer.echo(f"error: {told}", err=True)
     raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from llm import FakeModel
 from servers import Reply
-from test_experiments import JUDGING, data, described, run
+from test_experiments import CACHE, JUDGING, command, config_file, data, described, run
 
 from storm_pipeline.experiments import ExperimentConfig
 
@@ -40,3 +40,15 @@ def test_a_judge_that_is_the_writer_is_asked_where_the_writer_is(data: Path, tmp
         (article,) = run(elsewhere, tmp_path / "out").results
         assert model.of("GradeOneToFive")
     assert article.values["interest"] == 3
+
+
+def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:
+    broken = Reply(status=400, body={"error": {"message": "no such model"}})
+    with FakeModel(JUDGING, faults={"GradeOneToFive": [broken] * 9}) as model:
+        file = config_file(model, tmp_path)
+        file.write_text(file.read_text("utf-8").replace('"shape"]', '"rubric"]'), "utf-8")
+        arguments = ("run", str(file), "--size", "smoke", "--judge-lm", f"{unheard()}@{model.url}", "--attempts", "1")
+        done = command(*arguments, "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+    assert done.exit_code == 1
+    assert "error: 1 articles lack scores (see the report); the same command tries again" in done.output
+    assert "Traceback" not in done.output
