@@ -84,7 +84,14 @@ def run(
 
 @experiment_app.command("estimate", cls=SettingsCommand, short_help="Show what CONFIG will take.")
 def estimate(
-    ctx: typer.Context, config: _Config, *, size: _Size = "full", topics: _Topics = None, debug: _Debug = False
+    ctx: typer.Context,
+    config: _Config,
+    *,
+    size: _Size = "full",
+    topics: _Topics = None,
+    judge: _Judge = None,
+    judge_lm: _JudgeLm = None,
+    debug: _Debug = False,
 ) -> None:
     """Show what writing and judging the articles of CONFIG will take: calls, tokens and dollars; nothing is asked."""
     with Guard(debug=debug):
@@ -93,8 +100,9 @@ def estimate(
         from storm_pipeline.experiments.units import units_of
 
         chosen, _, _ = _chosen(config, size, topics, ctx.obj)
+        chosen = chosen.judged_by(judge=judge, judge_lm=judge_lm)
         held = topics_of(chosen)
-        units = units_of(chosen, held)
+        units = dict.fromkeys(units_of(chosen, held), chosen.metrics)
         say(_forecast_lines(forecast(chosen, held, units, units)))
 
 

@@ -63,7 +63,10 @@ class Forecast:
 
 
 def forecast(
-    config: ExperimentConfig, topics: Iterable[Topic], unwritten: Iterable[Unit], unscored: Iterable[Unit]
+    config: ExperimentConfig,
+    topics: Iterable[Topic],
+    unwritten: Iterable[Unit],
+    unscored: Mapping[Unit, Sequence[str]],
 ) -> Forecast:
     """Add up what writing and judging take; nothing is asked or fetched.
 
@@ -71,7 +74,7 @@ def forecast(
         config: the experiment.
         topics: all of its topics.
         unwritten: the articles that are still to be written.
-        unscored: the articles that are still to be judged.
+        unscored: the articles that are still to be judged, with the metrics.
 
     Raises:
         SettingsError: a setting cannot be used.
@@ -92,7 +95,7 @@ def forecast(
         Range.sum(row.tokens_out for row in rows),
         Range.sum(row.dollars for row in rows if row.dollars is not None),
         tuple(sorted(unpriced)),
-        tuple(_judging(config, by_id, tuple(unscored))),
+        tuple(_judging(config, by_id, unscored)),
     )
 
 
@@ -100,7 +103,9 @@ def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit, programs: Pro
     return estimate(settings_of(config, topic, unit), topic.title, programs, recipe=config.method(unit.method).recipe)
 
 
-def _judging(config: ExperimentConfig, topics: Mapping[str, Topic], units: Sequence[Unit]) -> Iterator[JudgingForecast]:
+def _judging(
+    config: ExperimentConfig, topics: Mapping[str, Topic], unscored: Mapping[Unit, Sequence[str]]
+) -> Iterator[JudgingForecast]:
     """What each model that judges is asked; nothing where none of the metrics needs one."""
     grader = str(config.resources.get("judge_lm", Resources.judge_lm))
     kind, _, supporter = str(config.resources.get("judge", Resources.judge)).partition(":")
@@ -108,13 +113,14 @@ def _judging(config: ExperimentConfig, topics: Mapping[str, Topic], units: Seque
     if kind == "lm":
         asked[supporter] = asked.get(supporter, frozenset()) | ASK_JUDGE
     for model, known in asked.items():
-        metrics = tuple(name for name in config.metrics if name in known)
-        if not metrics or not units:
-            continue
-        made: dict[tuple[str, int], JudgingEstimate] = {}  # articles of a method differ by their infobox alone
+        # Articles of a method differ by their infobox alone.
+        made: dict[tuple[str, int, tuple[str, ...]], JudgingEstimate] = {}
         judged = []
-        for unit in units:
-            kin = unit.method, len(topics[unit.topic].human.infobox)
+        for unit, names in unscored.items():
+            metrics = tuple(name for name in names if name in known)
+            if not metrics:
+                continue
+            kin = unit.method, len(topics[unit.topic].human.infobox), metrics
             if kin not in made:
                 made[kin] = estimate_judging(
                     settings_of(config, topics[unit.topic], unit),
@@ -124,7 +130,9 @@ def _judging(config: ExperimentConfig, topics: Mapping[str, Topic], units: Seque
                     fields=kin[1],
                 )
             judged.append(made[kin])
-        yield _added(model, metrics, judged)
+        if judged:
+            told = {name for _, _, metrics in made for name in metrics}
+            yield _added(model, tuple(name for name in config.metrics if name in told), judged)
 
 
 def _added(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:

@@ -1,7 +1,7 @@
 """Running an experiment: every article that is not written yet, then every score that is missing."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -76,10 +76,14 @@ class Experiment:
         return tuple(unit for unit in self.units if not self._store.is_written(unit, self._prints[unit]))
 
     @property
-    def unscored(self) -> tuple[Unit, ...]:
-        """The articles of which a score is missing, those included that are still to be written."""
+    def unscored(self) -> Mapping[Unit, tuple[str, ...]]:
+        """The articles of which scores are missing, with the metrics; those included that are still to be written."""
         missing = set(self.missing)
-        return tuple(unit for unit in self.units if unit in missing or not all(map(self._is_scored, self._jobs(unit))))
+        wanted = {
+            unit: tuple(job.metric for job in self._jobs(unit) if unit in missing or not self._is_scored(job))
+            for unit in self.units
+        }
+        return {unit: metrics for unit, metrics in wanted.items() if metrics}
 
     @property
     def topics(self) -> tuple[Topic, ...]:

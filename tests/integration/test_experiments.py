@@ -208,10 +208,26 @@ def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
     assert (left.articles, left.judging) == (0, ())
 
 
+def test_what_is_judged_already_is_not_foretold(data: Path, tmp_path: Path) -> None:
+    with FakeModel(JUDGING) as model:
+        judge = {"judge_lm": model.lm}
+        run(described(model, "rr", metrics=["rubric"], resources=judge).changed(topics=1), tmp_path / "out")
+        more = described(model, "rr", metrics=["rubric", "wikigen_quality", "shape"], resources=judge)
+        with Experiment(more, tmp_path / "out", LocalEngine(), cache=CACHE) as experiment:
+            (both,) = forecast(more, experiment.topics, experiment.missing, experiment.unscored).judging
+            left = {unit: names for unit, names in experiment.unscored.items() if unit.topic == "1"}
+            (one,) = forecast(more, experiment.topics, (), left).judging
+            units = dict.fromkeys(left, more.metrics)
+            (whole,) = forecast(more, experiment.topics, (), units).judging
+    assert (both.articles, both.metrics) == (2, ("rubric", "wikigen_quality"))
+    assert (one.articles, one.metrics) == (1, ("wikigen_quality",))
+    assert whole.calls.likely == one.calls.likely + 4
+
+
 def test_what_needs_no_model_to_be_judged_costs_no_judging(data: Path, model: FakeModel) -> None:
     config = described(model, "rr", metrics=["rouge", "citation_alce"])
     topics = topics_of(config)
-    assert not forecast(config, topics, (), units_of(config, topics)).judging
+    assert not forecast(config, topics, (), dict.fromkeys(units_of(config, topics), config.metrics)).judging
 
 
 def test_seeds_are_runs_of_their_own(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -364,6 +380,8 @@ def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> 
     assert done.exit_code == 0, done.output
     assert "to be written: 4 articles" in done.stdout
     assert "to be judged by embedded for rubric: 4 articles, 16 (16–16) calls" in done.stdout
+    other = command("estimate", str(file), "--judge-lm", "openai/gpt-4o")
+    assert "to be judged by openai/gpt-4o for rubric: 4 articles, 16 (16–16) calls" in other.stdout
     assert not model.asked
 
 
