@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evaluation.datasets.closed_corpus import Sources
@@ -22,6 +22,7 @@ DATA = "STORM_DATA"
 _OWN = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment itself sees to."""
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
+_OPENED = TypeAdapter(Resources)
 
 
 class _Table(BaseModel):
@@ -151,6 +152,18 @@ class ExperimentConfig(_Table):
     sizes: Mapping[str, SizeTable] = {}
     notes: tuple[str, ...] = ()
 
+    @field_validator("resources")
+    @classmethod
+    def _check_resources(cls, resources: Mapping[str, Any]) -> Mapping[str, Any]:
+        if unknown := sorted(resources.keys() - _RESOURCES):
+            raise ValueError(f"there is no resource {unknown[0]!r}: choose of {', '.join(sorted(_RESOURCES))}")
+        try:
+            _OPENED.validate_python(resources)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ValueError(f"{first['loc'][0]!r} cannot be {first['input']!r}: {first['msg'].lower()}") from error
+        return resources
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         names = [method.label for method in self.methods]
@@ -162,8 +175,6 @@ class ExperimentConfig(_Table):
         for kind, own in listed:
             if twice := [one for one in own if own.count(one) > 1]:
                 raise ValueError(f"{twice[0]!r} stands twice among the {kind}: leave one, or name them apart")
-        if unknown := sorted(self.resources.keys() - _RESOURCES):
-            raise ValueError(f"there is no resource {unknown[0]!r}: choose of {', '.join(sorted(_RESOURCES))}")
         if self.baseline not in names:
             raise ValueError(f"the baseline {self.baseline!r} is none of the methods {', '.join(names)}")
         if unknown := [name for name in self.metrics if name not in METRICS]:

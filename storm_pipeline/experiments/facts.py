@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from storm_pipeline import __version__
 from storm_pipeline.assets import catalogue
-from storm_pipeline.errors import StormError
+from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
 from storm_pipeline.evaluation.known_calibrations import known_calibration
 from storm_pipeline.evaluation.metrics.base import Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
@@ -71,6 +71,9 @@ def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any
         config: the experiment.
         cache: the cache folder.
         before: what the experiment's folder says of earlier sessions.
+
+    Raises:
+        SettingsError: a metric's judge, tagger or embedder cannot be what the experiment names.
     """
     earlier: Mapping[str, Any] = before.get("metrics", {})
     now = {name: _metric_facts(name, config, cache) for name in config.metrics}
@@ -92,6 +95,8 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
         metric = work.metric_of(config, cache, name)
         rests_on = _judged(metric, work.resources_of(config, cache))
     except StormError as error:
+        if isinstance(error, SettingsError) and not isinstance(error, MissingExtraError):
+            raise  # what is set wrongly is to be set right, not left out
         return {"missing": str(error)}
     return {
         "measures": _MEASURES.dump_python(tuple(metric.measures), mode="json"),

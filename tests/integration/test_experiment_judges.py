@@ -52,3 +52,14 @@ def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path)
     assert done.exit_code == 1
     assert "error: 1 articles lack scores (see the report); the same command tries again" in done.output
     assert "Traceback" not in done.output
+
+
+def test_a_judge_that_does_not_exist_ends_the_command_before_anything_is_written(data: Path, tmp_path: Path) -> None:
+    with FakeModel() as model:
+        file = config_file(model, tmp_path)
+        file.write_text(file.read_text("utf-8").replace('"shape"]', '"citation_alce"]'), "utf-8")
+        done = command("run", str(file), "--judge", "scren", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        assert not model.asked
+    assert done.exit_code == 2
+    assert "there is no judge 'scren'" in done.output
+    assert "Traceback" not in done.output
