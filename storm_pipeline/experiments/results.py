@@ -1,7 +1,10 @@
 """From an experiment's folder to the values that its report is made from; nothing else is needed for it."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.evaluation.reporting.results import ExperimentResults, Result
@@ -11,6 +14,9 @@ from storm_pipeline.experiments.store import ExperimentStore
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.experiments.work import hash_of
 from storm_pipeline.journal import fingerprint
+
+_PATH = re.compile(r"(?:\w+:)*(~?/[^/].*)", re.S)
+"""A value that names a place on the machine, such as ``gguf:/models/mine.gguf``."""
 
 
 def score_fingerprint(store: ExperimentStore, unit: Unit, metric: str) -> str:
@@ -34,6 +40,7 @@ def results_of(store: ExperimentStore) -> ExperimentResults:
         metrics = {name: facts for name, facts in store.state["metrics"].items() if "measures" in facts}
     except (ValueError, KeyError) as error:
         raise RunError(f"{store.folder} was written by another version, whose report this one cannot make") from error
+    short = _shortener(store, config)
     units = [Unit(*unit) for unit in store.state["units"]]
     tried = [unit for unit in units if store.failure(unit) is not None]
     troubles: Counter[tuple[str, str]] = Counter()
@@ -41,12 +48,12 @@ def results_of(store: ExperimentStore) -> ExperimentResults:
     judged = tuple(found for name in metrics if (found := judged_in(metrics[name])))
     return ExperimentResults(
         config.title,
-        rows,
+        tuple(replace(row, failure=short(row.failure)) for row in rows),
         tuple(measure for name in metrics for measure in measures_in(metrics[name])),
         config.baseline,
-        {**store.state["facts"], **_metrics(metrics)},
+        {name: short(fact) for name, fact in {**store.state["facts"], **_metrics(metrics)}.items()},
         judged,
-        (*config.notes, *store.state["notes"], *_notes(len(units) - len(tried), troubles)),
+        tuple(map(short, (*config.notes, *store.state["notes"], *_notes(len(units) - len(tried), troubles)))),
     )
 
 
@@ -75,3 +82,20 @@ def _metrics(metrics: dict[str, dict[str, object]]) -> dict[str, str]:
 def _notes(untried: int, troubles: Counter[tuple[str, str]]) -> list[str]:
     notes = [f"{untried} articles are still to be written: these are the results so far."] if untried else []
     return notes + [f"{metric} could not be computed for {n} articles: {why}" for (metric, why), n in troubles.items()]
+
+
+def _shortener(store: ExperimentStore, config: ExperimentConfig) -> Callable[[str], str]:
+    """Names files from the folder on that the experiment knows: where it lies is no business of a report's readers."""
+    roots = sorted({str(root) for root in _roots(store, config)} - {"/"}, key=len, reverse=True)
+    known = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, roots))})(/|(?!\w))")
+    return lambda text: known.sub(lambda found: "" if found[1] else Path(found[0]).name, text)
+
+
+def _roots(store: ExperimentStore, config: ExperimentConfig) -> Iterator[Path]:
+    """Folders and files that the experiment's messages may name."""
+    yield from (store.folder.absolute(), *map(Path, store.state.get("places", ())), config.data.folder)
+    yield from (method.recorded for method in config.methods if method.recorded)
+    for given in (config.resources, config.settings, *(method.settings for method in config.methods)):
+        for value in given.values():
+            if found := _PATH.fullmatch(str(value)):
+                yield Path(found[1]).expanduser()

@@ -150,6 +150,7 @@ class Experiment:
             facts=facts_of(self.config, self._store.state),
             topics={topic.id: work.topic_fingerprint(topic) for topic in self.topics},
             notes=notes,
+            cache=self._cache,
         )
 
     def _write(self) -> None:

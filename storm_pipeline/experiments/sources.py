@@ -53,13 +53,10 @@ def pool_of(data: DataTable) -> tuple[Topic, ...]:
 
 
 def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
-    """What of the data set was skipped or mended, and whether it has fewer topics than asked for.
-
-    Files are named from the data set's folder on: where that lies on a machine is no business of a report's readers.
-    """
+    """What of the data set was skipped or mended, and whether it has fewer topics than asked for."""
     data = config.data
     held = _read(data.set, data.folder, core=data.core)
-    problems = [problem.replace(f"{data.folder}/", "") for problem in held.problems]
+    problems = list(held.problems)
     number = len(topics_of(config))
     if data.topics is not None and number < data.topics:
         problems.append(f"{'the ids name' if data.ids else 'the data set has'} {number} topics, not {data.topics}")

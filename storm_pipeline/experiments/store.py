@@ -34,8 +34,8 @@ class ExperimentStore:
 
     Attributes:
         folder: where it is.
-        state: what ``experiment.json`` says: ``config``, ``units``, ``metrics``, ``facts``, ``topics``, ``notes``;
-            empty before it is written.
+        state: what ``experiment.json`` says: ``config``, ``units``, ``metrics``, ``facts``, ``topics``, ``notes``,
+            ``places`` on the machine that wrote it; empty before it is written.
 
     Raises:
         RunError: it cannot be made or written, is damaged, belongs to a newer version, or another process holds it.
@@ -133,6 +133,7 @@ class ExperimentStore:
         facts: Mapping[str, str],
         topics: Mapping[str, str],
         notes: Sequence[str],
+        cache: Path,
     ) -> None:
         """Write down what the experiment is, so that a report needs nothing else.
 
@@ -147,6 +148,7 @@ class ExperimentStore:
             "facts": dict(facts),
             "topics": dict(topics),
             "notes": list(notes),
+            "places": [str(self.folder), str(cache)],
         }
         path = self.folder / _STATE
         try:

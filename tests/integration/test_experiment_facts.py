@@ -7,7 +7,7 @@ import pytest
 from llm import FakeModel
 from test_experiments import data, described, model, run
 
-from storm_pipeline.experiments import ExperimentConfig
+from storm_pipeline.experiments import ExperimentConfig, ExperimentStore, results_of
 
 __all__ = ["data", "model"]  # fixtures
 ENGINE = {"corpus": "engine"}
@@ -71,3 +71,24 @@ def test_topics_by_id_are_counted(data: Path, model: FakeModel, tmp_path: Path) 
     assert facts(named, tmp_path / "out")["data"] == "wikigenbench, 1 topics by id"
     results = run(named.changed(topics=2), tmp_path / "out")
     assert results.notes == ("the ids name 1 topics, not 2",)
+
+
+def test_no_path_of_the_machine_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
+    methods = [
+        {"recipe": "direct"},
+        {"name": "official", "recorded": str(tmp_path / "official")},
+        {"name": "own corpus", "recipe": "rr", "search": ENGINE, "settings": {"search": f"corpus:{tmp_path}/texts"}},
+    ]
+    wordnet = {"wordnet": str(tmp_path / "wordnet")}
+    config = described(model, "direct", metrics=["shape", "meteor"], methods=methods, resources=wordnet)
+    results = run(config, tmp_path / "out")
+    assert [bool(result.failure) for result in results.results] == [False, True, True]
+    official, own = (result.failure for result in results.results[1:])
+    assert official.startswith("1/storm_gen_article.txt cannot be read")
+    assert "texts" in own
+    assert any(note.startswith("meteor is left out: wordnet holds no WordNet") for note in results.notes)
+    assert str(tmp_path) not in str(results)
+    report = (tmp_path / "out").rename(tmp_path / "moved")
+    with ExperimentStore(report, as_it_is=True) as store:
+        assert str(tmp_path) not in str(results_of(store))
