@@ -17,9 +17,9 @@ from storm_pipeline.steps.polish import remove_repetition
 from storm_pipeline.steps.related import related_contents
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.sections import write_sections
-from storm_pipeline.steps.whole import SECTIONS, UNTITLED, Whole, passages, write_article, write_from_memory
+from storm_pipeline.steps.whole import SECTIONS, Whole, passages, write_article, write_from_memory
 from storm_pipeline.steps.wording import serves
-from storm_pipeline.types import Article, Conversation, Outline, Perspective, Section, Snippet
+from storm_pipeline.types import UNTITLED, Article, Conversation, Outline, Perspective, Section, Snippet
 
 Conversations = tuple[Conversation, ...]
 Interview = Callable[[RunContext, str, Perspective], Conversation]

@@ -99,6 +99,10 @@ class Paragraph:
     sentences: tuple[Sentence, ...]
 
 
+UNTITLED = "Overview"
+"""Heading of a body that its writer gave none."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A heading, the paragraphs under it, and its subsections in order."""

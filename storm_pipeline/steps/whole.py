@@ -12,13 +12,11 @@ from storm_pipeline.references.facts import Fact, nearest_facts, numbered
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.steps.evidence import SectionEvidence, gather_evidence
 from storm_pipeline.steps.sections import cited_sentences, write_sections
-from storm_pipeline.types import Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.types import UNTITLED, Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
 SECTIONS = 5
 """Sections that an article without an outline is given room for."""
-UNTITLED = "Overview"
-"""Heading of what has none."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from storm_pipeline.evaluation.metrics.rubric import RubricGrades
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import WikiGenQuality
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Sentence
+from storm_pipeline.types import UNTITLED, Sentence
 
 FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 1})
 PAGE = source("page", "The dam was begun in 1931.")
@@ -78,9 +78,9 @@ def test_quality_of_wikigenbench() -> None:
     reply = json.dumps({"fluency": 5, "informativeness": 1})
     with FakeModel({"GradeWriting": reply}) as server:
         metric = WikiGenQuality(open_judge(server.lm, FAST), grader)
-        flat = case(lead=(Sentence("Only a lead."),))
-        found = metric.score([ARTICLE, EMPTY, flat])
-        assert len(server.asked) == 2
+        undivided = case(section(UNTITLED, "Nothing but text."))
+        found = metric.score([ARTICLE, EMPTY, case(lead=(Sentence("Only a lead."),)), undivided])
+        assert len(server.asked) == 3
         assert "Topic: Lake Orrin" in server.asked[0].user
     assert found[0] == {
         "fluency_0_5": 5,
@@ -91,8 +91,10 @@ def test_quality_of_wikigenbench() -> None:
         "coverage_0_5": 2,
     }
     assert set(found[1].values()) == {None}
-    assert (found[2]["outline_0_5"], found[2]["focus_0_5"], found[2]["organisation_0_5"]) == (None, None, 5)
+    for own in found[2:]:  # without headings: no outline is the rubric's grade 0, and nothing is announced
+        assert (own["outline_0_5"], own["focus_0_5"], own["organisation_0_5"]) == (0, None, 5)
     assert set(found[0]) == {measure.name for measure in metric.measures}
+    assert len(grader.works) == 4 + 2 + 2
     asked = {work.rubric.name: work for work in grader.works[:4]}
     assert asked["outline"].text == "# History\n## Families\n# Fish"
     assert asked["focus"].text.startswith("# History\n\nThe dam")

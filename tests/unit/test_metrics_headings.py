@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.evaluation.metrics.heading_soft_recall import HeadingSoftRecall, soft_recall
 from storm_pipeline.references.embedder import HashingEmbedder, Vectors
-from storm_pipeline.types import Article, Heading, Outline, Section
+from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
 
 AXES = {"north": (1, 0), "east": (0, 1), "north-east": (1, 1), "south": (-1, 0), "north by east": (3, 1)}
 
@@ -117,3 +117,14 @@ def test_the_metric_compares_the_outline_and_else_the_body() -> None:
     assert values[2] == soft_recall(["History", "Climate"], ["Trade", "Roads"], HASHING.embed)
     assert values[3] is None
     assert metric.parameters["embedder"] == "hashing-32"
+
+
+def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
+    metric = HeadingSoftRecall(HASHING)
+    people, body = human({"History": ""}), generated({UNTITLED: "Rome grew."})
+    planned = Article("Topic", sections=body.sections, outline=Outline("Topic", (Heading("History"),)))
+    among_others = generated({UNTITLED: "Rome grew.", "History": "It was a town."})
+    scores = metric.score([case(people, body), case(people, planned), case(people, among_others)])
+    values = [score["heading_soft_recall"] for score in scores]
+    assert values[:2] == [0.0, pytest.approx(1.0)]
+    assert values[2] == soft_recall(["History"], [UNTITLED, "History"], HASHING.embed)

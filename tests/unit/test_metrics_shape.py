@@ -14,7 +14,7 @@ from storm_pipeline.evaluation.metrics.shape import Shape, repeated_ngrams
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.types import Article, Paragraph, Section, Sentence, Usage, UsageRow
+from storm_pipeline.types import UNTITLED, Article, Paragraph, Section, Sentence, Usage, UsageRow
 
 HASHING = HashingEmbedder()
 words = st.lists(st.sampled_from("a b c".split()), max_size=20)
@@ -76,6 +76,11 @@ def test_shape_by_hand() -> None:
         "bibliography_cited",
         "repeated_4grams",
     ]
+
+
+def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
+    found = Shape().score([case("", generated({UNTITLED: "Rome grew."}))])[0]
+    assert (found["sections"], found["headings"]) == (1, 0)
 
 
 def test_a_fact_is_new_unless_it_says_the_same_with_the_same_numbers() -> None:

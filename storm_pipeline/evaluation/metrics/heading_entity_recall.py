@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.entities import EntityTagger, recall_score
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import generated_headings
+from storm_pipeline.evaluation.metrics.texts import HEADINGS, generated_headings
 from storm_pipeline.evaluation.types import Case
 
 
@@ -22,7 +22,7 @@ class HeadingEntityRecall:
     reference = "Shao et al. 2024 (STORM), section 2.2"
 
     def __init__(self, tagger: EntityTagger) -> None:
-        self.parameters: Parameters = {"tagger": tagger.name, "headings": "outline, else body"}
+        self.parameters: Parameters = {"tagger": tagger.name, "headings": HEADINGS}
         self._tagger = tagger
 
     def score(self, cases: Sequence[Case]) -> list[Score]:

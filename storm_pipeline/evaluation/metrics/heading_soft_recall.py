@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import generated_headings
+from storm_pipeline.evaluation.metrics.texts import HEADINGS, generated_headings
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.references.embedder import Embedder
 from storm_pipeline.references.support import Embed
@@ -73,6 +73,7 @@ class HeadingSoftRecall:
             "embedder": embedder.name,
             "embedder_of_the_paper": PUBLISHED,
             "cosines": "clipped at 0" if clip else "as they are",
+            "headings": HEADINGS,
         }
         self._embed = embedder.embed
         self._clip = clip

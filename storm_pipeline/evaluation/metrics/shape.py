@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import generated_text, section_headings
+from storm_pipeline.evaluation.metrics.texts import body_headings, generated_text
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.text import folded_words
 from storm_pipeline.types import Article
@@ -28,9 +28,10 @@ class Shape:
     """Counts that describe an article, as the paper's table 7 and table 5 do.
 
     ``words`` of lead and body without headings, ``length_ratio`` to people's article, ``sentences``, ``sections``
-    (first level), ``headings`` (all levels of the body), ``references`` (distinct sources cited),
-    ``references_collected`` (|R|, distinct sources that the research found), ``bibliography_cited`` (the first of
-    these over the second; None without any), ``repeated_4grams`` (share of 4-grams that occurred before).
+    (first level), ``headings`` (all levels of the body; 0 where its writer did not divide it), ``references``
+    (distinct sources cited), ``references_collected`` (|R|, distinct sources that the research found),
+    ``bibliography_cited`` (the first of these over the second; None without any), ``repeated_4grams`` (share of
+    4-grams that occurred before).
     """
 
     name = "shape"
@@ -47,7 +48,7 @@ class Shape:
     reference = "Shao et al. 2024 (STORM), table 5 and appendix A, table 7"
 
     def __init__(self) -> None:
-        self.parameters: Parameters = {"n": _N}
+        self.parameters: Parameters = {"n": _N, "headings": "of an undivided body none"}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score a case, in order."""
@@ -62,7 +63,7 @@ def _shape(article: Article, human_words: int) -> Score:
         "length_ratio": len(words) / human_words if human_words else None,
         "sentences": sum(1 for sentence in article.sentences() if sentence.text.strip()),
         "sections": len(article.sections),
-        "headings": sum(len(section_headings(section)) for section in article.sections),
+        "headings": len(body_headings(article)),
         "references": cited,
         "references_collected": collected,
         "bibliography_cited": cited / collected if collected else None,

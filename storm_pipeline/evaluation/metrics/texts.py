@@ -3,7 +3,10 @@
 Where a metric has no tokens of its own, words are :func:`storm_pipeline.text.folded_words` on both sides.
 """
 
-from storm_pipeline.types import Article, Paragraph, Section
+from storm_pipeline.types import UNTITLED, Article, Paragraph, Section
+
+HEADINGS = "outline, else body; of an undivided body none"
+"""What :func:`generated_headings` takes, for the parameters of a metric."""
 
 
 def generated_text(article: Article) -> str:
@@ -18,14 +21,21 @@ def generated_headings(article: Article) -> tuple[str, ...]:
 
     The paper measures outlines before anything is written from them (section 2.2).
     """
-    planned = tuple(article.outline.titles())
-    return planned or tuple(heading for section in article.sections for heading in section_headings(section))
+    return tuple(article.outline.titles()) or body_headings(article)
 
 
-def section_headings(section: Section) -> tuple[str, ...]:
-    """The heading of a section and those of all below it, depth first."""
-    return (section.heading, *(heading for part in section.subsections for heading in section_headings(part)))
+def body_headings(article: Article) -> tuple[str, ...]:
+    """The headings of the body, all levels, depth first; none where its writer did not divide it.
+
+    Such a body stands in one section under :data:`storm_pipeline.types.UNTITLED`, which no method wrote.
+    """
+    found = tuple(heading for section in article.sections for heading in _headings(section))
+    return () if found == (UNTITLED,) else found
 
 
 def _paragraphs(section: Section) -> tuple[Paragraph, ...]:
     return (*section.paragraphs, *(p for part in section.subsections for p in _paragraphs(part)))
+
+
+def _headings(section: Section) -> tuple[str, ...]:
+    return (section.heading, *(heading for part in section.subsections for heading in _headings(part)))

@@ -8,6 +8,7 @@ from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task
+from storm_pipeline.evaluation.metrics.texts import body_headings
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.programs import Program
@@ -61,8 +62,8 @@ class WikiGenQuality:
 
     Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
     there and not asked for here). Focus is the mean over the first-level sections, each judged with its subsections
-    against its own heading; one without text has 0 unasked. An article without text has no grades, one without
-    sections neither outline nor focus.
+    against its own heading; one without text has 0 unasked. An article without text has no grades; one without
+    headings has 0 for the outline unasked, and no focus.
 
     Departures: the wording is ours; v1 gives no scale for the outline, ours has one.
 
@@ -114,8 +115,9 @@ class WikiGenQuality:
     def _works(self, case: Case, text: str) -> list[Work]:
         article, asked = case.article, task(case.topic.title)
         works = [Work(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
-        if article.sections:
-            works.append(Work(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE))
+        if not body_headings(article):
+            return works
+        works.append(Work(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE))
         texts = [(s.heading, self._text(Article(article.title, sections=(s,)))) for s in article.sections]
         sections = (Work(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own)
         return [*works, *sections]
@@ -133,11 +135,11 @@ def make(resources: Judging) -> WikiGenQuality:
 
 def _score(article: Article, writing: object, graded: Sequence[tuple[Work, int]]) -> Score:
     found: dict[str, float | None] = {f"{name}_0_5": float(getattr(writing, name)) for name in _WRITING}
+    sections = len(article.sections) if body_headings(article) else 0
     for rubric in _RUBRICS:
-        # Sections without text were not asked about and count as 0.
-        of = len(article.sections) if rubric is FOCUS else 1
-        grades = [score for work, score in graded if work.rubric is rubric]
-        found[f"{rubric.name}_0_5"] = sum(grades) / of if grades or (rubric is FOCUS and of) else None
+        # What was not asked about counts as 0: sections without text, the outline where there is no heading.
+        of = sections if rubric is FOCUS else 1
+        found[f"{rubric.name}_0_5"] = sum(score for work, score in graded if work.rubric is rubric) / of if of else None
     return found
 
 
