@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -10,14 +10,18 @@ import pytest
 from articles import case, section, sentence, source
 from llm import Answer, FakeModel
 
+from storm_pipeline.evaluation.judges.base import SupportJudge
 from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
-from storm_pipeline.evaluation.judges.grading import LanguageModelGrader, Work
+from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
+from storm_pipeline.evaluation.judges.grading import GradingJudge, LanguageModelGrader, Work
+from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge
+from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.ib_score import IbScore, questions
 from storm_pipeline.evaluation.metrics.registry import METRICS
-from storm_pipeline.evaluation.metrics.rubric import RubricGrades
+from storm_pipeline.evaluation.metrics.rubric import RUBRICS, RubricGrades, wording
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
-from storm_pipeline.evaluation.metrics.wikigen_quality import WikiGenQuality
+from storm_pipeline.evaluation.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -57,7 +61,7 @@ def test_rubric_grades() -> None:
         "Lake Orrin is a lake.\n\n# History\n\nThe dam was begun in 1931.\n\n## Families\n\n400 moved away.\n\n# Fish"
     }
     assert "Lake Orrin" in grader.works[0].task
-    assert metric.parameters == {"grader": "test double", "longest": 2000}
+    assert {**metric.parameters, "rubrics": ""} == {"grader": "test double", "rubrics": "", "longest": 2000}
     assert {(m.low, m.high) for m in metric.measures} == {(1, 5)}
 
 
@@ -119,7 +123,9 @@ def test_ib_score() -> None:
         assert len(server.of("AnswerFromArticle")) == 3
         assert len(server.of("CompareAnswers")) == 2  # nothing to compare where the article does not tell
         assert server.of("AnswerFromArticle")[0].user.startswith("Article:\nLake Orrin is a lake.")
-    assert [value for _, value in questions(ARTICLE.topic)] == ["1931", "61 metres", "Valmere"]
+    asked = questions(ARTICLE.topic)
+    assert asked[0][0] == str(metric.parameters["question"]).format(topic="Lake Orrin", field="'Built'")
+    assert [value for _, value in asked] == ["1931", "61 metres", "Valmere"]
 
 
 def test_classes_of_unsupported_sentences() -> None:
@@ -166,12 +172,39 @@ def test_classes_of_unsupported_sentences() -> None:
 class Shared:
     """What an evaluation offers."""
 
-    support_judge: ScriptedSupportJudge
+    support_judge: SupportJudge
     judge_model: JudgeModel
-    grader: LanguageModelGrader
+    grader: GradingJudge
 
 
 JUDGED = "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score".split()
+
+
+def made(name: str, offered: Shared) -> Metric:
+    module, _, function = METRICS[name].partition(":")
+    metric: Metric = getattr(import_module(f"storm_pipeline.evaluation.metrics.{module}"), function)(offered)
+    return metric
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_what_a_judge_depends_on_stands_among_a_metrics_parameters(name: str) -> None:
+    finer, plain = (open_judge("openai/fake@http://127.0.0.1:9/v1", FAST, probabilities=own) for own in (True, False))
+    grader = LanguageModelGrader(finer)
+    for judge in (LanguageModelJudge(finer), EntailmentJudge("tiny-nli")):
+        parameters = made(name, Shared(judge, plain, grader)).parameters
+        for kind, own in (("judge", judge), ("grader", grader)):
+            if kind in parameters:
+                assert {kind: own.name, **own.parameters}.items() <= parameters.items()
+
+
+def test_other_words_for_a_rubric_are_other_parameters() -> None:
+    first, *rest = RUBRICS
+    other = [replace(first, criterion="Is it good?"), replace(first, grades=(*first.grades[1:], "Best."))]
+    assert len({wording(own) for own in (RUBRICS, *((own, *rest) for own in other))}) == 3
+    grader = ScriptedGrader(lambda _: 3)
+    offered = Shared(ScriptedSupportJudge(lambda *_: 1), open_judge("openai/fake@http://127.0.0.1:9/v1", FAST), grader)
+    assert made("rubric", offered).parameters["rubrics"] == wording(RUBRICS)
+    assert made("wikigen_quality", offered).parameters["rubrics"] == wording((OUTLINE, FOCUS, ORGANISATION, COVERAGE))
 
 
 @pytest.mark.parametrize("name", JUDGED)
@@ -185,13 +218,11 @@ def test_what_holds_for_every_judged_metric(name: str) -> None:
         "CompareAnswers": compared,
         "ClassifyUnsupported": json.dumps({"error": "inference"}),
     }
-    module, _, function = METRICS[name].partition(":")
-    make = getattr(import_module(f"storm_pipeline.evaluation.metrics.{module}"), function)
     cases = [ARTICLE, EMPTY, case()]
     with FakeModel(answers) as server:
         model = open_judge(server.lm, FAST)
         judge = ScriptedSupportJudge(lambda passage, claim: claim in passage)
-        metric = make(Shared(judge, model, LanguageModelGrader(model)))
+        metric = made(name, Shared(judge, model, LanguageModelGrader(model)))
         scores = metric.score(cases)
         assert metric.score([]) == []
         assert [metric.score([one])[0] for one in cases] == scores

@@ -13,6 +13,8 @@ from storm_pipeline.text import MARKER, tidy
 
 LONGEST = 4000
 """Words of an article that are shown."""
+QUESTION = "An infobox about {topic} has the field {field}. What does it say?"
+"""How a field is asked for."""
 _UNKNOWN = "no information"
 _NO_FACTS = frozenset(["coordinates", "website", "image", "caption", "map", "logo", "isbn", "oclc", "url"])
 """Fields that say how to find or show the subject, not what it is; no article is expected to tell them."""
@@ -45,9 +47,10 @@ class IbScore:
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
-        """The model, its settings, a fingerprint of both prompts, and the longest text."""
+        """The model, its settings, the question, a fingerprint of both prompts, and the longest text."""
         prompts = fingerprint(self._answer, self._compare)
-        return {"model": self._model.name, **self._model.settings, "prompts": prompts, "longest": self._longest}
+        own: dict[str, str | int | float] = {"question": QUESTION, "prompts": prompts, "longest": self._longest}
+        return {"model": self._model.name, **self._model.settings, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Answer the questions of all cases in one batch, then compare all answers in another.
@@ -88,5 +91,5 @@ def questions(topic: Topic) -> list[tuple[str, str]]:
     for field, value in topic.human.infobox:
         name, told = tidy(field), tidy(MARKER.sub("", value))
         if name and told and name.casefold().rstrip("s") not in {known.rstrip("s") for known in _NO_FACTS}:
-            found.append((f"An infobox about {topic.title} has the field {name!r}. What does it say?", told))
+            found.append((QUESTION.format(topic=topic.title, field=repr(name)), told))
     return found

@@ -7,6 +7,7 @@ from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
+from storm_pipeline.journal import fingerprint
 
 RUBRICS = (
     Rubric(
@@ -65,6 +66,11 @@ def task(topic: str) -> str:
     return f"Write an article about the following topic, as an editor of an encyclopedia: {topic}"
 
 
+def wording(rubrics: Sequence[Rubric]) -> str:
+    """Twelve hexadecimal digits that change when a rubric says something else."""
+    return fingerprint([(rubric.name, rubric.criterion, rubric.scale) for rubric in rubrics])[:12]
+
+
 class RubricGrades:
     """Four grades of 1 to 5, no reference article shown; an article without text has none.
 
@@ -86,8 +92,9 @@ class RubricGrades:
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
-        """The grader and its parameters, and the longest text."""
-        return {"grader": self._grader.name, **self._grader.parameters, "longest": self._longest}
+        """The grader and its parameters, a fingerprint of the rubrics, and the longest text."""
+        own: dict[str, str | int | float] = {"rubrics": wording(RUBRICS), "longest": self._longest}
+        return {"grader": self._grader.name, **self._grader.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Grade all cases in one batch.

@@ -51,13 +51,10 @@ class SupportErrors:
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge, its parameters, the model, and a fingerprint of its prompt."""
-        own: dict[str, str | int | float] = {
-            "model": self._model.name,
-            "prompt": fingerprint(self._program),
-            "lead": int(self._lead),
-        }
-        return {"judge": self._judge.name, **self._judge.parameters, **self._model.settings, **own}
+        """The judge and its parameters; behind ``errors_`` the model, its settings and a fingerprint of its prompt."""
+        errors = {"model": self._model.name, **self._model.settings, "prompt": fingerprint(self._program)}
+        own = {"lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
+        return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Judge all sentences of all cases, then classify those that are unsupported in one batch.

@@ -7,7 +7,7 @@ from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
-from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task
+from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task, wording
 from storm_pipeline.evaluation.metrics.texts import body_headings
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
@@ -88,9 +88,14 @@ class WikiGenQuality:
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
-        """Model, grader and their parameters, a fingerprint of the prompt, and the longest text."""
-        writing = {"model": self._model.name, **self._model.settings, "writing_prompt": fingerprint(self._program)}
-        return {**writing, "grader": self._grader.name, **self._grader.parameters, "longest": self._longest}
+        """The grader and its parameters, a fingerprint of the rubrics, and the longest text.
+
+        Behind ``writing_`` stand the model, its settings and a fingerprint of its prompt.
+        """
+        writing = {"model": self._model.name, **self._model.settings, "prompt": fingerprint(self._program)}
+        own: dict[str, str | int | float] = {"rubrics": wording(_RUBRICS), "longest": self._longest}
+        own |= {f"writing_{name}": value for name, value in writing.items()}
+        return {"grader": self._grader.name, **self._grader.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Grade all cases in two batches.
