@@ -31,7 +31,7 @@ _LIBRARIES = (
 _BY_SUPPORT = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
 _EARLIER = "; earlier "
 _MEASURES = TypeAdapter(tuple[Measure, ...])
-_JUDGED = TypeAdapter(Judged)
+_JUDGED = TypeAdapter(tuple[Judged, ...])
 
 
 def facts_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, str]:
@@ -62,7 +62,7 @@ def facts_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, s
 
 
 def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Metric → its measures, parameters, definition, and the judge that it rests on, as JSON holds them.
+    """Metric → its measures, parameters, definition, and the judges that it rests on, as JSON holds them.
 
     Every metric is opened before anything is paid for; of one that lacks something stands ``missing``, and why, beside
     what an earlier session knew of it.
@@ -85,9 +85,10 @@ def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:
     return _MEASURES.validate_python(facts["measures"])
 
 
-def judged_in(facts: Mapping[str, Any]) -> Judged | None:
-    """The judge that :func:`metric_facts` told of a metric."""
-    return _JUDGED.validate_python(facts["judged"]) if facts["judged"] else None
+def judged_in(facts: Mapping[str, Any]) -> tuple[Judged, ...]:
+    """The judges that :func:`metric_facts` told of a metric; an earlier version told one, or none."""
+    told = facts["judged"] or []
+    return _JUDGED.validate_python(told if isinstance(told, list) else [told])
 
 
 def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str, Any]:
@@ -102,11 +103,11 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
         "measures": _MEASURES.dump_python(tuple(metric.measures), mode="json"),
         "parameters": dict(metric.parameters),
         "reference": metric.reference,
-        "judged": rests_on and _JUDGED.dump_python(rests_on, mode="json"),
+        "judged": _JUDGED.dump_python(rests_on, mode="json"),
     }
 
 
-def _judged(metric: Metric, resources: Resources) -> Judged | None:
+def _judged(metric: Metric, resources: Resources) -> tuple[Judged, ...]:
     by_support = metric.name in _BY_SUPPORT
     return judged(metric, known_calibration(resources.support_judge) if by_support else None)
 

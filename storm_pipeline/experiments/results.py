@@ -45,7 +45,7 @@ def results_of(store: ExperimentStore) -> ExperimentResults:
     tried = [unit for unit in units if store.failure(unit) is not None]
     troubles: Counter[tuple[str, str]] = Counter()
     rows = tuple(_row(store, tuple(metrics), unit, troubles) for unit in tried)
-    judged = tuple(found for name in metrics if (found := judged_in(metrics[name])))
+    judged = tuple(own for name in metrics for own in judged_in(metrics[name]))
     return ExperimentResults(
         config.title,
         tuple(replace(row, failure=short(row.failure)) for row in rows),

@@ -267,6 +267,20 @@ def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tm
         assert results_of(store) == results
 
 
+def test_a_folder_that_names_one_judge_a_metric_is_still_reported(data: Path, tmp_path: Path) -> None:
+    with FakeModel(JUDGING) as model:
+        config = described(model, "rr", metrics=["shape", "citation_alce"], resources={"judge": f"lm:{model.lm}"})
+        results = run(config.changed(topics=1), tmp_path / "out")
+    assert [own.measures[0] for own in results.calibrations] == ["citation_recall_alce"]
+    path = tmp_path / "out/experiment.json"
+    state = json.loads(path.read_text("utf-8"))
+    for facts in state["metrics"].values():
+        facts["judged"] = facts["judged"][0] if facts["judged"] else None
+    path.write_text(json.dumps(state), "utf-8")
+    with ExperimentStore(tmp_path / "out") as store:
+        assert results_of(store) == results
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves its own sockets to the collector
 def test_a_ray_cluster_gives_the_same_also_when_its_workers_die(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

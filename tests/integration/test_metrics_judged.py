@@ -22,6 +22,7 @@ from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.evaluation.metrics.rubric import RUBRICS, RubricGrades, wording
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
+from storm_pipeline.evaluation.reporting import judged
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -228,6 +229,7 @@ def test_what_holds_for_every_judged_metric(name: str) -> None:
         assert [metric.score([one])[0] for one in cases] == scores
     assert metric.name == name
     assert metric.reference
+    assert [told for own in judged(metric) for told in own.measures] == [measure.name for measure in metric.measures]
     assert all(isinstance(value, str | int | float) for value in metric.parameters.values())
     for score in scores:
         assert list(score) == [measure.name for measure in metric.measures]

@@ -13,11 +13,14 @@ from strategies import HOSTILE
 
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.calibration import Calibration, CalibrationRow, Interval
-from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
+from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
+from storm_pipeline.evaluation.judges.model import open_judge
 from storm_pipeline.evaluation.known_calibrations import KNOWN
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.metrics.bleu import Bleu
 from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
+from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
+from storm_pipeline.evaluation.metrics.wikigen_quality import WikiGenQuality
 from storm_pipeline.evaluation.reporting import (
     ExperimentResults,
     Judged,
@@ -159,9 +162,18 @@ def test_a_topic_counts_once_whatever_its_seeds() -> None:
 
 def test_a_metric_tells_its_judge() -> None:
     metric = CitationAlce(ScriptedSupportJudge(lambda passage, claim: 1.0))
-    found = judged(metric, KNOWN[0])
-    assert found is not None
+    (found,) = judged(metric, KNOWN[0])
     assert found.measures == ("citation_recall_alce", "citation_precision_alce")
     assert found.judge == "test double"
     assert found.calibration is KNOWN[0]
-    assert judged(Bleu()) is None
+    assert judged(Bleu()) == ()
+
+
+def test_what_a_model_says_does_not_rest_on_the_calibrated_judge_beside_it() -> None:
+    model = open_judge("openai/fake@http://127.0.0.1:9/v1")
+    support, errors = judged(SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), KNOWN[0])
+    assert (support.measures, support.judge, support.calibration) == (("unsupported",), "test double", KNOWN[0])
+    assert (errors.measures[0], errors.judge, errors.calibration) == ("error_uncited", "openai/fake", None)
+    writing, rest = judged(WikiGenQuality(model, ScriptedGrader(lambda _: 3)))
+    assert (writing.measures, writing.judge) == (("fluency_0_5", "informativeness_0_5"), "openai/fake")
+    assert (rest.measures[0], rest.judge) == ("outline_0_5", "test double")

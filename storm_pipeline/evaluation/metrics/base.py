@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from storm_pipeline.evaluation.types import Case
 
@@ -56,3 +56,12 @@ class Metric(Protocol):
         Raises:
             MetricError: what the metric needs (weights, data, a judge) cannot be used.
         """
+
+
+@runtime_checkable
+class JudgedMetric(Metric, Protocol):
+    """A metric whose numbers rest on judges."""
+
+    @property
+    def rests_on(self) -> Sequence[tuple[str, Sequence[Measure]]]:
+        """Names of parameters that say who judges, each with what rests on it, in the order of ``measures``."""

@@ -41,6 +41,7 @@ class CitationAlce:
 
     name = "citation_alce"
     measures = (Measure("citation_recall_alce"), Measure("citation_precision_alce"))
+    rests_on = (("judge", measures),)
     reference = "Gao et al. 2023 (ALCE), section 3.2; used in Shao et al. 2024 (STORM), section 4.2 and Table 4"
 
     def __init__(self, judge: SupportJudge, *, lead: bool = True, most_citations: int | None = None) -> None:

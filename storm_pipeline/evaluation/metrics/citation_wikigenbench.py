@@ -31,6 +31,7 @@ class CitationWikiGenBench:
 
     name = "citation_wikigenbench"
     measures = (Measure(_RECALL), Measure(_PRECISION), Measure(_RATE))
+    rests_on = (("judge", measures),)
     reference = "WikiGenBench v1, section 3.3; v2, section 3, equations 4 to 6"
 
     def __init__(self, judge: SupportJudge, *, lead: bool = True) -> None:

@@ -37,6 +37,7 @@ class IbScore:
 
     name = "ib_score"
     measures = (Measure("ib_score"),)
+    rests_on = (("model", measures),)
     reference = "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3"
 
     def __init__(self, model: JudgeModel, *, longest: int = LONGEST) -> None:

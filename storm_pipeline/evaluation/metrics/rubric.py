@@ -84,6 +84,7 @@ class RubricGrades:
 
     name = "rubric"
     measures = tuple(Measure(rubric.name, low=rubric.low, high=rubric.high) for rubric in RUBRICS)
+    rests_on = (("grader", measures),)
     reference = "Shao et al. 2024 (STORM), appendix C.2 and Table 8"
 
     def __init__(self, grader: GradingJudge, *, longest: int = LONGEST) -> None:

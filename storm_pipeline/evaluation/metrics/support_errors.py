@@ -41,6 +41,7 @@ class SupportErrors:
         Measure("unsupported", better="lower"),
         *(Measure(f"error_{kind}", better="neither") for kind in CLASSES),
     )
+    rests_on = (("judge", measures[:1]), ("errors_model", measures[1:]))
     reference = "Shao et al. 2024 (STORM), appendix C.3, Table 9 and Figure 6"
 
     def __init__(self, judge: SupportJudge, model: JudgeModel, *, lead: bool = True) -> None:

@@ -78,6 +78,7 @@ class WikiGenQuality:
     measures = tuple(
         Measure(name, low=0, high=5) for name in (f"{own}_0_5" for own in (*_WRITING, *(r.name for r in _RUBRICS)))
     )
+    rests_on = (("writing_model", measures[: len(_WRITING)]), ("grader", measures[len(_WRITING) :]))
     reference = "WikiGenBench v1, section 3 and appendix B.3; v2, section 3 and appendix D"
 
     def __init__(self, model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.calibration import Calibration
-from storm_pipeline.evaluation.metrics.base import Measure, Metric, Parameters
+from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric, Parameters
 from storm_pipeline.runs import write_atomically
 
 FORMAT = 1
@@ -110,13 +110,24 @@ class _File(BaseModel):
     results: ExperimentResults
 
 
-def judged(metric: Metric, calibration: Calibration | None = None) -> Judged | None:
-    """What to print beside a metric's scores, by its parameters; None where the metric asks no judge."""
-    for kind in ("judge", "grader", "model"):
-        if kind in metric.parameters:
-            names = tuple(measure.name for measure in metric.measures)
-            return Judged(names, str(metric.parameters[kind]), metric.parameters, calibration)
-    return None
+def judged(metric: Metric, calibration: Calibration | None = None) -> tuple[Judged, ...]:
+    """What to print beside a metric's scores, a judge at a time; nothing where the metric asks none.
+
+    Args:
+        metric: which.
+        calibration: of the judge of support.
+    """
+    if not isinstance(metric, JudgedMetric):
+        return ()
+    return tuple(
+        Judged(
+            tuple(measure.name for measure in measures),
+            str(metric.parameters[kind]),
+            metric.parameters,
+            calibration if kind == "judge" else None,
+        )
+        for kind, measures in metric.rests_on
+    )
 
 
 def topic_means(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
