@@ -9,7 +9,9 @@ from storm_pipeline.evaluation.known_calibrations import KNOWN
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.evaluation.reporting import ExperimentResults, Judged
+from storm_pipeline.evaluation.reporting.contents import report_of
 from storm_pipeline.evaluation.reporting.groups import GROUPS, grouped
+from storm_pipeline.evaluation.reporting.markdown import to_markdown
 from storm_pipeline.evaluation.reporting.tables import Table, differences, tables
 from storm_pipeline.evaluation.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
 
@@ -52,6 +54,16 @@ def test_comparisons_by_hand() -> None:
 def test_what_describes_and_what_is_the_same_everywhere_is_not_compared() -> None:
     assert table_of(experiment(), "shape").paired == ()
     assert {paired.measure.name for paired in table_of(experiment(), "cost").paired} == {"seconds"}
+
+
+def test_why_nothing_is_compared_is_told() -> None:
+    def told(values: dict[str, list[dict[str, float | None] | str]]) -> str:
+        return to_markdown(report_of(results_of(values)))
+
+    same = told({"direct": [{"rouge_1": 0.0}, {"rouge_1": 0.0}], "storm": [{"rouge_1": 0.0}, {"rouge_1": 0.0}]})
+    assert "where others share topics with direct, every method has one and the same value." in same
+    apart = told({"direct": [{"rouge_1": 0.1}, "lost"], "storm": ["lost", {"rouge_1": 0.2}]})
+    assert "Nothing to compare: no other method has a value for a topic for which direct has one." in apart
 
 
 def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:

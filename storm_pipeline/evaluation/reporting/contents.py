@@ -8,7 +8,7 @@ from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.blocks import Block, Cell, Grid, Part, Report, Text
 from storm_pipeline.evaluation.reporting.plots import cost_figures, difference_figures
 from storm_pipeline.evaluation.reporting.results import ExperimentResults, Judged, Result
-from storm_pipeline.evaluation.reporting.tables import Mean, Paired, Table, tables
+from storm_pipeline.evaluation.reporting.tables import Mean, Paired, Table, differences, tables
 from storm_pipeline.evaluation.reporting.wording import (
     UNDEFINED,
     UNSCORED,
@@ -99,18 +99,29 @@ def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
 
 def _against(results: ExperimentResults, table: Table) -> list[Part]:
     """The comparisons of a table and their plots; none where nothing can be compared."""
-    if not any(measure.better != "neither" for measure in table.measures):
+    directed = [measure.name for measure in table.measures if measure.better != "neither"]
+    if not directed:
         return []
     key, title = f"{table.group.key}-against", f"Against {results.baseline}"
     if not table.paired:
-        told = f"Nothing to compare: no other method has a value for a topic for which {results.baseline} has one."
-        return [Part(key, title, (Text(told),))]
+        return [Part(key, title, (Text(_incomparable(results, directed)),))]
     told = (
         "Differences (method minus baseline) are over the topics that both have a value for. Beside each p stands the "
         "one corrected by Holm's method over all comparisons of this table."
     )
     texts = (Text(told), *map(Text, verdict(table, results.baseline)))
     return [Part(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
+
+
+def _incomparable(results: ExperimentResults, measures: Sequence[str]) -> str:
+    """Why no method is compared with the baseline in any of the measures."""
+    others = [method for method in results.methods if method != results.baseline]
+    if any(differences(results, method, measure) for method in others for measure in measures):
+        return (
+            f"Nothing to compare: where others share topics with {results.baseline}, every method has one and the same "
+            "value."
+        )
+    return f"Nothing to compare: no other method has a value for a topic for which {results.baseline} has one."
 
 
 def comparison_grid(paired: Sequence[Paired]) -> Grid:
