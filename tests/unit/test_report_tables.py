@@ -137,7 +137,14 @@ def test_what_is_not_defined_is_told_apart_from_what_was_not_scored() -> None:
 
 def test_means_over_different_topics_are_told() -> None:
     results = results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": [{"rouge_1": 0.2}, "lost"]})
-    assert gaps(table_of(results))[-1].startswith("Some methods have values for fewer topics")
+    assert gaps(table_of(results))[-1].startswith("Some methods have values for other topics")
+
+
+def test_as_many_topics_need_not_be_the_same() -> None:
+    first, second = [{"rouge_1": 0.9}, {"rouge_1": 0.5}], [{"rouge_1": 0.5}, {"rouge_1": 0.3}]
+    results = results_of({"direct": [*first, "lost"], "storm": ["lost", *second]})
+    assert gaps(table_of(results))[-1].startswith("Some methods have values for other topics")
+    assert gaps(table_of(experiment())) == []
 
 
 def test_a_table_without_values_is_left_out() -> None:

@@ -1,7 +1,7 @@
 """The numbers of the report's tables: means with intervals, and paired comparisons with the baseline."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.evaluation.metrics.base import Measure
@@ -23,6 +23,7 @@ class Mean:
         articles: that there are of the method, failures left out.
         undefined: those of them for which the measure is not defined (None, or a value that is not finite).
         unscored: those of them that the measure was not asked for.
+        topics: those that have a value.
     """
 
     interval: Interval | None
@@ -30,6 +31,7 @@ class Mean:
     articles: int
     undefined: int
     unscored: int
+    topics: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -103,22 +105,24 @@ def differences(results: ExperimentResults, method: str, measure: str) -> dict[s
 
 def _column(results: ExperimentResults, measure: Measure) -> list[Mean]:
     """A measure's means, one a method."""
-    values = [list(topic_means(results, method, measure.name).values()) for method in results.methods]
-    known = [interval(own) if own else None for own in values]
+    values = [topic_means(results, method, measure.name) for method in results.methods]
+    known = [interval(list(own.values())) if own else None for own in values]
     means = [found.mean for found in known if found is not None]
     best = {"higher": max, "lower": min}.get(measure.better)
     target = best(means) if best and len(means) > 1 else math.nan
     return [
-        _mean(results, method, measure.name, found, best=found is not None and found.mean == target)
-        for method, found in zip(results.methods, known, strict=True)
+        _mean(results, method, measure.name, found, own.keys(), best=found is not None and found.mean == target)
+        for method, found, own in zip(results.methods, known, values, strict=True)
     ]
 
 
-def _mean(results: ExperimentResults, method: str, measure: str, found: Interval | None, *, best: bool) -> Mean:
+def _mean(
+    results: ExperimentResults, method: str, measure: str, found: Interval | None, topics: Iterable[str], *, best: bool
+) -> Mean:
     articles = [result for result in results.results if result.method == method and not result.failure]
     given = [result.values[measure] for result in articles if measure in result.values]
     undefined = sum(value is None or not math.isfinite(value) for value in given)
-    return Mean(found, best, len(articles), undefined, len(articles) - len(given))
+    return Mean(found, best, len(articles), undefined, len(articles) - len(given), frozenset(topics))
 
 
 def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Paired, ...]:

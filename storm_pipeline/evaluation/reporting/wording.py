@@ -76,10 +76,10 @@ def gaps(table: Table) -> list[str]:
             missing = [f"{method} {count} of {articles}" for method, count, articles in counts if count]
             if missing:
                 told.append(f"{measure.name} is {words} on these articles: {', '.join(missing)}.")
-    sizes = [{own.topics for row in table.means if (own := row[place].interval)} for place in _places(table)]
-    if any(len(own) > 1 for own in sizes):
+    known = [{row[place].topics for row in table.means if row[place].topics} for place in _places(table)]
+    if any(len(own) > 1 for own in known):
         told.append(
-            "Some methods have values for fewer topics than others, so their means are over different topics; "
+            "Some methods have values for other topics than others, so their means are over different topics; "
             "comparisons are over the topics that both have."
         )
     return told
