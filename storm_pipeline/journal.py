@@ -111,6 +111,9 @@ class Journal:
                     f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"
                 ) from error
 
+    def reject(self, kind: str, key: str) -> None:
+        """Hear that the last record of this kind and key was of no use; it stays, so that a run is told again alike."""
+
     def close(self) -> None:
         """Close the file. May be called again."""
         with self._lock:

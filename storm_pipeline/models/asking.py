@@ -111,12 +111,16 @@ class LanguageModels:
         sampling = {name: lm.kwargs.get(name) for name in _SAMPLING}
         key = fingerprint(current_place(), model.name, model.adapter.structured, sampling, messages)
         known = self._journal.take("reply", key)
-        if known is not None:
-            self._events.emit(Reused(self._events.stage, "reply"))
-            return dspy.Prediction(**model.adapter.parse(signature, known["text"]))
-        size = sum(len(str(message["content"])) for message in messages) // _CHARACTERS_A_TOKEN
-        with self._control.spending(role, model.price, size, program.ample):
-            return self._with_retries(role, model, lm, key, lambda: program(**inputs))
+        try:
+            if known is not None:
+                self._events.emit(Reused(self._events.stage, "reply"))
+                return dspy.Prediction(**model.adapter.parse(signature, known["text"]))
+            size = sum(len(str(message["content"])) for message in messages) // _CHARACTERS_A_TOKEN
+            with self._control.spending(role, model.price, size, program.ample):
+                return self._with_retries(role, model, lm, key, lambda: program(**inputs))
+        except AdapterParseError:
+            self._journal.reject("reply", key)
+            raise
 
     def _with_retries(
         self, role: Role, model: Model, lm: dspy.LM, key: str, call: Callable[[], dspy.Prediction]

@@ -39,13 +39,24 @@ def test_what_a_judge_said_is_not_bought_again() -> None:
         assert len(server.asked) == 4  # what another endpoint serves may be another model
 
 
-def test_a_reply_that_does_not_parse_is_not_kept_for_good() -> None:
+def test_what_a_judge_said_is_not_bought_again_by_the_same_one() -> None:
+    with FakeModel({"JudgeSupport": verdict}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        first = judge.scores(PAIRS)
+        assert [judge.scores(PAIRS), judge.scores(PAIRS[:1])] == [first, first[:1]]
+        assert len(server.asked) == 2
+
+
+def test_a_reply_that_does_not_parse_is_not_kept() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
-        for asked in (2, 3):
-            with pytest.raises(MetricError):
-                LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1])
-            assert len(server.asked) == asked
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        with pytest.raises(MetricError):
+            judge.scores(PAIRS[:1])
+        assert len(server.asked) == 2
+        assert judge.scores(PAIRS[:1]) == [1.0]
+        assert len(server.asked) == 4
         assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
+        assert len(server.asked) == 4
 
 
 def verdict(user: str) -> str:
