@@ -84,7 +84,8 @@ class SqliteCache:
         with contextlib.closing(sqlite3.connect(self._path, timeout=_SECONDS_TO_WAIT)) as file:
             file.execute("PRAGMA synchronous = NORMAL")
             if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
-                file.execute("PRAGMA journal_mode = WAL")
+                with contextlib.suppress(sqlite3.OperationalError):  # locked: another is doing the same
+                    file.execute("PRAGMA journal_mode = WAL")
                 with file:
                     file.execute(_TABLE)
             yield file

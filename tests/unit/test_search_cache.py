@@ -1,10 +1,11 @@
 """The caches: what goes in comes out, in every mode, from every thread and process, and no damage stops a search."""
 
+import contextlib
 import logging
 import multiprocessing
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -212,6 +213,18 @@ def test_threads_lose_nothing(tmp_path: Path) -> None:
         list(pool.map(lambda n: cached.search(f"q{n}", 3), range(60)))
     replay = CachedSearch(FakeSearch({}), tmp_path, "replay")
     assert [replay.search(f"q{n}", 3)[0].text for n in range(60)] == [f"q{n}" for n in range(60)]
+
+
+def test_what_is_put_while_another_begins_the_file_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    cache = SqliteCache(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with contextlib.closing(other), ThreadPoolExecutor(1) as pool:
+        putting = pool.submit(cache.put, "a", 1)
+        wait([putting], timeout=0.2)
+        other.execute("COMMIT")
+    assert cache.get("a") == 1
 
 
 def fill(path: Path, name: str, count: int) -> None:
