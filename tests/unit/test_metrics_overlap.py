@@ -70,6 +70,12 @@ def test_rouge_is_what_it_is_defined_as(truth: str, produced: str) -> None:
     assert found["rouge_l_wikigenbench"] == pytest.approx(weighted)
 
 
+def test_a_text_without_latin_letters_has_no_rouge_but_that_of_written_tokens() -> None:
+    found = score(ROUGE, "Рим вырос.", "Рим вырос.")
+    assert found == dict.fromkeys(found) | {"rouge_l_wikigenbench": pytest.approx(1.0)}
+    assert score(ROUGE, "Rome grew.", "Рим вырос.")["rouge_1"] == 0.0
+
+
 def test_the_two_rouge_ls_differ_in_tokens_and_weight() -> None:
     found = score(ROUGE, "The storm flooded roads.", "Storms flood roads")
     assert found["rouge_l_recall"] == pytest.approx(3 / 4)  # storm, flood, road: stems in small letters

@@ -20,7 +20,8 @@ class Rouge:
 
     ``rouge_1``, ``rouge_2`` and ``rouge_l`` are F1 as in the STORM paper's script: its tokens (letters and digits
     of ASCII, in small letters) and Porter's stemmer; precision and recall stand beside. ROUGE-L takes an article
-    as one sequence, not sentence by sentence.
+    as one sequence, not sentence by sentence. A text of people without such a token (Cyrillic, Chinese …) has none of
+    them.
 
     ``rouge_l_wikigenbench`` is what NLG-eval calls ROUGE-L, which WikiGenBench reports: tokens between white
     space as they are written, and F with beta 1.2, which weighs recall 1.44 times as much as precision.
@@ -36,10 +37,12 @@ class Rouge:
         module = needed("rouge_score.rouge_scorer")
         self.parameters: Parameters = {
             "rouge-score": version("rouge-score"),
+            "tokens": "letters and digits of ASCII",
             "stemmer": "Porter",
             "beta_wikigenbench": _BETA,
         }
-        self._scorer: Any = module.RougeScorer(list(_KINDS.values()), use_stemmer=True)
+        self._tokenizer: Any = needed("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True)
+        self._scorer: Any = module.RougeScorer(list(_KINDS.values()), tokenizer=self._tokenizer)
         self._plain: Any = module.RougeScorer(["rougeL"], tokenizer=_BetweenSpaces())
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
@@ -49,9 +52,9 @@ class Rouge:
     def _of(self, truth: str, produced: str) -> Score:
         if not truth.strip():
             return dict.fromkeys((measure.name for measure in self.measures), None)
-        found = self._scorer.score(truth, produced)
+        found = self._scorer.score(truth, produced) if self._tokenizer.tokenize(truth) else None
         scores = {
-            kind + part: float(getattr(found[key], attribute))
+            kind + part: float(getattr(found[key], attribute)) if found else None
             for kind, key in _KINDS.items()
             for part, attribute in _PARTS.items()
         }
