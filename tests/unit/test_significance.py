@@ -50,6 +50,14 @@ def test_an_interval_holds_its_mean(values: list[float]) -> None:
         assert found.low - slack <= found.mean <= found.high + slack
 
 
+def test_bounds_are_those_of_95_percent() -> None:
+    found = interval([0.1, 0.2, 0.4, 0.8, 0.9, 0.3])
+    # BCa; percentiles are 0.217 and 0.683, and BCa is 0.267 and 0.667 at 90 %, 0.183 and 0.783 at 99 %.
+    assert (found.low, found.high) == (pytest.approx(0.2333, abs=5e-3), pytest.approx(0.7, abs=5e-3))
+    two = interval([0.6, 0.2])
+    assert (two.low, two.high) == (0.2, 0.6)
+
+
 def test_one_topic_has_no_interval_and_no_test() -> None:
     assert interval([2.0]).low is None
     assert compare({"a": 1.0}, {"a": 2.0}).t_test is None
