@@ -13,7 +13,7 @@ _NO_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over topics and its 95 % bootstrap interval (BCa); the bounds are None for fewer than two topics.
+    """A mean over topics and its 95 % bootstrap interval: BCa, for two topics percentile, for fewer none (None).
 
     Attributes:
         mean: over the topics that have a value.

@@ -46,7 +46,7 @@ def test_a_case_by_hand() -> None:
     # ALCE: 3 of 6 sentences; of 8 citations count: 1, both of the second, one of the third
     assert found["citation_recall_alce"] == 3 / 6
     assert found["citation_precision_alce"] == 4 / 8
-    # WikiGenBench: the first and the third; shares 1, 0, 1/2, 0, 0, 0; words 1 + 3 of 12: 1, 2, 3, 1, 1, 3
+    # WikiGenBench: the first and the third; shares 1, 0, 1/2, 0, 0, 0; words 1 + 3 of 1 + 2 + 3 + 1 + 1 + 3
     assert found["citation_recall_wikigenbench"] == 2 / 6
     assert found["citation_precision_wikigenbench"] == 1.5 / 6
     assert found["citation_rate_wikigenbench"] == 4 / 11

@@ -27,8 +27,8 @@ class CitationAlce:
 
     Recall is the share of all sentences whose citations, joined in order, support them; a sentence without citation is
     not supported. Precision is the share of all citations that count: those of a supported sentence which alone
-    support it, or without which the others no longer do. An article without sentence has neither, one without
-    citation no precision (ALCE's code gives it 0).
+    support it, or without which the others no longer do. An article without sentence or without any source has
+    neither, one without citation no precision (ALCE's code gives it 0).
 
     Departures: sentences are the article's own, cut by pysbd's rules instead of NLTK's; condition A of precision asks
     the same question as recall, where the official STORM code asks whether the source supports the claim *in part*.

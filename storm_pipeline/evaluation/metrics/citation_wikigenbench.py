@@ -22,7 +22,7 @@ class CitationWikiGenBench:
     Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over
     all sentences of the share of their citations that do, 0 for a sentence without citation (so that it never exceeds
     recall, as in the papers' tables). Rate is the share of the article's words that stand in sentences which count for
-    recall. An article without sentence has none of the three.
+    recall. An article without sentence or without any source has none of the three.
 
     Args:
         judge: says whether a passage supports a claim.

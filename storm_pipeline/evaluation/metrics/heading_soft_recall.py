@@ -79,7 +79,7 @@ class HeadingSoftRecall:
         self._clip = clip
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; None where people's article has no heading."""
+        """One score a case, in order; None where :func:`soft_recall` is."""
         return [{"heading_soft_recall": self._recall(case)} for case in cases]
 
     def _recall(self, case: Case) -> float | None:

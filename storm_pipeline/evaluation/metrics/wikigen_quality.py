@@ -65,7 +65,8 @@ class WikiGenQuality:
     against its own heading; one without text has 0 unasked. An article without text has no grades; one without
     headings has 0 for the outline unasked, and no focus.
 
-    Departures: the wording is ours; v1 gives no scale for the outline, ours has one.
+    Departures: the wording is ours; v1 gives no scale for the outline, ours has one. Focus is v1's: v2's is STORM's
+    rubric of relevance on the whole article, so its tables do not compare with ``focus_0_5``.
 
     Args:
         model: grades fluency and informativeness.
