@@ -10,14 +10,15 @@ import threading
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
-from storm_pipeline.text import MARKER, word_count, words
+from storm_pipeline.text import MARKER, has_word, word_count
 
 _CLOSERS = "\"'”’»›)]}」』】》〉）］"
 _CJK_END = "。！？｡"
 _SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
+_SOLID = re.compile(r"\S+")
 _STOP = re.compile(r"[.!?…](?!\w)")
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
 _OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
@@ -78,7 +79,7 @@ def is_complete(sentence: str) -> bool:
     stand), does not end in an abbreviation or half a date that announces more, and leaves no round bracket open.
     """
     plain = MARKER.sub("", sentence).strip()
-    if not _SENTENCE_END.search(plain) or not words(plain):
+    if not _SENTENCE_END.search(plain) or not has_word(plain):
         return False
     if _DANGLING.search(plain) or _DAY_MISSING.search(plain):
         return False
@@ -117,8 +118,8 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
 def _boundaries(line: str) -> list[int]:
     """Offsets in the line at which a new sentence begins, the line's start excluded."""
     masked = MARKER.sub(lambda found: " " * len(found[0]), line)
-    positions = [i for i, char in enumerate(masked) if not char.isspace()]
-    solid = "".join(masked[i] for i in positions)
+    positions = list(chain.from_iterable(range(*found.span()) for found in _SOLID.finditer(masked)))
+    solid = "".join(masked.split())
     tight = re.sub(r"\s+([.!?。！？])(?=\s|$)", r"\1", " ".join(masked.split()))
     ends = {found.end() for found in _CJK_BOUNDARY.finditer(solid)}
     ends.update(_sentence_ends(tight))
@@ -195,8 +196,8 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
     if not _SENTENCE_END.search(piece) or rest[0] in _CLOSERS.replace('"', "").replace("'", ""):
         return False
     if not gap:
-        return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and bool(words(rest))
-    if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not words(rest) or not words(piece):
+        return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and has_word(rest)
+    if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not has_word(rest) or not has_word(piece):
         return False
     return not (_ABBREVIATION.search(piece) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
 

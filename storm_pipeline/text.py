@@ -8,26 +8,35 @@ _NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\
 _NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
 _LABEL = rf"(?:(?:{_NOUNS})\b[.:]?\s*)?[#^]?"
 _BODY = rf"\s*{_LABEL}(?P<numbers>{_NUMBERS})\s*(?:†[^\]】［］\[]*)?"
+_OPENED = r"(?:(?<=\\)[\[［]|(?<=[\[［]))"
 
 MARKER = re.compile(
-    rf"""(?ix)
-    \\?[\[［]\s* \\?[\[［] {_BODY.replace("numbers", "double")} \\?[\]］]\s* \\?[\]］]
-    | \\?[\[［] {_BODY.replace("numbers", "single")} \\?[\]］]
-    | 【 {_BODY.replace("numbers", "lenticular")} 】
-    """
+    rf"""(?ix) [\\\[［【] (?:
+    {_OPENED}\s* \\?[\[［] {_BODY.replace("numbers", "double")} \\?[\]］]\s* \\?[\]］]
+    | {_OPENED} {_BODY.replace("numbers", "single")} \\?[\]］]
+    | (?<=【) {_BODY.replace("numbers", "lenticular")} 】
+    )"""
 )
 """A citation marker in model output: ``[1]``, ``[1, 2]``, ``[1–3]``, ``[[1]]``, ``[Source 1]``, ``【1】``.
 
-One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers.
+One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers. The pattern begins with one character of
+a set, so it is tried only where such a character stands.
 """
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
+_LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
+_BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 
 
 def words(text: str) -> list[str]:
     """The words of a text as written, without punctuation; each Han or kana character counts as one word."""
-    return (_ASCII_WORD if text.isascii() else _word_pattern()).findall(text)
+    return _word_in(text).findall(text)
+
+
+def has_word(text: str) -> bool:
+    """Whether a text has any :func:`words`."""
+    return _word_in(text).search(text) is not None
 
 
 def word_count(text: str) -> int:
@@ -114,8 +123,15 @@ def strip_thinking(text: str) -> str:
     return "".join(kept).strip()
 
 
+def _word_in(text: str) -> re.Pattern[str]:
+    """The cheapest pattern that finds the words of a text: English prose has dashes and curly quotes, and no marks."""
+    if text.isascii():
+        return _ASCII_WORD
+    return _any_word() if _BEYOND_LATIN.search(text) else _LATIN_WORD
+
+
 @functools.cache
-def _word_pattern() -> re.Pattern[str]:
+def _any_word() -> re.Pattern[str]:
     """Words: a Han or kana character; a number; or letters with their marks and inner apostrophes."""
     marks = "".join(chr(i) for i in range(0x300, 0x10000) if unicodedata.category(chr(i)) in {"Mn", "Mc"})
     han = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

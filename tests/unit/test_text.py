@@ -142,6 +142,15 @@ def test_words() -> None:
     assert t.word_count("東京 is big") == 4
 
 
+LATIN = st.text(st.sampled_from("aZ9é²ªºʼ’'‘“”–—…._,- \n\u200b\u2070"), max_size=20)
+
+
+@given(st.one_of(LATIN, st.text(st.characters(max_codepoint=0x20FF)), st.text()))
+def test_words_do_not_depend_on_what_else_a_text_holds(text: str) -> None:
+    assert t.words(f"{text} か") == [*t.words(text), "か"]
+    assert t.has_word(text) == bool(t.words(text))
+
+
 @pytest.mark.parametrize(
     ("sentence", "complete"),
     [
