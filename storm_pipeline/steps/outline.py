@@ -1,6 +1,7 @@
 """The outline: a draft from the topic alone, refined with the conversations (paper section 3.3)."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, ReplyError
@@ -9,7 +10,7 @@ from storm_pipeline.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.sentences import truncate_sentences
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Citation, Conversation, Outline, Snippet
+from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
 _TITLES = 1500
 """Characters of source titles shown when refining: what the sources are about is what sections can be filled with."""
@@ -96,14 +97,13 @@ def share_budget(conversations: Sequence[Conversation], words: int) -> str:
     Every conversation gets an equal share; what a short one leaves over goes to the longer ones. Within its share
     a conversation keeps all its questions that fit and as many whole sentences of each answer.
     """
-    texts = [_pairs(conversation) for conversation in conversations if conversation.turns]
-    lengths = [sum(word_count(q) + word_count(a) for q, a in pairs) for pairs in texts]
-    shares = _fair_shares(lengths, words)
-    return "\n\n".join(_fit(pairs, share) for pairs, share in zip(texts, shares, strict=True) if share)
+    told = [conversation.turns for conversation in conversations if conversation.turns]
+    shares = _fair_shares([sum(map(_length, turns)) for turns in told], words)
+    return "\n\n".join(_fit(turns, share) for turns, share in zip(told, shares, strict=True) if share)
 
 
-def _pairs(conversation: Conversation) -> list[tuple[str, str]]:
-    return [(turn.question, turn.answer_text) for turn in conversation.turns]
+def _length(turn: Turn) -> int:
+    return word_count(turn.question) + word_count(turn.answer_text)
 
 
 def _fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
@@ -116,13 +116,15 @@ def _fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _fit(pairs: Sequence[tuple[str, str]], budget: int) -> str:
-    shares = _fair_shares([word_count(q) + word_count(a) for q, a in pairs], budget)
+def _fit(turns: Sequence[Turn], budget: int) -> str:
+    shares = _fair_shares(list(map(_length, turns)), budget)
     lines = []
-    for (question, answer), share in zip(pairs, shares, strict=True):
-        room = share - word_count(question)
+    for turn, share in zip(turns, shares, strict=True):
+        room = share - word_count(turn.question)
         if room < 0:
             continue
-        told = truncate_sentences(answer, room)
-        lines.append(f"Writer: {question}" + (f"\nExpert: {told}" if told else ""))
+        sentences = [sentence.text for sentence in turn.answer] or [turn.answer_text]
+        ends = accumulate(map(word_count, sentences))
+        told = " ".join(sentence for sentence, end in zip(sentences, ends, strict=True) if end <= room)
+        lines.append(f"Writer: {turn.question}" + (f"\nExpert: {told}" if told else ""))
     return "\n".join(lines)
