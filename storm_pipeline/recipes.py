@@ -164,11 +164,14 @@ def _outlined(ctx: RunContext, topic: str, interviews: Callable[[], Conversation
     with Tasks() as tasks:
         draft = tasks.start(lambda: ctx.given.outline or draft_outline(ctx, topic))
         conversations = without_copies(ctx, interviews())
-        ctx.run.save_json("conversations.json", conversations)
         _require_sources(ctx, topic, conversations)
+        first = draft.result()
+        refined = tasks.start(lambda: ctx.given.outline or refine_outline(ctx, topic, first, conversations))
+        saved = tasks.start(ctx.run.save_json, "conversations.json", conversations)
         # Most headings stay: what the draft's sections need is indexed and embedded while the model refines.
-        tasks.start(gather_evidence, ctx, draft.result())
-        outline = ctx.given.outline or refine_outline(ctx, topic, draft.result(), conversations)
+        tasks.start(gather_evidence, ctx, first)
+        saved.result()
+        outline = refined.result()
     ctx.run.save_text("outline.md", outline_to_markdown(outline))
     return outline, conversations
 
