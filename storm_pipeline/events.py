@@ -1,7 +1,6 @@
 """What a run says while it goes: frozen events, and the sinks they flow into."""
 
 import contextvars
-import dataclasses
 import json
 import threading
 import time
@@ -187,7 +186,7 @@ class JsonLinesSink:
     def emit(self, event: Event) -> None:
         """Write and flush one line."""
         record = {"event": type(event).__name__, "at": round(time.time(), 3)}
-        self._stream.write(json.dumps(record | dataclasses.asdict(event), ensure_ascii=False) + "\n")
+        self._stream.write(json.dumps(record | vars(event), ensure_ascii=False) + "\n")
         self._stream.flush()
 
 

@@ -4,6 +4,7 @@ Ids depend on content alone, never on the order of arrival, so concurrent resear
 time.
 """
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -32,6 +33,7 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 
 
+@functools.lru_cache(maxsize=4096)
 def canonical_url(url: str) -> str:
     """One address for the many spellings of one page.
 
@@ -95,6 +97,7 @@ def _requoted(path: str) -> str:
     return "%2F".join(pieces)
 
 
+@functools.lru_cache(maxsize=1024)
 def normalised_text(text: str) -> str:
     """Text reduced to what decides sameness: NFKC, case-folded, white space collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

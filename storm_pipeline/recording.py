@@ -1,7 +1,7 @@
 """Searches and tables of contents, written down in the run's journal and served from it when the run is resumed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, fields
 from typing import Any
 
 from storm_pipeline.control import RunControl
@@ -21,6 +21,7 @@ _DECIDING = (
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings on which the result of a search depends, beside the engine."""
+_FIELDS = tuple(field.name for field in fields(Snippet))
 
 
 class RecordedSearch:
@@ -106,7 +107,7 @@ class RecordedSearch:
             tell(detail)
         record = {
             "query": query,
-            "snippets": [asdict(snippet) for snippet in snippets],
+            "snippets": [{name: getattr(snippet, name) for name in _FIELDS} for snippet in snippets],
             "lost": list(lost),
             "excluded": [asdict(one) for one in self._search.excluded if one not in before],
             "unread": {url: why for url, why in self._search.unread.items() if unread.get(url) != why},

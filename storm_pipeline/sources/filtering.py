@@ -131,7 +131,7 @@ class ReliableSearch:
         first = snippets[0]
         if truth and (reason := truth.recognise(first.url, first.title, _together(snippets))):
             return reason
-        if first.engine in self._trusted:
+        if self._judge.excludes_nothing or first.engine in self._trusted:
             return None
         verdict = self._judge.judge(first.url)
         return None if verdict.allowed else f"{verdict.status}: {verdict.reason}"
