@@ -24,8 +24,8 @@ _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
 _OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
 _PAIRED = re.compile(rf"[{re.escape(_OPENING + _CLOSING)}\"]")
 _STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
-_PLAIN_WORD = re.compile(r"[^\W\d_]{3,}")
-_YEAR_OR_BRACKET = re.compile(r"(?:[a-z]\s\d{4}|(?:[a-z]|\d{4})\))$")
+_PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{3,}")
+_YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
 # After these a full stop does not end the sentence when a number, a small letter or a bracket follows.
@@ -152,8 +152,8 @@ def _sentence_ends(tight: str) -> list[int]:
 def _surely_apart(tight: str) -> Iterator[str]:
     """Parts between which no rule is needed to tell that a sentence ends: pysbd is slow, and most ends are plain.
 
-    An end is plain where a stop follows a word of three letters or more that is no abbreviation, a year or a bracket,
-    a capital comes next, and no bracket or quotation mark is open.
+    An end is plain where a stop follows a word of three letters or more that is no abbreviation, a year, a bracket or a
+    quotation mark, a capital comes next, and no bracket or quotation mark is open.
     """
     start = 0
     for found in () if _SINGLE_QUOTE.search(tight) else _STOP_BEFORE_CAPITAL.finditer(tight):
@@ -169,7 +169,7 @@ def _is_plain_end(text: str) -> bool:
     word = text[text.rfind(" ") + 1 :]
     if _PLAIN_WORD.fullmatch(word):
         return word.casefold() not in _abbreviations()
-    return bool(_YEAR_OR_BRACKET.search(text))
+    return bool(_YEAR_OR_CLOSER.search(text))
 
 
 def _is_closed(text: str) -> bool:
