@@ -77,10 +77,11 @@ class ApiClient:
                 raise SettingsError(f"{service}: the value for {name} holds characters that no key has; copy it again")
         self._refusals = Refusals(service, remedies or {}, refusals)
         self._patience = patience or Patience()
-        self._gate = gate(service, urlsplit(address).netloc, rate or Rate())
+        rate = rate or Rate()
+        self._gate = gate(service, urlsplit(address).netloc, rate)
         self._max_bytes = max_bytes
         self._sleep = sleep
-        self._session = _session()
+        self._session = _session(rate.concurrent)
 
     def get_json(self, params: Params, path: str = "") -> Any:
         """The parsed JSON that a GET request is answered with.
@@ -222,12 +223,12 @@ def _is_cut_short(body: bytes, error: Exception) -> bool:
     return isinstance(error, ValueError) and text[:1] in b"{[" and (at_the_end or text[-1:] not in b"}]")
 
 
-def _session() -> "requests.Session":
+def _session(connections: int) -> "requests.Session":
     import requests
     from requests.adapters import HTTPAdapter
 
     session = requests.Session()
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=16))
+        session.mount(scheme, HTTPAdapter(pool_maxsize=connections))
     return session
