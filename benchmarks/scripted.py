@@ -109,7 +109,9 @@ def _mixed(text: str) -> str:
 
 def _lead(user: str, mark: str) -> str:
     article = user.split("\n", 2)[-1]
-    sentences = [f"{s.strip()}, says {mark}." for s in re.split(r"\.\s", article) if len(s.split()) > 4 and "#" not in s]
+    sentences = [
+        f"{s.strip()}, says {mark}." for s in re.split(r"\.\s", article) if len(s.split()) > 4 and "#" not in s
+    ]
     return " ".join(sentences[:5])
 
 
