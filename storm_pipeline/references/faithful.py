@@ -4,8 +4,11 @@ Likeness of meaning, by which support is judged, hardly sees a *not*, and takes 
 """
 
 import re
+from collections import Counter
 
 from storm_pipeline.references.support import numbers
+from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.text import words
 
 _DENIAL = re.compile(
     r"\bnot\b(?! only\b)|\b\w+n['’]t\b|\b(?:are|ca|did|do|does|had|has|have|is|should|was|were|would)nt\b|"
@@ -28,7 +31,8 @@ _PRAISE = re.compile(
 def says_the_same(new: str, old: str, *, known: str) -> bool:
     """Whether nothing shows that ``new`` says something else than ``old``.
 
-    It denies as often, praises only what is praised, asks nothing, and has no number of its own.
+    It denies as often, praises only what is praised, asks nothing, leaves names as they are and says none again, and has
+    no number of its own.
 
     Args:
         new: other words for a sentence.
@@ -39,8 +43,20 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
         denials(new) == denials(old)
         and (not _PRAISE.search(new) or bool(_PRAISE.search(old)))
         and not new.rstrip("\"'”’ ").endswith("?")
+        and not _mixes_names(new, old)
         and numbers(new) <= numbers(old) | numbers(known)
     )
+
+
+def _mixes_names(new: str, old: str) -> bool:
+    """Whether a name stands more often than before, which is how a small model ties things together, or as a noun."""
+    has, had = Counter(words(new)), Counter(words(old))
+    again = any(has[word] > max(1, had[word]) for word in has if _is_name(word))
+    return again or any(word not in has and word.casefold() in has for word in words(old)[1:] if _is_name(word))
+
+
+def _is_name(word: str) -> bool:
+    return not word[0].islower() and word.casefold() not in STOP_WORDS
 
 
 def denials(text: str) -> int:

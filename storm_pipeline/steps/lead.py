@@ -18,7 +18,7 @@ from storm_pipeline.types import Paragraph, Section, Sentence
 Taken = tuple[tuple[Paragraph, ...], tuple[Section, ...]]
 _LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
-MOST_MOVED = 3
+MOST_MOVED = 2
 """Sentences that sections give to the lead of an article written sentence by sentence."""
 _THE_SAME = 0.8
 """Cosine from which on two sentences say the same."""

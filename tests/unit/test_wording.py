@@ -60,6 +60,9 @@ def test_who_is_not_named_is_pointed_back_to(text: str, back: bool) -> None:
         ("He said the law doesn't hold.", "He said the law holds."),
         ("The abbot's tower had a significant impact.", "The abbot's tower had an impact."),
         ("A pivotal tower stands there.", "A tower stands there."),
+        ("A fresco by Raphael is a school of Athens.", "The School of Athens is a fresco by Raphael."),
+        ("Like Gothic and Baroque, it followed Gothic forms.", "It followed Gothic and preceded Baroque forms."),
+        ("It fell in the 14th, or in the 14th, century.", "It fell in the 14th century."),
         ("Protected since 1375555, the tower stands.", "The tower is protected and stands."),
         ("In the 8th season they asked: are you the one?", "In the 8th season they danced."),
     ],
@@ -76,6 +79,8 @@ def test_other_words_that_say_something_else(new: str, old: str) -> None:
         ("It is not only old but also high.", "It is both old and high."),
         ("The vital road was important.", "The important road was closed to all."),
         ("In 1402 the tower fell.", "The tower fell in that year."),
+        ("The Abbot's tower fell and the Abbot fled.", "As the Abbot fled, the tower of the Abbot fell."),
+        ("Raphael painted the School of Athens.", "It was painted by Raphael: the School of Athens."),
     ],
 )
 def test_other_words_that_say_the_same(new: str, old: str) -> None:
