@@ -24,7 +24,7 @@ _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
 _OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
 _PAIRED = re.compile(rf"[{re.escape(_OPENING + _CLOSING)}\"]")
 _STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
-_PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{3,}")
+_PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}")
 _YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
@@ -152,7 +152,7 @@ def _sentence_ends(tight: str) -> list[int]:
 def _surely_apart(tight: str) -> Iterator[str]:
     """Parts between which no rule is needed to tell that a sentence ends: pysbd is slow, and most ends are plain.
 
-    An end is plain where a stop follows a word of three letters or more that is no abbreviation, a year, a bracket or a
+    An end is plain where a stop follows a word of two letters or more that is no abbreviation, a year, a bracket or a
     quotation mark, a capital comes next, and no bracket or quotation mark is open.
     """
     start = 0

@@ -74,6 +74,20 @@ def solid(text: str) -> str:
         ("A hard\nwrapped line. And more.", ["A hard\nwrapped line.", "And more."]),
         ("One line\n\nanother", ["One line", "another"]),
         ("He said no. She left.", ["He said no.", "She left."]),
+        (
+            'He spoke of it. It was built in the 1980s, by UFA (a company). Films that "run". She is left-handed. So.',
+            [
+                "He spoke of it.",
+                "It was built in the 1980s, by UFA (a company).",
+                'Films that "run".',
+                "She is left-handed.",
+                "So.",
+            ],
+        ),
+        (
+            "That was in May 4, 1980. The Dr. Smith (UFA). It is.",
+            ["That was in May 4, 1980.", "The Dr. Smith (UFA).", "It is."],
+        ),
         ("Prof. Ȣ ȸ ran. Dr. Who fell.", ["Prof. Ȣ ȸ ran.", "Dr. Who fell."]),
         ("", []),
         (" \n ", []),
