@@ -31,7 +31,7 @@ _PRAISE = re.compile(
 def says_the_same(new: str, old: str, *, known: str) -> bool:
     """Whether nothing shows that ``new`` says something else than ``old``.
 
-    It denies as often, praises only what is praised, asks nothing, leaves names as they are and says none again, and has
+    It denies as often, praises only what is praised, asks nothing, leaves names as they are, says none again, and has
     no number of its own.
 
     Args:
