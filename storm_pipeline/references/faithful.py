@@ -17,13 +17,16 @@ _DENIAL = re.compile(
     r"un(?:available|certain|clear|common|known|likely|related))\b",
     re.I,
 )
+_ENDS = re.compile(r"\b(?:ended|ends|ceased|concluded)\b", re.I)
+_ENDS_OR_LASTS = re.compile(rf"{_ENDS.pattern}|\b(?:last(?:ed|ing|s)?|until|till)\b", re.I)
 _TURN = re.compile(
     r"\b(?:although|but|despite|except|formerly|however|originally|rather|though|unless|until|whereas|yet)\b", re.I
 )
 _PRAISE = re.compile(
     r"\b(?:captivating|crucial(?:ly)?|fascinating|iconic|importan(?:t|tly|ce)|impressive|influential|instrumental|"
-    r"invaluable|legendary|masterful|notabl[ey]|pivotal|poignant|profound(?:ly)?|prominent(?:ly)?|remarkabl[ey]|"
-    r"renowned|significan(?:t|tly|ce)|stunning|testament|unparalleled|vital|widely recogni[sz]ed)\b",
+    r"invaluable|legac(?:y|ies)|legendary|masterful|notabl[ey]|pivotal|poignant|profound(?:ly)?|prominent(?:ly)?|"
+    r"remarkabl[ey]|renowned|resonat(?:es?|ing)|significan(?:t|tly|ce)|stunning|testament|unparalleled|vital|"
+    r"widely recogni[sz]ed)\b",
     re.I,
 )
 
@@ -31,8 +34,8 @@ _PRAISE = re.compile(
 def says_the_same(new: str, old: str, *, known: str) -> bool:
     """Whether nothing shows that ``new`` says something else than ``old``.
 
-    It denies as often, praises only what is praised, asks nothing, leaves names as they are, says none again, and has
-    no number of its own.
+    It denies as often, praises only what is praised, ends only what ends, asks nothing, leaves names as they are, says
+    none of them again, and has no number of its own.
 
     Args:
         new: other words for a sentence.
@@ -42,6 +45,7 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
     return (
         denials(new) == denials(old)
         and (not _PRAISE.search(new) or bool(_PRAISE.search(old)))
+        and (not _ENDS.search(new) or bool(_ENDS_OR_LASTS.search(old)))
         and not new.rstrip("\"'”’ ").endswith("?")
         and not _mixes_names(new, old)
         and numbers(new) <= numbers(old) | numbers(known)

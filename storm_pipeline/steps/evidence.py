@@ -26,7 +26,7 @@ LEAST_FIT = 0.3
 a word. A share, since the range of cosines differs from embedder to embedder."""
 FITTING = 0.8
 """A section may take a fact whose fit to it is at least this share of that to the section it fits best."""
-ON_TOPIC = 0.5
+ON_TOPIC = 0.6
 """A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
 PASSAGE_ON_TOPIC = 0.3
 """A passage is about the topic if the mean cosine of its facts is at least this share of the best passage's."""

@@ -59,6 +59,11 @@ def test_who_is_not_named_is_pointed_back_to(text: str, back: bool) -> None:
         ("Kelp, an alga, lacks chloroplasts and is not a plant.", "Despite its chloroplasts kelp is not a plant."),
         ("He said the law doesn't hold.", "He said the law holds."),
         ("The abbot's tower had a significant impact.", "The abbot's tower had an impact."),
+        (
+            "The Reformation, which ended in the Renaissance, is old.",
+            "At the end of the Renaissance came the Reformation.",
+        ),
+        ("The abbot's legacy still resonates.", "The abbot was a saint."),
         ("A pivotal tower stands there.", "A tower stands there."),
         ("A fresco by Raphael is a school of Athens.", "The School of Athens is a fresco by Raphael."),
         ("Like Gothic and Baroque, it followed Gothic forms.", "It followed Gothic and preceded Baroque forms."),
@@ -75,6 +80,7 @@ def test_other_words_that_say_something_else(new: str, old: str) -> None:
     ("new", "old"),
     [
         ("The tower lacks a roof.", "The tower has no roof."),
+        ("The war ended in 1402.", "The war lasted until 1402."),
         ("No. 5 is the oldest house.", "The oldest house is No. 5."),
         ("It is not only old but also high.", "It is both old and high."),
         ("The vital road was important.", "The important road was closed to all."),
