@@ -18,8 +18,8 @@ class FindRepeated(dspy.Signature):
 
 class RewordSentence(dspy.Signature):
     """Say the same in other words: another sentence structure, other verbs, the same names, numbers and dates,
-    nothing added, nothing left out. Where the sentence says "it", "he" or "they", name what it is about. One
-    sentence, neutral, in the language of the original. Reply with the sentence alone.
+    nothing added, nothing left out, nothing praised. Where the sentence says "it", "he" or "they", name what it is
+    about. One sentence, neutral, in the language of the original. Reply with the sentence alone.
     """
 
     about: str = dspy.InputField()

@@ -16,7 +16,7 @@ from storm_pipeline.types import Sentence
 
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
-_TRIES = 4
+_TRIES = 3
 
 
 def serves(ctx: RunContext, text: str) -> bool:
