@@ -15,7 +15,7 @@ from storm_pipeline import __version__
 from storm_pipeline.assets import catalogue
 from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
 from storm_pipeline.evaluation.known_calibrations import known_calibration
-from storm_pipeline.evaluation.metrics.base import Measure, Metric
+from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.reporting import Judged, judged
 from storm_pipeline.experiments import work
@@ -28,7 +28,6 @@ _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
     "sacrebleu spacy flair"
 ).split()
-_BY_SUPPORT = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
 _EARLIER = "; earlier "
 _MEASURES = TypeAdapter(tuple[Measure, ...])
 _JUDGED = TypeAdapter(tuple[Judged, ...])
@@ -108,7 +107,7 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 
 
 def _judged(metric: Metric, resources: Resources) -> tuple[Judged, ...]:
-    by_support = metric.name in _BY_SUPPORT
+    by_support = isinstance(metric, JudgedMetric) and "judge" in dict(metric.rests_on)
     return judged(metric, known_calibration(resources.support_judge) if by_support else None)
 
 

@@ -6,6 +6,7 @@ Likeness of meaning, by which support is judged, hardly sees a *not*, and takes 
 import re
 from collections import Counter
 
+from storm_pipeline.references.prose import is_question
 from storm_pipeline.references.support import numbers
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.text import words
@@ -46,7 +47,7 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
         denials(new) == denials(old)
         and (not _PRAISE.search(new) or bool(_PRAISE.search(old)))
         and (not _ENDS.search(new) or bool(_ENDS_OR_LASTS.search(old)))
-        and not new.rstrip("\"'”’ ").endswith("?")
+        and not is_question(new)
         and not _mixes_names(new, old)
         and numbers(new) <= numbers(old) | numbers(known)
     )

@@ -53,12 +53,17 @@ def told_in(text: str) -> tuple[str, ...]:
         sentences = [_VERSE.sub("", s) for s in sentences]
     whole = [s for s in sentences if _SHORTEST <= word_count(s) <= _LONGEST and is_complete(s)]
     if whole:
-        return tuple(s for s in whole if not (_QUESTION.search(s) or _is_list(s) or _is_notice(s)))
+        return tuple(s for s in whole if not (is_question(s) or _is_list(s) or _is_notice(s)))
     bare = text.split()
     if len(bare) <= _LONGEST or not _LATIN.search(text):
         return (" ".join(bare[:_LONGEST]),) if bare else ()
     pieces = (" ".join(bare[i : i + _PIECE]) for i in range(0, len(bare) - _PIECE // 2, _PIECE))
     return tuple(piece for piece in pieces if _function_words(words(piece)) >= _PROSE and _BROKEN not in piece)
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends in a question mark, whatever dots, quotation marks and brackets stand behind it."""
+    return bool(_QUESTION.search(sentence))
 
 
 def _unmarked(sentence: str) -> str:

@@ -18,7 +18,7 @@ from storm_pipeline.types import Paragraph, Section, Sentence
 Taken = tuple[tuple[Paragraph, ...], tuple[Section, ...]]
 _LONGEST_ARTICLE = 3000
 """Words of the article shown to the writer of the lead."""
-MOST_MOVED = 2
+_MOST_MOVED = 2
 """Sentences that sections give to the lead of an article written sentence by sentence."""
 _THE_SAME = 0.8
 """Cosine from which on two sentences say the same."""
@@ -54,9 +54,9 @@ def take_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> Tak
         The lead, and the sections without what went there.
     """
     with ctx.events.in_stage("lead"):
-        fact = opening_fact(ctx, topic)
-        opening = [Sentence(fact.text, (fact.citation,))] if fact else []
-        told = list(in_own_words(ctx, opening, [fact] if fact else [], topic, alone=True))
+        facts = [fact for fact in (opening_fact(ctx, topic),) if fact]
+        opening = [Sentence(fact.text, (fact.citation,)) for fact in facts]
+        told = in_own_words(ctx, opening, facts, topic, alone=True)
         moved = _spare(ctx, topic, sections, told)
         left = tuple(_without(section, moved) for section in sections)
         return _paragraph(ctx, (*told, *moved)), left
@@ -86,7 +86,7 @@ def _spare(
     moved: list[Sentence] = []
     for section in sections:
         own = list(section.sentences())
-        if len(own) <= FEWEST_SENTENCES or len(moved) == MOST_MOVED:
+        if len(own) <= FEWEST_SENTENCES or len(moved) == _MOST_MOVED:
             continue
         vectors = ctx.store.embed([topic, *(s.text for s in own), *(s.text for s in (*opening, *moved))])
         likeness, said = vectors[1 : len(own) + 1] @ vectors[0], vectors[1 : len(own) + 1] @ vectors[len(own) + 1 :].T

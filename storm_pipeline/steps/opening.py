@@ -4,7 +4,7 @@ import re
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.alone import points_back, stands_alone
-from storm_pipeline.references.facts import Fact, facts_of, stem_set
+from storm_pipeline.references.facts import Fact, facts_of, shared_stems, stem_set
 
 _BEST_SOURCES = 3
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -26,8 +26,7 @@ def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
 
 def names(text: str, topic: str) -> bool:
     """Whether a text has at least half of the topic's content words."""
-    wanted = stem_set(topic)
-    return bool(wanted) and 2 * len(wanted & stem_set(text)) >= len(wanted)
+    return shared_stems(topic, text) >= 0.5
 
 
 def _may_open(text: str, topic: str) -> bool:
