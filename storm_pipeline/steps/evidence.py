@@ -83,9 +83,9 @@ def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
         return [SectionEvidence(section, ()) for section in outline.sections]
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
-    fit, about = _likeness(ctx, outline, facts)
+    fit, relevance = _likeness(ctx, outline, facts)
     sources = [fact.citation.source_id for fact in facts]
-    shared = _share_out(np.where(retrieved, fit, np.float32(-1)), about, ctx.settings.section_facts, sources)
+    shared = _share_out(np.where(retrieved, fit, np.float32(-1)), relevance, ctx.settings.section_facts, sources)
     return [
         SectionEvidence(section, _in_reading_order(facts, chosen))
         for section, chosen in zip(outline.sections, shared, strict=True)
@@ -115,11 +115,12 @@ def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple[Matrix, Matrix]:
-    """How much each fact fits each section (sections × facts), and how much it is about the topic (facts).
+    """How well each fact fits each section, and how relevant it is to it; both sections × facts.
 
     A fact's fit is its cosine to the section's heading and its nearest one, plus half of what sets it above the other
-    sections'. The headings are read without the topic, which would make every fact alike to every one of them. A lead
-    that is written from the body needs there what is about the topic alone: that fits any section somewhat.
+    sections'; its relevance is that plus half of the cosine to the topic. The headings are read without the topic,
+    which would make every fact alike to every one of them. A lead that is written from the body needs there what is
+    about the topic alone: then whatever is relevant fits.
     """
     vectors = ctx.store.embed([fact.in_context for fact in facts])
     titles = [[_without(outline.topic, title) for title in section.titles()] for section in outline.sections]
@@ -130,8 +131,9 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple
         rows.append((bare[0] + bare.max(axis=0)) / 2)
     likeness = np.asarray(rows, dtype=np.float32)
     about: Matrix = vectors @ ctx.store.embed([outline.topic])[0]
-    fit = likeness + (likeness - likeness.mean(axis=0)) / 2 + (0 if ctx.settings.by_sentence else about / 2)
-    return np.asarray(fit, dtype=np.float32), np.asarray(about, dtype=np.float32)
+    fit: Matrix = np.asarray(likeness + (likeness - likeness.mean(axis=0)) / 2, dtype=np.float32)
+    relevance: Matrix = np.asarray(fit + about / 2, dtype=np.float32)
+    return fit if ctx.settings.by_sentence else relevance, relevance
 
 
 def _without(topic: str, title: str) -> str:
@@ -140,22 +142,21 @@ def _without(topic: str, title: str) -> str:
     return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
 
 
-def _share_out(fit: Matrix, about: Matrix, limit: int, sources: Sequence[str]) -> list[list[int]]:
+def _share_out(fit: Matrix, relevance: Matrix, limit: int, sources: Sequence[str]) -> list[list[int]]:
     """Columns of the matrix given to its rows: in turns each section takes the fact that it needs most.
 
     A section may take what fits it well enough and no other section far better, and so much of each source; of that it
-    takes first what is about the topic too. So a section whose headings resemble everything does not starve its
-    neighbours.
+    takes the most relevant first. So a section whose headings resemble everything does not starve its neighbours.
 
     Args:
         fit: sections × facts.
-        about: how much each fact is about the topic.
+        relevance: sections × facts.
         limit: facts a section at most.
         sources: of each fact.
     """
     most = max(2, round(limit * PER_SOURCE))
     eligible = (fit >= LEAST_FIT * fit.max()) & (fit >= FITTING * fit.max(axis=0))
-    needs = zip(fit + about / 2, eligible, strict=True)
+    needs = zip(relevance, eligible, strict=True)
     wishes = [iter([i for i in np.argsort(-row, kind="stable") if ok[i]]) for row, ok in needs]
     chosen: list[list[int]] = [[] for _ in wishes]
     taken: set[int] = set()

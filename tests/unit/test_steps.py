@@ -196,9 +196,8 @@ MATRICES = st.integers(1, 5).flatmap(
 @given(MATRICES, st.integers(1, 5))
 def test_a_fact_is_shown_to_one_section_at_most(rows: list[list[float]], limit: int) -> None:
     fit = np.asarray(rows, dtype=np.float32)
-    about = np.zeros(fit.shape[1], dtype=np.float32)
     sources = [f"s{i % 4}" for i in range(fit.shape[1])]
-    chosen = _share_out(fit, about, limit, sources)
+    chosen = _share_out(fit, fit, limit, sources)
     most = max(2, round(limit / 3))
     assert all(sum(sources[i] == source for i in own) <= most for own in chosen for source in sources)
     flat = [i for own in chosen for i in own]
@@ -213,7 +212,7 @@ def test_nearness_to_the_topic_makes_no_fact_fit_a_section(rows: list[list[float
     fit = np.asarray(rows, dtype=np.float32)
     sources = [f"s{i}" for i in range(fit.shape[1])]
     indifferent, near = (
-        _share_out(fit, np.asarray(own[: fit.shape[1]], dtype=np.float32), fit.size, sources)
+        _share_out(fit, fit + np.asarray(own[: fit.shape[1]], dtype=np.float32), fit.size, sources)
         for own in ([0.0] * 12, about)
     )
     assert {i for own in near for i in own} == {i for own in indifferent for i in own}
