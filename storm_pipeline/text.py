@@ -24,6 +24,7 @@ a set, so it is tried only where such a character stands.
 """
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
@@ -96,8 +97,7 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 def tidy(text: str) -> str:
     """A text on one line: white space collapsed, control characters and lone surrogates removed."""
-    kept = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in {"Cc", "Cs"})
-    return " ".join(kept.split())
+    return " ".join(_NOT_TEXT.sub("", text).split())
 
 
 def strip_thinking(text: str) -> str:

@@ -72,12 +72,9 @@ class HashingEmbedder:
         """Vectors of shape (texts, dimension); a text without a word or mark gets the first axis."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            axes, signs = [], []
-            for piece in _PIECE.findall(text.casefold()):
-                places = _places(piece, self.dimension)
-                axes += places[0]
-                signs += places[1]
-            row[:] = np.bincount(axes, weights=signs, minlength=self.dimension)
+            if places := [_places(piece, self.dimension) for piece in _PIECE.findall(text.casefold())]:
+                counts = np.bincount(np.concatenate(places), minlength=2 * self.dimension)
+                row[:] = counts[self.dimension :] - counts[: self.dimension]
             if not row.any():
                 row[0] = 1.0
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -85,11 +82,11 @@ class HashingEmbedder:
 
 
 @lru_cache(maxsize=1 << 16)
-def _places(piece: str, dimension: int) -> tuple[list[int], list[float]]:
-    """Axes that a piece and its letter triples fall on, and whether each adds or takes away."""
+def _places(piece: str, dimension: int) -> npt.NDArray[np.intp]:
+    """Where a piece and its letter triples count: the axes they take from, then, behind these, those they add to."""
     parts = (piece, *(piece[i : i + 3] for i in range(len(piece) - 2)))
     codes = [zlib.crc32(part.encode("utf-8", "surrogatepass")) for part in parts]
-    return [(code >> 1) % dimension for code in codes], [1.0 if code & 1 else -1.0 for code in codes]
+    return np.array([(code >> 1) % dimension + (code & 1) * dimension for code in codes], dtype=np.intp)
 
 
 class SentenceTransformerEmbedder:
