@@ -36,6 +36,8 @@ PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5
 """A section with fewer gets a search of its own: the interviews passed it by."""
+GAP_DEPTH = 2
+"""Such a search looks so many times deeper than that of an interview: what lay on top was not enough."""
 FOR_A_GAP = 6
 """Of what such searches find, the snippets that are embedded for a section; the rest is found by its words."""
 
@@ -58,7 +60,7 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
     if not lacking:
         return list(evidence)
     queries = {f"{outline.topic} {_without(outline.topic, title)}": None for titles in lacking for title in titles}
-    found = search_all(ctx, list(queries))
+    found = search_all(ctx, list(queries), depth=GAP_DEPTH)
     for titles in lacking:
         ctx.store.add(nearest(found, f"{outline.topic} {' '.join(titles)}", FOR_A_GAP))
     leave_out_copies(ctx)

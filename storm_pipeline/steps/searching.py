@@ -21,12 +21,17 @@ class _Hits:
     seconds: float
 
 
-def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
+def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tuple[Snippet, ...]:
     """What these queries find, each text once, ranks interleaved; failures are recorded.
 
     It is the same whatever other threads have found meanwhile: what it holds goes into prompts.
+
+    Args:
+        ctx: the run.
+        queries: what to search for.
+        depth: times ``top_k`` results are asked for each, >= 1.
     """
-    found = parallel_map(lambda query: _search(ctx, query), queries, workers=len(queries))
+    found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
     ranked = [hits.snippets for hits in found]
     longest = max((len(snippets) for snippets in ranked), default=0)
     interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
@@ -49,14 +54,15 @@ def search_all(ctx: RunContext, queries: Sequence[str]) -> tuple[Snippet, ...]:
     return tuple(distinct.values())
 
 
-def _search(ctx: RunContext, query: str) -> _Hits:
+def _search(ctx: RunContext, query: str, depth: int) -> _Hits:
     def retried(reason: str, wait: float) -> None:
         ctx.events.emit(Retried(ctx.events.stage, ctx.search.name, reason, round(wait, 2)))
 
     start = time.monotonic()
     with gathering() as lost, telling_retries(retried):
         try:
-            snippets = tuple(s for s in ctx.search.search(query, ctx.settings.top_k) if s.url and s.text.strip())
+            results = ctx.search.search(query, depth * ctx.settings.top_k)
+            snippets = tuple(snippet for snippet in results if snippet.url and snippet.text.strip())
         except SearchError as error:
             ctx.events.failed(f"search for {query!r}", error)
             snippets = ()

@@ -11,6 +11,7 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.faithful import can_be_cut, says_the_same
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
+from storm_pipeline.steps.opening import names
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
 
@@ -42,7 +43,10 @@ def in_own_words(
 
 
 def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str) -> Sentence | None:
-    """The sentence in other words with the same citations, or None where no try is both new and still supported."""
+    """The sentence in other words with the same citations, or None where no try is both new and still supported.
+
+    What names the article's topic still has to: without it, a sentence tells of something else.
+    """
     cited = [fact for fact in facts if fact.citation in sentence.citations]
     own = [fact for fact in cited if fact.text == sentence.text] or cited
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
@@ -53,7 +57,9 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
             ctx.events.failed("rewording", error)
             return None
         told = [one.text for one in parse_cited(reply, ()).sentences]
-        if told and _is_better(told, sentence.text, facts) and _is_so(told[0], sentence.text, own, known):
+        if not told or (names(sentence.text, ctx.run.topic) and not names(told[0], ctx.run.topic)):
+            continue
+        if _is_better(told, sentence.text, facts) and _is_so(told[0], sentence.text, own, known):
             new = Sentence(told[0], sentence.citations)
             if not check_support([new], own, known=known, embed=ctx.store.embed).unsupported:
                 return new

@@ -193,6 +193,24 @@ def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_pa
     assert "https://temples.org" in [source.url for source in article.references]
 
 
+def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
+    asked: dict[str, int] = {}
+
+    class Mine:
+        name = "mine"
+
+        def search(self, query: str, k: int) -> list[Snippet]:
+            asked[query] = k
+            return list(world(query))[:k]
+
+    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
+    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    with FakeModel(answers) as server:
+        storm(server, tmp_path, search=Mine(), top_k=4).write("Silk Road")
+    assert asked.pop("Silk Road Monks and temples") == 8
+    assert {4} <= set(asked.values()) <= {4, 8}
+
+
 def test_of_what_such_a_search_finds_the_nearest_by_words_are_embedded(tmp_path: Path) -> None:
     seen: set[str] = set()
 
@@ -378,6 +396,26 @@ def test_a_copied_sentence_that_stands_twice_is_said_again_once(tmp_path: Path) 
         asked = [asked.messages for asked in server.of("RewordSentence")]
     assert asked
     assert len(asked) == len(set(asked))
+
+
+def test_other_words_that_no_longer_name_the_topic_are_refused(tmp_path: Path) -> None:
+    def turned(user: str) -> str:
+        return " ".join(reversed(user.rsplit("Sentence:", maxsplit=1)[-1].strip(" .").split())) + "."
+
+    def elsewhere(user: str) -> str:
+        return turned(user).replace("Road Silk", "ways")
+
+    written = []
+    for reworded in (turned, elsewhere):
+        with FakeModel({"RewordSentence": reworded}) as server:
+            try:
+                article = storm(server, tmp_path, writing="sentences").write("Silk Road")
+            except NothingFoundError:
+                written.append(0)
+            else:
+                written.append(len(list(article.sentences())))
+    assert written[0] >= 8
+    assert not written[1]
 
 
 def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> None:
