@@ -7,17 +7,16 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.alone import points_back, stands_alone
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.facts import Fact, stem_set
 from storm_pipeline.references.faithful import can_be_cut, says_the_same
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
-from storm_pipeline.steps.opening import names
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
 
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
-_TRIES = 3
+_TRIES = 4
 
 
 def serves(ctx: RunContext, text: str) -> bool:
@@ -45,11 +44,12 @@ def in_own_words(
 def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str) -> Sentence | None:
     """The sentence in other words with the same citations, or None where no try is both new and still supported.
 
-    What names the article's topic still has to: without it, a sentence tells of something else.
+    What it names of the article's topic and of its page's it must still name: Renaissance art is not the Renaissance.
     """
     cited = [fact for fact in facts if fact.citation in sentence.citations]
     own = [fact for fact in cited if fact.text == sentence.text] or cited
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
+    subject = stem_set(f"{ctx.run.topic} {about}") & stem_set(sentence.text)
     for _ in range(_TRIES):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
@@ -57,7 +57,7 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
             ctx.events.failed("rewording", error)
             return None
         told = [one.text for one in parse_cited(reply, ()).sentences]
-        if not told or (names(sentence.text, ctx.run.topic) and not names(told[0], ctx.run.topic)):
+        if not told or not subject <= stem_set(told[0]):
             continue
         if _is_better(told, sentence.text, facts) and _is_so(told[0], sentence.text, own, known):
             new = Sentence(told[0], sentence.citations)
