@@ -26,7 +26,7 @@ from fault_kinds import OK, Plan, Sent, sent_for
 from local_server import JsonHandler, LocalServer, completion, own_process
 from scripted import answered, mark_of, number_of, pages
 
-_HITS, _WORDS = 5, 20
+_HITS, _WORDS = 12, 20  # a page of results, more than any search asks for
 _GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()
 _PLACES = "Varn Oselle Kitta Marrow Dunmere Tolva Issel Brant Quill Harrow Selby Corvane".split()
 
