@@ -78,7 +78,7 @@ class Settings(BaseModel):
         description="Search engine, see `storm search engines`; auto: the first whose key is set, else one without a "
         "key where the network can be reached, else the embedded corpus.",
     )
-    top_k: int = Field(3, ge=1, le=50, description="Results a query.")
+    top_k: int = Field(3, ge=1, le=50, description="Results a query; twice as many for a section that lacks facts.")
     search_rate: float | None = Field(
         None, gt=0, le=1000, description="Searches a second at most; default: the engine's own rate."
     )

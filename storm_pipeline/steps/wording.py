@@ -57,9 +57,12 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
             ctx.events.failed("rewording", error)
             return None
         told = [one.text for one in parse_cited(reply, ()).sentences]
-        if not told or not subject <= stem_set(told[0]):
-            continue
-        if _is_better(told, sentence.text, facts) and _is_so(told[0], sentence.text, own, known):
+        if (
+            told
+            and subject <= stem_set(told[0])
+            and _is_better(told, sentence.text, facts)
+            and _is_so(told[0], sentence.text, own, known)
+        ):
             new = Sentence(told[0], sentence.citations)
             if not check_support([new], own, known=known, embed=ctx.store.embed).unsupported:
                 return new
