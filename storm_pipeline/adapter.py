@@ -4,8 +4,10 @@ Written for short prompts that share long prefixes: what never changes (instruct
 the prompt, the inputs follow in the order of the signature, and nothing comes after the last of them.
 """
 
+import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
@@ -13,12 +15,15 @@ import dspy
 import json_repair
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ValidationError, create_model
+from pydantic_core import from_json
 
 from storm_pipeline.text import strip_thinking
 
 T = TypeVar("T")
 _CONTROL = re.compile(r"<\|")
 _FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
+_DECODER = json.JSONDecoder(strict=False)
+_LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
 _LONGEST_REPLY = 50_000
 """Characters. A section of 5000 words has fewer; what is longer repeats itself, and would take minutes to cut up."""
 _SHOWN = 1000
@@ -150,18 +155,39 @@ def _closed(schema: Any) -> Any:
 def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
     start = text.find("{")
     try:
-        loaded = json_repair.loads(text[start:]) if start >= 0 else None
+        loaded, broken_off = _load(text[start:]) if start >= 0 else (None, False)
     except (ValueError, RecursionError) as error:
         raise _refused(signature, text, "the reply is nested too deeply") from error
     if not isinstance(loaded, dict):
         raise _refused(signature, text, "the reply is not a JSON object")
     try:
-        reply = _reply_type(signature).model_validate(loaded)
+        reply = _validated(signature, loaded, broken_off=broken_off)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise _refused(signature, text, f"{where}: {first['msg']}") from error
     return {name: getattr(reply, name) for name in signature.output_fields}
+
+
+def _load(text: str) -> tuple[Any, bool]:
+    """The object that a reply begins with, and whether it broke off there; then the value being written is left out."""
+    with suppress(ValueError):
+        return _DECODER.raw_decode(text)[0], False
+    with suppress(ValueError):
+        return from_json(_LAST_NUMBER.sub("", text), allow_partial=True), True
+    return json_repair.loads(text), False
+
+
+def _validated(signature: type[dspy.Signature], loaded: dict[str, Any], *, broken_off: bool) -> BaseModel:
+    """The reply; of one that broke off without the last item of its list, if that lacks what an item must have."""
+    form = _reply_type(signature)
+    try:
+        return form.model_validate(loaded)
+    except ValidationError:
+        last = next(reversed(loaded.values()), None)
+        if not broken_off or not isinstance(last, list) or not last:
+            raise
+        return form.model_validate(loaded | {next(reversed(loaded)): last[:-1]})
 
 
 def _refused(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:
