@@ -127,14 +127,19 @@ def has_names(text: str, source: str) -> bool:
     A name may end otherwise (Europe, European), and an acronym may stand for words of the source.
     """
     had = words(source)
-    openings = {_opening(word) for word in had}
+    lowered = {word.casefold() for word in had}
     initials = "".join(word[0] for word in had).casefold()
-    names = (word for word in words(text)[1:] if word[0].isupper() and word.casefold() not in STOP_WORDS)
-    return all(_opening(name) in openings or (name.isupper() and name.casefold() in initials) for name in names)
+    names = {word for word in words(text)[1:] if word[0].isupper() and word.casefold() not in STOP_WORDS}
+    return all(
+        any(_is_form(name.casefold(), word) for word in lowered) or (name.isupper() and name.casefold() in initials)
+        for name in names
+    )
 
 
-def _opening(word: str) -> str:
-    return word.casefold()[:_OF_A_NAME]
+def _is_form(name: str, word: str) -> bool:
+    """Whether two words in lower case begin alike, with half of the shorter one's letters at least."""
+    alike = max(_OF_A_NAME, (min(len(name), len(word)) + 1) // 2)
+    return name[:alike] == word[:alike]
 
 
 def numbers(text: str) -> set[str]:

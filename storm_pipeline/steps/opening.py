@@ -12,11 +12,12 @@ _DEFINITION = re.compile(r"([^,]+?)(?:,.*,)? (?:is|are|was|were) ")
 
 
 def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
-    """Of the best sources' facts that name the topic, one that says what it is, or else the nearest to it.
+    """Of its own page's and the best sources' facts that name the topic, one that says what it is, or else the nearest.
 
     None where no fact names it. Sections are not given this fact, and the lead opens with it.
     """
-    found = ctx.store.search_fused([topic], _BEST_SOURCES)
+    own = [snippet for source in ctx.store.sources() if _is_named(source.title, topic) for snippet in source.snippets]
+    found = dict.fromkeys([*own, *ctx.store.search_fused([topic], _BEST_SOURCES)])
     facts = [fact for snippet in found for fact in facts_of(snippet) if _may_open(fact.text, topic)]
     if not facts:
         return None
@@ -27,6 +28,11 @@ def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
 def names(text: str, topic: str) -> bool:
     """Whether a text has at least half of the topic's content words."""
     return shared_stems(topic, text) >= 0.5
+
+
+def _is_named(title: str, topic: str) -> bool:
+    """Whether a page's title is the topic, but for what stands in brackets."""
+    return stem_set(_BRACKETS.sub("", title)) == stem_set(topic)
 
 
 def _may_open(text: str, topic: str) -> bool:

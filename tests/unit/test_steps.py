@@ -224,6 +224,8 @@ def test_nearness_to_the_topic_makes_no_fact_fit_a_section(rows: list[list[float
         ("He died of tuberculosis in Norway.", True),
         ("Abel was a Danish physician.", False),
         ("The Norwegians remember him.", True),
+        ("Like all Norwegians and Mathematicians, he was poor.", True),
+        ("He was a Norwigean by birth.", False),  # a slip of the pen is no other form
         ("Abel (NTNU) is honoured.", True),
         ("In Oslo, The man was poor.", False),
         ("Danish he was.", True),  # what opens a sentence has a capital anyway
@@ -280,6 +282,17 @@ def test_an_article_opens_with_what_its_topic_is(text: str, opening: str) -> Non
     with closing(evidence.store):
         fact = opening_fact(evidence, "Silk Road")  # type: ignore[arg-type]
     assert fact.text.startswith(opening) if fact and opening else fact is None and not opening
+
+
+def test_a_page_named_as_the_topic_opens_the_article_though_others_name_it_more_often() -> None:
+    others = ("art", "food", "law")
+    pages = {f"Silk Road {other}": f"Silk Road {other} is the {other} of the Silk Road." for other in others}
+    own = "The Silk Road was a network of Eurasian trade routes, active from the second century to the fifteenth, long."
+    evidence = _Evidence(pages | {"Silk Road (route)": f"{own} It passed deserts, wells, inns."}, by_sentence=True)
+    with closing(evidence.store):
+        fact = opening_fact(evidence, "Silk Road")  # type: ignore[arg-type]
+    assert fact
+    assert fact.text == own
 
 
 @pytest.mark.parametrize("by_sentence", [True, False])
