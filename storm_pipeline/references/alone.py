@@ -29,7 +29,9 @@ _SPEAKS = re.compile(
 )
 """The first or second person: nobody knows any more who speaks. The I of a king is behind his name."""
 _BREAKS_OFF = re.compile(r"(?:…|\.\.)[\s\"'”’)\]]*$")
-_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_QUOTED = re.compile(r"[\"“„][^\"“”„]*[\"”“]")
+_HALF_QUOTED = re.compile(r"(?<!\d)\"|[“”„]")
+"""A quotation mark without its other one, which stands in another sentence; behind a digit it means inches."""
 _SHORTEST = 6
 """Words below which a sentence taken out of its text says too little."""
 
@@ -41,7 +43,8 @@ def points_back(text: str) -> bool:
 
 def stands_alone(text: str) -> bool:
     """Whether a sentence, but for whom or what it points back to, makes sense without its text and its writer."""
-    lacks = _LEANS.search(text) or _BREAKS_OFF.search(text) or _SPEAKS.search(_QUOTED.sub("", text))
+    bare = _QUOTED.sub("", text)
+    lacks = _LEANS.search(text) or _BREAKS_OFF.search(text) or _SPEAKS.search(bare) or _HALF_QUOTED.search(bare)
     return not lacks and word_count(text) >= _SHORTEST
 
 

@@ -6,6 +6,7 @@ Likeness of meaning, by which support is judged, hardly sees a *not*, and takes 
 import re
 from collections import Counter
 
+from storm_pipeline.references.facts import stem_set
 from storm_pipeline.references.prose import is_question
 from storm_pipeline.references.support import numbers
 from storm_pipeline.search.terms import STOP_WORDS
@@ -51,6 +52,18 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
         and not _mixes_names(new, old)
         and numbers(new) <= numbers(old) | numbers(known)
     )
+
+
+def names_the_subject(new: str, old: str, *, topic: str, title: str) -> bool:
+    """Whether ``new`` names what ``old`` names of the topic and of its page's title: Renaissance art is no Renaissance.
+
+    Of a name in the title one word will do: Copernicus is Nicolaus Copernicus.
+    """
+    capitals = {word for word in words(old) if word[0].isupper()}
+    names = stem_set(" ".join(word for word in words(title) if word in capitals)) - stem_set(topic)
+    had, has = stem_set(old), stem_set(new)
+    needed = had & stem_set(f"{topic} {title}") - names
+    return needed <= has and (not had & names or bool(has & names))
 
 
 def _mixes_names(new: str, old: str) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.alone import points_back, stands_alone
-from storm_pipeline.references.faithful import can_be_cut, says_the_same
+from storm_pipeline.references.faithful import can_be_cut, names_the_subject, says_the_same
 from storm_pipeline.steps.sections import in_paragraphs
 from storm_pipeline.types import Citation, Sentence
 
@@ -22,6 +22,10 @@ PLAIN = st.lists(st.sampled_from("alpha beta tower road river built stood silk".
         ("The road was built in the reign of Elizabeth I as a toll road.", True),
         ("In World War I he served as a pilot there.", True),
         ('The king said "we shall never give in" to his men.', True),
+        ('The abbot was called "the last of the builders" and „der Alte“ by “all of them”.', True),
+        ('The door of the tower is only 50" wide and low.', True),
+        ('The abbot was called "the last of the builders.', False),
+        ("Trained as a mason, he built” the tower of stone.", False),
         ("I keep hearing of it all the time now.", False),
         ("When I saw the house it was burning down.", False),
         ("You can see the tower from the hill above.", False),
@@ -91,6 +95,24 @@ def test_other_words_that_say_something_else(new: str, old: str) -> None:
 )
 def test_other_words_that_say_the_same(new: str, old: str) -> None:
     assert says_the_same(new, old, known="The year 1402")
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "title", "named"),
+    [
+        ("Salt art began here.", "Here began salt art.", "Salt art", True),
+        ("Salt began here.", "Here began salt art.", "Salt art", False),
+        ("Art began here.", "Here began salt art.", "Salt art", False),
+        ("Ibsen sold it.", "Henrik Ibsen sold salt.", "Henrik Ibsen", False),
+        ("Ibsen sold salt.", "Henrik Ibsen sold salt.", "Henrik Ibsen", True),
+        ("A writer sold salt.", "Henrik Ibsen sold salt.", "Henrik Ibsen", False),
+        ("Bergen sold salt.", "Bergen sold fish for salt.", "Fish of Bergen", False),
+        ("Salt was sold here.", "Nordic Salt was sold here.", "Nordic Salt", False),
+        ("Somebody sold it.", "He sold it.", "Henrik Ibsen", True),
+    ],
+)
+def test_other_words_name_the_subject(new: str, old: str, title: str, named: bool) -> None:
+    assert names_the_subject(new, old, topic="Salt", title=title) is named
 
 
 @given(PLAIN, PLAIN)
