@@ -24,6 +24,7 @@ _PARTS = {
     "section": "writing",
     "sections": "writing",
     "reworded": "writing",
+    "heading": "writing",
     "lead": "writing",
     "repetition": "polish",
 }

@@ -22,7 +22,7 @@ KINDS = (
 ANSWERED = frozenset({OK, "empty", "wrong form", "10 MB"})
 """After these the client of a language model holds a completion, however useless."""
 _TEN_MEGABYTES = 10 * 2**20
-_TEXTS = frozenset({"question", "answer", "section", "lead", "reworded"})
+_TEXTS = frozenset({"question", "answer", "section", "heading", "lead", "reworded"})
 """Kinds of calls that are answered in prose; the others want one JSON object."""
 _NO_PROSE = (
     "<think>The user wants an answer. Let me go through what is given, one by one, before I begin to write it",

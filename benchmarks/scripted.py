@@ -128,6 +128,7 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("Improve the outline", "outline", _outline),
     ("Write the outline", "draft outline", _outline),
     ("Write one section", "section", _from_facts(8)),
+    ("Write the heading", "heading", lambda *_: "Further history"),
     ("Write the opening", "lead", _lead),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),

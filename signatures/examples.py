@@ -133,6 +133,24 @@ LEAD = [
     )
 ]
 
+HEADING = [
+    dspy.Example(
+        topic="Lake Orrin",
+        sentences="In most winters the lake is under ice from December on.\nFog lies over it on one morning in three.",
+        heading="Climate",
+    ),
+    dspy.Example(
+        topic="Orrin Line",
+        sentences="The trains carried slate from the quarries to the port.\nMilk and mail travelled with them.",
+        heading="Goods carried",
+    ),
+    dspy.Example(
+        topic="Char",
+        sentences="Dams keep the fish from the streams in which they spawn.\nNets with narrow meshes take the young.",
+        heading="Causes of decline",
+    ),
+]
+
 REPEATED = [
     dspy.Example(
         pairs="1. Work on the dam began in 1931. / The dam was begun in 1931.\n"

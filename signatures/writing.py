@@ -53,6 +53,16 @@ class WriteFromMemory(dspy.Signature):
     text: str = dspy.OutputField()
 
 
+class NameSection(dspy.Signature):
+    """Write the heading of a section of an encyclopedia article: one to four words that say what its sentences are
+    about, without the article's topic. Reply with the heading alone.
+    """
+
+    topic: str = dspy.InputField()
+    sentences: str = dspy.InputField()
+    heading: str = dspy.OutputField()
+
+
 class WriteLead(dspy.Signature):
     """Write the opening of an encyclopedia article: what the topic is, then the most important points of the
     article below, in three to six plain sentences, neutral, without headings or lists. Say nothing that the

@@ -74,6 +74,9 @@ class Programs:
     memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, ample=1500))
     section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION, ample=700))
     lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
+    heading: Program = field(
+        default_factory=partial(Program, writing.NameSection, examples.HEADING, ample=20, steady=True)
+    )
     repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, ample=200))
     reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, ample=160))
 

@@ -97,6 +97,7 @@ def default_answers() -> dict[str, Answer]:
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
         "WriteSection": lambda user: from_facts(user, 6),
         "WriteLead": lambda user: " ".join(re.findall(r"(About [^.]+\.)", user.split("Article:")[-1])[:3]),
+        "NameSection": "Further history",
         "FindRepeated": json.dumps({"repeated": []}),
         "RewordSentence": lambda user: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
     }

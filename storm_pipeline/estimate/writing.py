@@ -18,6 +18,8 @@ _WORDS_A_SENTENCE = 20
 _TOKENS_A_WORD = 1.45
 """Of a section, its citation markers included."""
 _TOKENS_A_PAIR = 3
+_HEADING = 6
+"""Tokens of a heading."""
 _REWORDED = 40
 """Tokens of a sentence said again."""
 
@@ -27,6 +29,7 @@ def sections(run: Run, material: Material) -> Iterator[Asked]:
     if run.settings.by_sentence:
         where = f"at most {count(run.settings.max_sections, 'section')}, "
         yield _by_sentence(run, run.sections, material(run), where)
+        yield _headings(run, run.sections, material(run))
         return
     shown, most = material(run), run.settings.section_words
     inputs = [_section(run, shown, mark) for mark in "ab"]
@@ -41,6 +44,7 @@ def outlined_article(run: Run, material: Material, share: Material) -> Iterator[
     if run.settings.by_sentence:
         filled = max(1, min(run.sections, facts_of(run, run.pages) // FEWEST_FACTS))
         yield _by_sentence(run, filled, share(run), "in sections that the few sources can fill, ")
+        yield _headings(run, filled, share(run))
         return
     yield from _article(run, material(run), outline_text(run), run.sections)
 
@@ -102,6 +106,15 @@ def _article(run: Run, shown: Shown, outline: str, room: int) -> Iterator[Asked]
     reply = _TOKENS_A_WORD * words * run.course.written
     yield Ask("article", "writer", "article", 1, measure(run.programs.article, inputs, inputs), reply)
     yield _copies(run, "article", words)
+
+
+def _headings(run: Run, number: int, shown: Shown) -> Ask:
+    """A heading for each section that was written, to be compared with the planned one."""
+    sentences = min(shown.number, math.ceil(run.settings.section_words / run.course.sentence))
+    inputs = {"topic": run.topic, "sentences": "\n".join([filler(run.course.fact, "s")] * sentences)}
+    return Ask(
+        "sections", "writer", "heading", number, measure(run.programs.heading, inputs, inputs), run.reply(_HEADING)
+    )
 
 
 def _by_sentence(run: Run, number: int, shown: Shown, where: str, room: int = 1) -> Ask:

@@ -5,7 +5,7 @@ retrieve is shown to one of them alone, so most repetition never arises.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.facts import Fact, facts_of, nearest, shared_stems, stem_set
+from storm_pipeline.references.facts import Fact, facts_of, nearest, shared_stems
+from storm_pipeline.steps.headings import without_topic
 from storm_pipeline.steps.keeping_out import leave_out_copies
 from storm_pipeline.steps.opening import names, opening_fact
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.wording import serves
-from storm_pipeline.types import Heading, Outline
+from storm_pipeline.types import Heading, Outline, Snippet
 
 Matrix = npt.NDArray[np.float32]
 LEAST_FIT = 0.3
@@ -38,7 +39,7 @@ FEW_FACTS = 5
 """A section with fewer gets a search of its own: the interviews passed it by."""
 GAP_DEPTH = 2
 """Such a search looks so many times deeper than that of an interview: what lay on top was not enough."""
-FOR_A_GAP = 6
+FOR_A_GAP = 10
 """Of what such searches find, the snippets that are embedded for a section; the rest is found by its words."""
 
 
@@ -59,12 +60,21 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
     lacking = [own.heading.titles() for own in evidence if len(own.facts) < FEW_FACTS]
     if not lacking:
         return list(evidence)
-    queries = {f"{outline.topic} {_without(outline.topic, title)}": None for titles in lacking for title in titles}
+    queries = {f"{outline.topic} {without_topic(outline.topic, title)}": None for titles in lacking for title in titles}
     found = search_all(ctx, list(queries), depth=GAP_DEPTH)
     for titles in lacking:
-        ctx.store.add(nearest(found, f"{outline.topic} {' '.join(titles)}", FOR_A_GAP))
+        ctx.store.add(_for_a_gap(outline.topic, titles, found))
     leave_out_copies(ctx)
     return gather_evidence(ctx, outline)
+
+
+def _for_a_gap(topic: str, titles: Iterable[str], found: Sequence[Snippet]) -> list[Snippet]:
+    """What of a search is nearest to a section's headings; what names the topic before all else."""
+    need = f"{topic} {' '.join(titles)}"
+    named = [snippet for snippet in found if names(f"{snippet.title} {snippet.text}", topic)]
+    near = nearest(named, need, FOR_A_GAP)
+    others = (snippet for snippet in found if snippet not in named)
+    return near + nearest(others, need, FOR_A_GAP - len(near))
 
 
 def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:
@@ -125,7 +135,7 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple
     about the topic alone: then whatever is relevant fits.
     """
     vectors = ctx.store.embed([fact.in_context for fact in facts])
-    titles = [[_without(outline.topic, title) for title in section.titles()] for section in outline.sections]
+    titles = [[without_topic(outline.topic, title) for title in section.titles()] for section in outline.sections]
     ctx.store.embed(list(chain(*titles)))  # as above
     rows = []
     for own in titles:
@@ -136,12 +146,6 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple
     fit: Matrix = np.asarray(likeness + (likeness - likeness.mean(axis=0)) / 2, dtype=np.float32)
     relevance: Matrix = np.asarray(fit + about / 2, dtype=np.float32)
     return fit if ctx.settings.by_sentence else relevance, relevance
-
-
-def _without(topic: str, title: str) -> str:
-    """The title without the topic's words; as it is, if there are no others."""
-    wanted = stem_set(topic)
-    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
 
 
 def _share_out(fit: Matrix, relevance: Matrix, limit: int, sources: Sequence[str]) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from storm_pipeline.concurrency import parallel_map
@@ -14,7 +15,8 @@ from storm_pipeline.references.support import check_support
 from storm_pipeline.runs import slug
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.steps.evidence import SectionEvidence
-from storm_pipeline.steps.wording import in_own_words
+from storm_pipeline.steps.headings import fitting_heading
+from storm_pipeline.steps.wording import TRIES, in_own_words
 from storm_pipeline.text import foreign_script_share, word_count
 from storm_pipeline.types import Heading, Outline, Paragraph, Section, Sentence
 
@@ -24,6 +26,8 @@ _EMPHASIS = re.compile(r"(\*\*|__|\*)(\S(?:.*?\S)?)\1")
 _FOREIGN = 0.05
 """Share of letters in a script that neither topic nor facts use, above which a sentence is dropped."""
 _FEWEST_FACTS = 2
+_FEW_FACTS = 4
+"""Facts up to which a section can spare none: other words for them are sought twice as long."""
 FEWEST_SENTENCES = 2
 """A heading over a single sentence promises more than it holds."""
 _PARAGRAPH = 3
@@ -40,7 +44,17 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Section
         written = parallel_map(
             lambda numbered: _write(ctx, outline, *numbered), enumerate(evidence, 1), workers=len(evidence)
         )
-        return tuple(section for section in written if section is not None)
+        return _told_apart(evidence, written)
+
+
+def _told_apart(evidence: Sequence[SectionEvidence], written: Sequence[Section | None]) -> tuple[Section, ...]:
+    """The sections that there are; of two that came to one heading the second has its planned one again."""
+    sections: dict[str, Section] = {}
+    for own, section in zip(evidence, written, strict=True):
+        if section is not None:
+            heading = own.heading.title if section.heading.casefold() in sections else section.heading
+            sections[heading.casefold()] = replace(section, heading=heading)
+    return tuple(sections.values())
 
 
 def _write(ctx: RunContext, outline: Outline, number: int, evidence: SectionEvidence) -> Section | None:
@@ -81,8 +95,12 @@ def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -
         if room > 0 or not told:
             told.append(fact)
     copies = [Sentence(fact.text, (fact.citation,)) for fact in told]
-    reworded = in_own_words(ctx, copies, told, _known(outline, evidence), alone=True)
-    return Section(evidence.heading.title, in_paragraphs(reworded))
+    tries = 2 * TRIES if len(told) <= _FEW_FACTS else TRIES
+    reworded = in_own_words(ctx, copies, told, _known(outline, evidence), alone=True, tries=tries)
+    title = evidence.heading.title
+    if len(reworded) >= FEWEST_SENTENCES and evidence.heading in outline.sections:
+        title = fitting_heading(ctx, outline, evidence.heading, reworded)
+    return Section(title, in_paragraphs(reworded))
 
 
 def in_paragraphs(sentences: Sequence[Sentence]) -> tuple[Paragraph, ...]:

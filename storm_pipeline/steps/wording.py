@@ -7,8 +7,8 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.alone import points_back, stands_alone
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import Fact, stem_set
-from storm_pipeline.references.faithful import can_be_cut, says_the_same
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.faithful import can_be_cut, names_the_subject, says_the_same
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
@@ -16,7 +16,8 @@ from storm_pipeline.types import Sentence
 
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
-_TRIES = 4
+TRIES = 4
+"""How often other words for a sentence are asked for."""
 
 
 def serves(ctx: RunContext, text: str) -> bool:
@@ -25,7 +26,13 @@ def serves(ctx: RunContext, text: str) -> bool:
 
 
 def in_own_words(
-    ctx: RunContext, sentences: Sequence[Sentence], facts: Sequence[Fact], known: str, *, alone: bool = False
+    ctx: RunContext,
+    sentences: Sequence[Sentence],
+    facts: Sequence[Fact],
+    known: str,
+    *,
+    alone: bool = False,
+    tries: int = TRIES,
 ) -> tuple[Sentence, ...]:
     """Reword each sentence that shares a longer run of words with a fact; what stays a copy is dropped and counted.
 
@@ -33,7 +40,7 @@ def in_own_words(
     """
     due = (s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and points_back(s.text)))
     copied = list(dict.fromkeys(due))
-    new = parallel_map(lambda s: _reword(ctx, s, facts, known), copied, workers=len(copied))
+    new = parallel_map(lambda s: _reword(ctx, s, facts, known, tries), copied, workers=len(copied))
     reworded = dict(zip(copied, new, strict=True))
     done = sum(sentence is not None for sentence in reworded.values())
     ctx.events.count(reworded=done, dropped_faulty=len(copied) - done)
@@ -41,16 +48,12 @@ def in_own_words(
     return tuple(s for s in told if s is not None)
 
 
-def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str) -> Sentence | None:
-    """The sentence in other words with the same citations, or None where no try is both new and still supported.
-
-    What it names of the article's topic and of its page's it must still name: Renaissance art is not the Renaissance.
-    """
+def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str, tries: int) -> Sentence | None:
+    """The sentence in other words with the same citations, or None where no try is both new and still supported."""
     cited = [fact for fact in facts if fact.citation in sentence.citations]
     own = [fact for fact in cited if fact.text == sentence.text] or cited
     about = "; ".join(dict.fromkeys(fact.title for fact in own))
-    subject = stem_set(f"{ctx.run.topic} {about}") & stem_set(sentence.text)
-    for _ in range(_TRIES):
+    for _ in range(tries):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
         except ModelError as error:
@@ -59,7 +62,7 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
         told = [one.text for one in parse_cited(reply, ()).sentences]
         if (
             told
-            and subject <= stem_set(told[0])
+            and names_the_subject(told[0], sentence.text, topic=ctx.run.topic, title=about)
             and _is_better(told, sentence.text, facts)
             and _is_so(told[0], sentence.text, own, known)
         ):

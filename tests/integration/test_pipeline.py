@@ -211,7 +211,7 @@ def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
     assert {4} <= set(asked.values()) <= {4, 8}
 
 
-def test_of_what_such_a_search_finds_the_nearest_by_words_are_embedded(tmp_path: Path) -> None:
+def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedded(tmp_path: Path) -> None:
     seen: set[str] = set()
 
     class Counting(HashingEmbedder):
@@ -223,7 +223,12 @@ def test_of_what_such_a_search_finds_the_nearest_by_words_are_embedded(tmp_path:
         told = f"Monks carried belief number {i} along the Silk Road. Monks built temple {i} by an oasis."
         return Snippet(f"https://temples.org/{i}", f"Monks {i}", told)
 
-    many = [temple(i) for i in range(3 * FOR_A_GAP)]
+    def elsewhere(i: int) -> Snippet:
+        told = f"Monks and temples of valley {i} are monks and temples, and temples have monks."
+        return Snippet(f"https://valleys.org/{i}", "Monks and temples", told)
+
+    temples = [temple(i) for i in range(2 * FOR_A_GAP)]
+    many = [snippet for i, own in enumerate(temples) for snippet in (elsewhere(i), own)]
 
     def engine(query: str) -> list[Snippet]:
         return many if query == "Silk Road Monks and temples" else list(world(query))
@@ -235,6 +240,7 @@ def test_of_what_such_a_search_finds_the_nearest_by_words_are_embedded(tmp_path:
         article = storm(server, tmp_path, **settings).write("Silk Road")
     assert [section.heading for section in article.sections] == ["Goods", "Routes", "Monks and temples"]
     assert len({snippet.text for snippet in many} & seen) == FOR_A_GAP
+    assert len({snippet.text for snippet in temples} & seen) == FOR_A_GAP
 
 
 def test_a_repeated_question_ends_the_conversation(tmp_path: Path) -> None:
@@ -428,6 +434,20 @@ def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> Non
     assert len({s.text for s in [*body, *lead]}) == len([*body, *lead])
     assert all(len(list(section.sentences())) >= 2 for section in article.sections)
     assert markers_resolve(article)
+
+
+def test_a_section_is_renamed_where_its_heading_says_little_of_it(tmp_path: Path) -> None:
+    outline = {
+        "sections": [
+            {"title": title, "subsections": []} for title in ("Weaving in old days", "Weaving in new times", "Goods")
+        ]
+    }
+    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    with FakeModel(answers | {"NameSection": "Legacy, museums, songs, herders"}) as server:
+        article = storm(server, tmp_path, writing="sentences").write("Silk Road")
+    headings = [section.heading for section in article.sections]
+    assert headings == ["Weaving in old days", "Legacy, museums, songs, herders", "Goods"]
+    assert "## Legacy, museums, songs, herders" in article.to_markdown()
 
 
 def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:

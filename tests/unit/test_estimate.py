@@ -94,7 +94,8 @@ def test_calls_follow_the_settings() -> None:
 def test_ways_of_writing_ask_for_different_things() -> None:
     whole, by_sentence = of(), of(writing="sentences")
     assert {r.program for r in whole.rows if r.stage in ("sections", "lead")} == {"section", "lead", "reword"}
-    assert {r.program for r in by_sentence.rows if r.stage in ("sections", "lead")} == {"reword"}
+    assert {r.program for r in by_sentence.rows if r.stage in ("sections", "lead")} == {"reword", "heading"}
+    assert row(by_sentence, "heading").calls == row(whole, "section").calls
     assert row(by_sentence, "reword", "sections").calls.likely > row(whole, "section").calls.likely
     shorter = of(writing="sentences", section_words=40)
     assert row(shorter, "reword", "sections").calls.high < row(by_sentence, "reword", "sections").calls.high
@@ -175,7 +176,7 @@ def test_what_each_recipe_asks() -> None:
 
 def test_sentence_by_sentence_every_recipe_with_sources_says_their_sentences_again() -> None:
     for recipe in ("rag", "orag", "rprr"):
-        assert programs(recipe, writing="sentences") == {"outline": ["plan"], "sections": ["reword"]}
+        assert programs(recipe, writing="sentences") == {"outline": ["plan"], "sections": ["reword", "heading"]}
     assert programs("rr", writing="sentences") == {"sections": ["reword"]}
     assert programs("storm-no-outline", writing="sentences")["sections"] == ["reword"]
     assert programs("direct", writing="sentences") == programs("direct")
@@ -318,7 +319,7 @@ def test_bounds_are_those_of_the_steps() -> None:
     assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
     assert writing.UNTITLED_SECTIONS == whole.SECTIONS
     assert material.FEWEST_FACTS == written._FEWEST_FACTS
-    assert courses.LONG.tries <= wording._TRIES
+    assert courses.LONG.tries <= wording.TRIES
     assert courses.SHORT.sentence > wording.LONGEST_RUN
 
 

@@ -1,12 +1,14 @@
 """Pure parts of the steps: budgets, facts, support, evidence. Whole runs are in tests/integration/test_pipeline.py."""
 
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storm_pipeline.programs import Program, Programs
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.references.facts import Fact, facts_of, nearest, nearest_facts, numbered
 from storm_pipeline.references.store import ReferenceStore
@@ -14,11 +16,13 @@ from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import split_sentences
 from storm_pipeline.settings import Settings
 from storm_pipeline.steps.conversations import history
-from storm_pipeline.steps.evidence import _share_out, gather_evidence
+from storm_pipeline.steps.evidence import SectionEvidence, _share_out, gather_evidence
+from storm_pipeline.steps.headings import fitting_heading
 from storm_pipeline.steps.opening import opening_fact
 from storm_pipeline.steps.outline import share_budget
+from storm_pipeline.steps.sections import _told_apart
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
+from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Section, Sentence, Snippet, Turn
 
 EMBED = HashingEmbedder().embed
 WORDS = st.lists(
@@ -293,6 +297,48 @@ def test_a_page_named_as_the_topic_opens_the_article_though_others_name_it_more_
         fact = opening_fact(evidence, "Silk Road")  # type: ignore[arg-type]
     assert fact
     assert fact.text == own
+
+
+class _Named(_Evidence):
+    """As much of a run as another heading needs; the model tells the one given."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__({}, by_sentence=True)
+        self.programs = Programs()
+        self._told = told
+
+    def ask(self, role: str, program: Program, *, topic: str, sentences: str) -> SimpleNamespace:
+        assert (role, program, topic) == ("writer", self.programs.heading, "Silk Road")
+        assert "salt" in sentences
+        return SimpleNamespace(heading=self._told)
+
+
+@pytest.mark.parametrize(
+    ("planned", "told", "heading"),
+    [
+        ("Legacy", "Salt wells", "Salt wells"),
+        ("Legacy", '## "The salt wells of the Silk Road".', "Salt wells"),
+        ("Salt and wells", "Salt", "Salt and wells"),  # the planned one fits well
+        ("Legacy", "Silk Road", "Legacy"),
+        ("Legacy", "Wells", "Legacy"),  # another section's
+        ("Legacy", "References", "Legacy"),
+        ("Legacy", "Music", "Legacy"),
+        ("Legacy", "The sentences are about the wells of salt and about salt", "Legacy"),
+        ("Legacy", "", "Legacy"),
+    ],
+)
+def test_a_heading_that_says_nothing_of_its_section_gives_way(planned: str, told: str, heading: str) -> None:
+    run = _Named(told)
+    outline = Outline("Silk Road", (Heading(planned), Heading("Wells")))
+    sentences = [Sentence("The salt wells gave salt."), Sentence("Of all wells the salt wells were deepest.")]
+    with closing(run.store):
+        assert fitting_heading(run, outline, outline.sections[0], sentences) == heading  # type: ignore[arg-type]
+
+
+def test_two_sections_do_not_come_to_one_heading() -> None:
+    planned = [SectionEvidence(Heading(title), ()) for title in ("Legacy", "Camels", "Trade", "Law")]
+    headings = _told_apart(planned, [Section("Wells"), None, Section("wells"), Section("Law")])
+    assert [section.heading for section in headings] == ["Wells", "Trade", "Law"]
 
 
 @pytest.mark.parametrize("by_sentence", [True, False])

@@ -1,0 +1,61 @@
+"""Headings that say what their sections are about, where those are written sentence by sentence.
+
+A plan may have a place for what the sources do not tell. What comes nearest to it then stands under its heading.
+"""
+
+from collections.abc import Sequence
+from itertools import dropwhile
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelError
+from storm_pipeline.outlines import outline_from_headings
+from storm_pipeline.references.facts import stem_set
+from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.types import Heading, Outline, Sentence
+
+_FAR_BETTER = 2.0
+"""Times as well as the planned heading another must fit the sentences to replace it."""
+_LONGEST = 5
+"""Words of a heading that a model gives."""
+
+
+def without_topic(topic: str, title: str) -> str:
+    """The title without the topic's words; as it is, if there are no others."""
+    wanted = stem_set(topic)
+    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
+
+
+def fitting_heading(ctx: RunContext, outline: Outline, heading: Heading, sentences: Sequence[Sentence]) -> str:
+    """The planned heading, or the one that the model gives to the sentences if that fits them far better.
+
+    A heading fits by the mean cosine of the sentences to it, or to the nearest of those below it. Where the model fails
+    the planned one stays, and that is recorded.
+
+    Raises:
+        ModelAuthError: the endpoint refuses the key.
+    """
+    texts = [sentence.text for sentence in sentences]
+    try:
+        told = ctx.ask("writer", ctx.programs.heading, topic=outline.topic, sentences="\n".join(texts)).heading
+    except ModelError as error:
+        ctx.events.failed(f"another heading for section {heading.title!r}", error)
+        return heading.title
+    new = _usable(outline, told)
+    if not new:
+        return heading.title
+    planned = [without_topic(outline.topic, title) for title in heading.titles()]
+    vectors = ctx.store.embed([new, *planned, *texts])
+    fit = vectors[len(planned) + 1 :] @ vectors[: len(planned) + 1].T
+    better, worse = float(fit[:, 0].mean()), float(fit[:, 1:].max(axis=1).mean())
+    return new if better > 0 and better >= _FAR_BETTER * worse else heading.title
+
+
+def _usable(outline: Outline, told: str) -> str:
+    """A heading without the topic that no section of the outline has; empty if there is none."""
+    found = outline_from_headings([(1, told.strip(' .#*"“”'))], outline.topic).sections
+    words = without_topic(outline.topic, found[0].title).split() if found else []
+    for _ in range(2):  # "Spread of the", once the topic is gone, and "of Norway"
+        words = list(dropwhile(lambda word: word.casefold() in STOP_WORDS, reversed(words)))
+    new = " ".join(words)
+    taken = {section.title.casefold() for section in outline.sections} | {outline.topic.casefold()}
+    return new[:1].upper() + new[1:] if len(words) <= _LONGEST and new.casefold() not in taken else ""
