@@ -6,11 +6,11 @@ Likeness of meaning, by which support is judged, hardly sees a *not*, and takes 
 import re
 from collections import Counter
 
-from storm_pipeline.references.facts import stem_set
+from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.prose import is_question
 from storm_pipeline.references.support import numbers
 from storm_pipeline.search.terms import STOP_WORDS
-from storm_pipeline.text import words
+from storm_pipeline.text import word_count, words
 
 _DENIAL = re.compile(
     r"\bnot\b(?! only\b)|\b\w+n['’]t\b|\b(?:are|ca|did|do|does|had|has|have|is|should|was|were|would)nt\b|"
@@ -32,6 +32,12 @@ _PRAISE = re.compile(
     re.I,
 )
 
+_LONGER, _A_NAME = 1.3, 3
+"""Times as long other words for a sentence may be, and words for whom or what "it" is."""
+_LEAST_SHARED = 0.55
+"""Share of their content words that are the source's: of some 60 rewordings by the embedded model the three that made
+things up without a name or a number had at most 0.50, almost all others more."""
+
 
 def says_the_same(new: str, old: str, *, known: str) -> bool:
     """Whether nothing shows that ``new`` says something else than ``old``.
@@ -52,6 +58,12 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
         and not _mixes_names(new, old)
         and numbers(new) <= numbers(old) | numbers(known)
     )
+
+
+def adds_little(new: str, old: str, *, shown: str) -> bool:
+    """Whether ``new`` is hardly longer than ``old``, and most of its content words are among those shown."""
+    told = stem_set(new)
+    return word_count(new) <= _LONGER * word_count(old) + _A_NAME and recall(told, stem_set(shown)) >= _LEAST_SHARED
 
 
 def names_the_subject(new: str, old: str, *, topic: str, title: str) -> bool:

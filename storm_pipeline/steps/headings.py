@@ -28,8 +28,8 @@ def without_topic(topic: str, title: str) -> str:
 def fitting_heading(ctx: RunContext, outline: Outline, heading: Heading, sentences: Sequence[Sentence]) -> str:
     """The planned heading, or the one that the model gives to the sentences if that fits them far better.
 
-    A heading fits by the mean cosine of the sentences to it, or to the nearest of those below it. Where the model fails
-    the planned one stays, and that is recorded.
+    A heading fits by the mean cosine of the sentences to it; those below it are not shown. Where the model fails the
+    planned one stays, and that is recorded.
 
     Raises:
         ModelAuthError: the endpoint refuses the key.
@@ -43,11 +43,9 @@ def fitting_heading(ctx: RunContext, outline: Outline, heading: Heading, sentenc
     new = _usable(outline, told)
     if not new:
         return heading.title
-    planned = [without_topic(outline.topic, title) for title in heading.titles()]
-    vectors = ctx.store.embed([new, *planned, *texts])
-    fit = vectors[len(planned) + 1 :] @ vectors[: len(planned) + 1].T
-    better, worse = float(fit[:, 0].mean()), float(fit[:, 1:].max(axis=1).mean())
-    return new if better > 0 and better >= _FAR_BETTER * worse else heading.title
+    vectors = ctx.store.embed([new, without_topic(outline.topic, heading.title), *texts])
+    better, planned = (vectors[2:] @ vectors[:2].T).mean(axis=0)
+    return new if better > 0 and better >= _FAR_BETTER * planned else heading.title
 
 
 def _usable(outline: Outline, told: str) -> str:

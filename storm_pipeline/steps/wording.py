@@ -8,7 +8,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.alone import points_back, stands_alone
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.faithful import can_be_cut, names_the_subject, says_the_same
+from storm_pipeline.references.faithful import adds_little, can_be_cut, names_the_subject, says_the_same
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
@@ -100,7 +100,11 @@ def _is_so(text: str, sentence: str, own: Sequence[Fact], known: str) -> bool:
     titles = " ".join(fact.title for fact in own)
     shown = " ".join([titles, known, sentence, *(fact.text for fact in own)])
     meant = f"{known} {titles}" if points_back(sentence) else known
-    return has_names(text, shown) and says_the_same(text, sentence, known=meant)
+    return (
+        has_names(text, shown)
+        and says_the_same(text, sentence, known=meant)
+        and adds_little(text, sentence, shown=shown)
+    )
 
 
 def _run(text: str, facts: Sequence[Fact]) -> int:

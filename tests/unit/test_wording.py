@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.alone import points_back, stands_alone
-from storm_pipeline.references.faithful import can_be_cut, names_the_subject, says_the_same
+from storm_pipeline.references.faithful import adds_little, can_be_cut, names_the_subject, says_the_same
 from storm_pipeline.steps.sections import in_paragraphs
 from storm_pipeline.types import Citation, Sentence
 
@@ -95,6 +95,25 @@ def test_other_words_that_say_something_else(new: str, old: str) -> None:
 )
 def test_other_words_that_say_the_same(new: str, old: str) -> None:
     assert says_the_same(new, old, known="The year 1402")
+
+
+@pytest.mark.parametrize(
+    ("new", "little"),
+    [
+        ("A vast group of diverse organisms, algae live by light.", True),
+        ("Light feeds the algae, a vast and very diverse group of organisms.", True),
+        ("Sunlight, carbon dioxide and water become sugar and oxygen in algae.", False),
+        (
+            "Algae are a diverse group of organisms that live by light; a large and diverse group of them "
+            "live by light and by light alone.",
+            False,
+        ),
+        ("", False),
+    ],
+)
+def test_other_words_add_little(new: str, little: bool) -> None:
+    old = "Algae are any of a large and diverse group of organisms that live by light."
+    assert adds_little(new, old, shown=f"Algae {old}") is little
 
 
 @pytest.mark.parametrize(
