@@ -43,7 +43,7 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
     """Whether nothing shows that ``new`` says something else than ``old``.
 
     It denies as often, praises only what is praised, ends only what ends, asks nothing, leaves names as they are, says
-    none of them again, and has no number of its own.
+    none of them nor of the other words again, and has no number of its own.
 
     Args:
         new: other words for a sentence.
@@ -56,6 +56,7 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
         and (not _ENDS.search(new) or bool(_ENDS_OR_LASTS.search(old)))
         and not is_question(new)
         and not _mixes_names(new, old)
+        and not _repeats(new, old)
         and numbers(new) <= numbers(old) | numbers(known)
     )
 
@@ -83,6 +84,12 @@ def _mixes_names(new: str, old: str) -> bool:
     has, had = Counter(words(new)), Counter(words(old))
     again = any(has[word] > max(1, had[word]) for word in has if _is_name(word))
     return again or any(word not in has and word.casefold() in has for word in words(old)[1:] if _is_name(word))
+
+
+def _repeats(new: str, old: str) -> bool:
+    """Whether two content words or more stand there twice that did not."""
+    has, had = Counter(words(new.casefold())), Counter(words(old.casefold()))
+    return sum(has[word] > max(1, had[word]) for word in has if word not in STOP_WORDS) > 1
 
 
 def _is_name(word: str) -> bool:

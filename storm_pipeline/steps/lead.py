@@ -9,7 +9,7 @@ from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support
 from storm_pipeline.sentences import is_complete, truncate_sentences
-from storm_pipeline.steps.opening import opening_fact
+from storm_pipeline.steps.opening import names, opening_fact
 from storm_pipeline.steps.sections import FEWEST_SENTENCES, in_paragraphs
 from storm_pipeline.steps.wording import in_own_words
 from storm_pipeline.text import word_count
@@ -82,7 +82,10 @@ def _supported(ctx: RunContext, topic: str, sections: tuple[Section, ...], body:
 def _spare(
     ctx: RunContext, topic: str, sections: Sequence[Section], opening: Sequence[Sentence]
 ) -> tuple[Sentence, ...]:
-    """Of each section that stays one without it the sentence nearest to the topic, unless it says what was said."""
+    """Of each section that stays one without it the sentence nearest to the topic, unless it says what was said.
+
+    Only what a page tells whose title names the topic may move: others speak of it from where they stand.
+    """
     moved: list[Sentence] = []
     for section in sections:
         own = list(section.sentences())
@@ -90,7 +93,12 @@ def _spare(
             continue
         vectors = ctx.store.embed([topic, *(s.text for s in own), *(s.text for s in (*opening, *moved))])
         likeness, said = vectors[1 : len(own) + 1] @ vectors[0], vectors[1 : len(own) + 1] @ vectors[len(own) + 1 :].T
-        new = [i for i in range(len(own)) if not said.shape[1] or said[i].max() < _THE_SAME]
+        new = [
+            i
+            for i, sentence in enumerate(own)
+            if names(ctx.store.source(sentence.citations[0].source_id).title, topic)
+            and (not said.shape[1] or said[i].max() < _THE_SAME)
+        ]
         if new:
             moved.append(own[max(new, key=lambda i: likeness[i])])
     return tuple(moved)

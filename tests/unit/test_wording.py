@@ -11,7 +11,7 @@ from storm_pipeline.references.faithful import adds_little, can_be_cut, names_th
 from storm_pipeline.steps.sections import in_paragraphs
 from storm_pipeline.types import Citation, Sentence
 
-PLAIN = st.lists(st.sampled_from("alpha beta tower road river built stood silk".split()), min_size=1, max_size=9).map(
+PLAIN = st.lists(st.sampled_from("alpha beta tower road river built stood silk".split()), min_size=1, unique=True).map(
     lambda told: f"The {' '.join(told)}."
 )
 
@@ -73,6 +73,10 @@ def test_who_is_not_named_is_pointed_back_to(text: str, back: bool) -> None:
         ("Like Gothic and Baroque, it followed Gothic forms.", "It followed Gothic and preceded Baroque forms."),
         ("It fell in the 14th, or in the 14th, century.", "It fell in the 14th century."),
         ("Protected since 1375555, the tower stands.", "The tower is protected and stands."),
+        (
+            "The mason, an author and judge, was an author and judge of old.",
+            "The mason was an author and judge of old.",
+        ),
         ("In the 8th season they asked: are you the one?", "In the 8th season they danced."),
     ],
 )
@@ -88,6 +92,7 @@ def test_other_words_that_say_something_else(new: str, old: str) -> None:
         ("No. 5 is the oldest house.", "The oldest house is No. 5."),
         ("It is not only old but also high.", "It is both old and high."),
         ("The vital road was important.", "The important road was closed to all."),
+        ("The tower is a high tower of stone.", "The tower is high and of stone."),
         ("In 1402 the tower fell.", "The tower fell in that year."),
         ("The Abbot's tower fell and the Abbot fled.", "As the Abbot fled, the tower of the Abbot fell."),
         ("Raphael painted the School of Athens.", "It was painted by Raphael: the School of Athens."),
