@@ -2,8 +2,8 @@
 
     python benchmarks/parsing.py [--lm embedded] [--calls 200] [--structured auto|never]
 
-Asks the signatures that want JSON (related topics, perspectives, queries, repetition) about many topics, with the
-package's own prompts, retries and schema.
+Asks the signatures that want JSON (related topics, perspectives, queries, repetition, draft and refined outline) about
+many topics, with the package's own prompts, retries and schema.
 """
 
 import argparse
@@ -78,6 +78,7 @@ def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
         ("expert", programs.queries),
         ("reviewer", programs.repeated),
         ("outliner", programs.draft),
+        ("outliner", programs.refine),
     ]
     rounds = ((topic, *asked) for topic in itertools.cycle(TOPICS) for asked in typed)
     for turn, (topic, role, program) in enumerate(rounds):
@@ -87,6 +88,7 @@ def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
 def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
     """Inputs of one question; they differ from turn to turn."""
     question = QUESTIONS[turn % len(QUESTIONS)].format(topic)
+    answer = f'Expert: {topic} changed in {1200 + turn}, when "old" ways gave way to new ones.'
     pairs = (
         f"1. {topic} began slowly. / The beginning of {topic} was slow.\n2. {topic} spread. / It rained {turn} days."
     )
@@ -99,6 +101,13 @@ def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
         },
         "WriteQueries": {"topic": topic, "question": question},
         "FindRepeated": {"pairs": pairs},
+        "DraftOutline": {"topic": topic},
+        "RefineOutline": {
+            "topic": topic,
+            "sources": f"{topic}; History of {topic}; Economy; Art; Religion; Map of the world",
+            "interviews": "\n".join(f"Writer: {asked.format(topic)}\n{answer}" for asked in QUESTIONS),
+            "draft": "# Origins\n## First traces\n# Course\n# Legacy\n## In art\n## In law",
+        },
     }[name]
 
 
