@@ -43,7 +43,7 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
     """Whether nothing shows that ``new`` says something else than ``old``.
 
     It denies as often, praises only what is praised, ends only what ends, asks nothing, leaves names as they are, says
-    none of them nor of the other words again, and has no number of its own.
+    no name and no two other words again, and has no number of its own.
 
     Args:
         new: other words for a sentence.
