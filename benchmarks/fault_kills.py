@@ -19,6 +19,18 @@ GRACE = 0.25
 
 
 @dataclass(frozen=True)
+class Death:
+    """A kill: when the signal was about to be sent, and when the process was gone. It may have asked in between."""
+
+    began: float
+    over: float
+
+    def met(self, line: Line) -> bool:
+        """Whether a call was in flight: received, and answered less than :data:`GRACE` before or later."""
+        return line.received < self.over and line.ended + GRACE > self.began
+
+
+@dataclass(frozen=True)
 class Whole:
     """A run that nobody disturbed: its article, how often each request was asked, seconds, and bytes on the disk."""
 
@@ -37,7 +49,7 @@ class Recovered:
     Attributes:
         kills: how often it was killed.
         lines: of the server's log.
-        in_flight: calls that were, when it was killed: received, and answered less than :data:`GRACE` before or later.
+        in_flight: calls that were, when it was killed.
         repeated: calls answered whole more often than in the undisturbed run.
         lost: of these, how long before the kill the reply had been sent, in seconds; none for what was not answered.
         problems: why the run is not as if nothing had happened; empty where it is.
@@ -76,15 +88,15 @@ def moments(number: int, whole: Whole, seed: int = 0) -> list[float]:
 
 def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recovered:
     """Kill a run after so many seconds, again and again, then let it go on to its end."""
-    deaths: list[float] = []
+    deaths: list[Death] = []
     for seconds in times:
         command = _started(lab, run)
         time.sleep(seconds)
-        alive = command.running
-        deaths += [time.time()] if alive else []
+        alive, began = command.running, time.time()
         command.killed()
         if not alive:
             break
+        deaths.append(Death(began, time.time()))
     ended = _started(lab, run).ended()
     if ended.code and "no folder of a run" in ended.err:  # killed before anything was bought
         ended = lab.write(run, out=lab.out(run) / "anew").ended()
@@ -96,13 +108,11 @@ def _started(lab: Lab, run: str) -> Command:
     return lab.resume(run, folder) if folder else lab.write(run)
 
 
-def _recovered(lab: Lab, run: str, deaths: Sequence[float], ended: Ended, whole: Whole) -> Recovered:
+def _recovered(lab: Lab, run: str, deaths: Sequence[Death], ended: Ended, whole: Whole) -> Recovered:
     log = lab.bench.log(run)
     bought_again = _bought_again(log, whole.asked)
-    lost = [
-        max(0.0, min((at for at in deaths if at > one.received), default=math.inf) - one.ended) for one in bought_again
-    ]
-    in_flight = sum(any(line.received < death < line.ended + GRACE for death in deaths) for line in log)
+    lost = [age_of(line, deaths) for line in bought_again]
+    in_flight = sum(any(death.met(line) for death in deaths) for line in log)
     repeated = len(bought_again)
     problems = [f"exit code {ended.code}: {ended.err.strip()}"] if ended.code else []
     if repeated > in_flight:
@@ -119,6 +129,12 @@ def _recovered(lab: Lab, run: str, deaths: Sequence[float], ended: Ended, whole:
     return Recovered(len(deaths), len(log), in_flight, repeated, tuple(lost), tuple(problems))
 
 
+def age_of(line: Line, deaths: Sequence[Death]) -> float:
+    """Seconds from the moment a reply was sent to the next kill; infinite where none came."""
+    kill = min((death.began for death in deaths if death.over > line.received), default=math.inf)
+    return max(0.0, kill - line.ended)
+
+
 def _bought_again(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
     """Calls answered whole whose answer was had once more than the undisturbed run had it: all but the last ones."""
     whole: dict[str, list[Line]] = defaultdict(list)
@@ -126,10 +142,6 @@ def _bought_again(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
         if line.whole:
             whole[line.key].append(line)
     return [line for key, lines in whole.items() for line in lines[: max(0, len(lines) - max(1, asked[key]))]]
-
-
-def _next(deaths: Sequence[float], moment: float) -> float:
-    return min((death for death in deaths if death > moment), default=math.inf)
 
 
 def _answered(log: Sequence[Line]) -> Counter[str]:

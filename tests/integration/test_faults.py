@@ -1,6 +1,7 @@
 """The fault bench in short: runs that are killed, failed, hung, short of space, or side by side (docs/faults.md)."""
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest
 from fault_calls import disagreements
 from fault_command import Ended
 from fault_disks import badly_said, deleted_after, over_quota, read_only_from_the_start
-from fault_kills import Whole, killed_at, moments, undisturbed
+from fault_kills import Death, Whole, age_of, killed_at, moments, undisturbed
 from fault_kinds import KINDS, OK, Plan, Sent, sent_for
 from fault_lab import TOPIC, Lab, dangling, lab
 from fault_replies import Outcome, crowd, hung
+from fault_server import Line
 
 from storm_pipeline.events import Failed, Retried
 
@@ -39,6 +41,22 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(place: Lab, whole: Whole, 
     run = killed_at(place, f"killed-{number}", [moments(KILLS, whole)[number]], whole)
     assert run.problems == ()
     assert run.repeated <= run.in_flight
+
+
+@pytest.mark.parametrize(
+    ("received", "ended", "met", "age"),
+    [
+        (9.0, 9.5, False, 0.5),
+        (9.0, 9.9, True, 0.1),
+        (9.0, 11.0, True, 0.0),
+        (10.1, 10.15, True, 0.0),  # asked while the signal was on its way
+        (10.3, 10.4, False, math.inf),
+    ],
+)
+def test_what_a_kill_meets_is_in_flight(received: float, ended: float, met: bool, age: float) -> None:
+    line, death = Line("run", "question", "key", 0, OK, received, ended, whole=True), Death(10.0, 10.2)
+    assert death.met(line) is met
+    assert age_of(line, [death]) == pytest.approx(age)
 
 
 def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
