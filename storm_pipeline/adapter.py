@@ -184,10 +184,10 @@ def _validated(signature: type[dspy.Signature], loaded: dict[str, Any], *, broke
     try:
         return form.model_validate(loaded)
     except ValidationError:
-        last = next(reversed(loaded.values()), None)
+        name, last = next(reversed(loaded.items()), ("", None))
         if not broken_off or not isinstance(last, list) or not last:
             raise
-        return form.model_validate(loaded | {next(reversed(loaded)): last[:-1]})
+        return form.model_validate(loaded | {name: last[:-1]})
 
 
 def _refused(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:

@@ -28,8 +28,7 @@ def sections(run: Run, material: Material) -> Iterator[Asked]:
     """Sections side by side, each from its own facts; sentence by sentence where the writer needs that."""
     if run.settings.by_sentence:
         where = f"at most {count(run.settings.max_sections, 'section')}, "
-        yield _by_sentence(run, run.sections, material(run), where)
-        yield _headings(run, run.sections, material(run))
+        yield from _titled(run, run.sections, material(run), where)
         return
     shown, most = material(run), run.settings.section_words
     inputs = [_section(run, shown, mark) for mark in "ab"]
@@ -43,8 +42,7 @@ def outlined_article(run: Run, material: Material, share: Material) -> Iterator[
     """An article on an outline in one call; sentence by sentence, each section from its ``share`` of what was found."""
     if run.settings.by_sentence:
         filled = max(1, min(run.sections, facts_of(run, run.pages) // FEWEST_FACTS))
-        yield _by_sentence(run, filled, share(run), "in sections that the few sources can fill, ")
-        yield _headings(run, filled, share(run))
+        yield from _titled(run, filled, share(run), "in sections that the few sources can fill, ")
         return
     yield from _article(run, material(run), outline_text(run), run.sections)
 
@@ -108,21 +106,24 @@ def _article(run: Run, shown: Shown, outline: str, room: int) -> Iterator[Asked]
     yield _copies(run, "article", words)
 
 
-def _headings(run: Run, number: int, shown: Shown) -> Ask:
-    """A heading for each section that was written, to be compared with the planned one."""
-    sentences = min(shown.number, math.ceil(run.settings.section_words / run.course.sentence))
-    inputs = {"topic": run.topic, "sentences": "\n".join([filler(run.course.fact, "s")] * sentences)}
-    return Ask(
-        "sections", "writer", "heading", number, measure(run.programs.heading, inputs, inputs), run.reply(_HEADING)
-    )
+def _titled(run: Run, number: int, shown: Shown, where: str) -> Iterator[Asked]:
+    """So many sections sentence by sentence, and a heading for each, to be compared with the planned one."""
+    yield _by_sentence(run, number, shown, where)
+    sentences = [filler(run.course.fact, "s")] * _sentences(run, shown)
+    inputs = {"topic": run.topic, "sentences": "\n".join(sentences)}
+    prompts = measure(run.programs.heading, inputs, inputs)
+    yield Ask("sections", "writer", "heading", number, prompts, run.reply(_HEADING))
 
 
 def _by_sentence(run: Run, number: int, shown: Shown, where: str, room: int = 1) -> Ask:
     """Each fact of so many sections said again, as far as a section has room."""
-    words = run.settings.section_words * room
-    sentences = min(shown.number, math.ceil(words / run.course.sentence))
-    why = f"{where}each fact in other words, {words} words"
-    return _reword(run, "sections", number * sentences * run.course.tries, why)
+    why = f"{where}each fact in other words, {run.settings.section_words * room} words"
+    return _reword(run, "sections", number * _sentences(run, shown, room) * run.course.tries, why)
+
+
+def _sentences(run: Run, shown: Shown, room: int = 1) -> int:
+    """How many facts a section of so much room can say again."""
+    return min(shown.number, math.ceil(run.settings.section_words * room / run.course.sentence))
 
 
 def _copies(run: Run, stage: str, words: float) -> Ask:

@@ -81,15 +81,20 @@ def names_the_subject(new: str, old: str, *, topic: str, title: str) -> bool:
 
 def _mixes_names(new: str, old: str) -> bool:
     """Whether a name stands more often than before, which is how a small model ties things together, or as a noun."""
-    has, had = Counter(words(new)), Counter(words(old))
-    again = any(has[word] > max(1, had[word]) for word in has if _is_name(word))
+    has = set(words(new))
+    again = any(_is_name(word) for word in _said_again(new, old))
     return again or any(word not in has and word.casefold() in has for word in words(old)[1:] if _is_name(word))
 
 
 def _repeats(new: str, old: str) -> bool:
     """Whether two content words or more stand there twice that did not."""
-    has, had = Counter(words(new.casefold())), Counter(words(old.casefold()))
-    return sum(has[word] > max(1, had[word]) for word in has if word not in STOP_WORDS) > 1
+    return sum(word not in STOP_WORDS for word in _said_again(new.casefold(), old.casefold())) > 1
+
+
+def _said_again(new: str, old: str) -> list[str]:
+    """The words that stand in ``new`` twice or more, and more often than in ``old``."""
+    has, had = Counter(words(new)), Counter(words(old))
+    return [word for word in has if has[word] > max(1, had[word])]
 
 
 def _is_name(word: str) -> bool:

@@ -5,7 +5,7 @@ retrieve is shown to one of them alone, so most repetition never arises.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -36,11 +36,12 @@ TOLD = 0.8
 PER_SOURCE = 1 / 3
 """Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
 FEW_FACTS = 5
-"""A section with fewer gets a search of its own: the interviews passed it by."""
+"""A section with fewer gets a search of its own, for the interviews passed it by; and it can spare none of them."""
 GAP_DEPTH = 2
 """Such a search looks so many times deeper than that of an interview: what lay on top was not enough."""
 FOR_A_GAP = 10
-"""Of what such searches find, the snippets that are embedded for a section; the rest is found by its words."""
+"""Of what such searches find, the snippets that are embedded for a section, those that name the topic before all else;
+the rest is found by its words."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +63,15 @@ def fill_gaps(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvide
         return list(evidence)
     queries = {f"{outline.topic} {without_topic(outline.topic, title)}": None for titles in lacking for title in titles}
     found = search_all(ctx, list(queries), depth=GAP_DEPTH)
+    by_name: dict[bool, list[Snippet]] = {True: [], False: []}
+    for snippet in found:
+        by_name[names(f"{snippet.title} {snippet.text}", outline.topic)].append(snippet)
     for titles in lacking:
-        ctx.store.add(_for_a_gap(outline.topic, titles, found))
+        need = f"{outline.topic} {' '.join(titles)}"
+        near = nearest(by_name[True], need, FOR_A_GAP)
+        ctx.store.add([*near, *nearest(by_name[False], need, FOR_A_GAP - len(near))])
     leave_out_copies(ctx)
     return gather_evidence(ctx, outline)
-
-
-def _for_a_gap(topic: str, titles: Iterable[str], found: Sequence[Snippet]) -> list[Snippet]:
-    """What of a search is nearest to a section's headings; what names the topic before all else."""
-    need = f"{topic} {' '.join(titles)}"
-    named = [snippet for snippet in found if names(f"{snippet.title} {snippet.text}", topic)]
-    near = nearest(named, need, FOR_A_GAP)
-    others = (snippet for snippet in found if snippet not in named)
-    return near + nearest(others, need, FOR_A_GAP - len(near))
 
 
 def gather_evidence(ctx: RunContext, outline: Outline) -> list[SectionEvidence]:

@@ -4,7 +4,6 @@ A plan may have a place for what the sources do not tell. What comes nearest to 
 """
 
 from collections.abc import Sequence
-from itertools import dropwhile
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
@@ -52,8 +51,8 @@ def _usable(outline: Outline, told: str) -> str:
     """A heading without the topic that no section of the outline has; empty if there is none."""
     found = outline_from_headings([(1, told.strip(' .#*"“”'))], outline.topic).sections
     words = without_topic(outline.topic, found[0].title).split() if found else []
-    for _ in range(2):  # "Spread of the", once the topic is gone, and "of Norway"
-        words = list(dropwhile(lambda word: word.casefold() in STOP_WORDS, reversed(words)))
+    content = [i for i, word in enumerate(words) if word.casefold() not in STOP_WORDS]
+    words = words[content[0] : content[-1] + 1] if content else []  # not "Spread of the", nor "of Norway"
     new = " ".join(words)
     taken = {section.title.casefold() for section in outline.sections} | {outline.topic.casefold()}
     return new[:1].upper() + new[1:] if len(words) <= _LONGEST and new.casefold() not in taken else ""

@@ -14,7 +14,7 @@ from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.references.support import check_support
 from storm_pipeline.runs import slug
 from storm_pipeline.sentences import is_complete
-from storm_pipeline.steps.evidence import SectionEvidence
+from storm_pipeline.steps.evidence import FEW_FACTS, SectionEvidence
 from storm_pipeline.steps.headings import fitting_heading
 from storm_pipeline.steps.wording import TRIES, in_own_words
 from storm_pipeline.text import foreign_script_share, word_count
@@ -26,8 +26,6 @@ _EMPHASIS = re.compile(r"(\*\*|__|\*)(\S(?:.*?\S)?)\1")
 _FOREIGN = 0.05
 """Share of letters in a script that neither topic nor facts use, above which a sentence is dropped."""
 _FEWEST_FACTS = 2
-_FEW_FACTS = 4
-"""Facts up to which a section can spare none: other words for them are sought twice as long."""
 FEWEST_SENTENCES = 2
 """A heading over a single sentence promises more than it holds."""
 _PARAGRAPH = 3
@@ -95,7 +93,7 @@ def _by_sentence(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -
         if room > 0 or not told:
             told.append(fact)
     copies = [Sentence(fact.text, (fact.citation,)) for fact in told]
-    tries = 2 * TRIES if len(told) <= _FEW_FACTS else TRIES
+    tries = 2 * TRIES if len(told) < FEW_FACTS else TRIES
     reworded = in_own_words(ctx, copies, told, _known(outline, evidence), alone=True, tries=tries)
     title = evidence.heading.title
     if len(reworded) >= FEWEST_SENTENCES and evidence.heading in outline.sections:
