@@ -75,9 +75,10 @@ class Ledger:
         problems = sorted(self._problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
         return Report(**self._counts, problems=tuple(problems))
 
-    def failures(self) -> list[str]:
-        """Details of what failed so far, in order."""
-        return [problem.detail for problem in self._problems if problem.kind == "failure"]
+    def failure_summary(self) -> str:
+        """The first three failures so far, as one line; empty if nothing failed."""
+        failures = [problem.detail for problem in self._problems if problem.kind == "failure"]
+        return "; ".join(dict.fromkeys(failures[:3]))
 
 
 def _sum_of(dollars: float, more: float) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.assets import Progress
-from storm_pipeline.context import Given, RunContext
+from storm_pipeline.context import Given, RunContext, Writer
 from storm_pipeline.control import RunControl
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.events import (
@@ -55,6 +55,7 @@ class Parts:
     embedder: Embedder
     contents: ContentsSource | None
     programs: Programs
+    writer: Writer
 
 
 @contextmanager
@@ -230,6 +231,7 @@ def _context(
         search=RecordedSearch(search, run.journal, events=events, control=control, settings=settings, spec=engine.spec),
         contents=RecordedContents(contents, run.journal, events),
         store=store,
+        writer=parts.writer,
         events=events,
         ledger=ledger,
         run=run,

@@ -151,7 +151,7 @@ class Settings(BaseModel):
         return 1 if self.seed is not None and embedded else self.workers
 
     @property
-    def by_sentence(self) -> bool:
+    def writes_by_sentence(self) -> bool:
         """Whether sections are written sentence by sentence."""
         return self.writing == "sentences" or (self.writing == "auto" and is_embedded(self.lm_of("writer")))
 

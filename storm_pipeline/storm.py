@@ -27,6 +27,7 @@ from storm_pipeline.sessions import MOST_SECTIONS, Parts, parse_given, read_give
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.streaming import Stream
 from storm_pipeline.types import Article, Outline, Usage
+from storm_pipeline.writers import writer_for
 
 _LONGEST_TOPIC = 300
 _OUTLINE = "outline"
@@ -278,6 +279,7 @@ class Storm:
                     self._own_embedder or shared_embedder(settings.embedder, settings.cache, progress),
                     self._own_contents,
                     self._programs,
+                    writer_for(settings),
                 )
             return self._parts
 

@@ -120,6 +120,14 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Body:
+    """The text of an article: a lead, possibly empty, and sections."""
+
+    lead: tuple[Paragraph, ...]
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
 class Heading:
     """A node of an outline: a title without marks or numbers, and its subheadings."""
 

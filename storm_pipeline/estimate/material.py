@@ -47,14 +47,14 @@ def from_topic(run: Run) -> Shown:
 
 def passages(run: Run) -> Shown:
     """All that one search found: whole passages or, for who writes sentence by sentence, the nearest sentences."""
-    if run.settings.by_sentence:
+    if run.settings.writes_by_sentence:
         return Shown(min(run.settings.section_facts, facts_of(run, run.pages)), run.course.fact)
     return Shown(run.pages * run.course.passages, run.course.passage)
 
 
 def passages_for_all(run: Run) -> Shown:
     """What one search found, for an article that is not divided."""
-    if run.settings.by_sentence:
+    if run.settings.writes_by_sentence:
         most = run.settings.section_facts * UNTITLED_SECTIONS
         return Shown(min(most, facts_of(run, run.pages)), run.course.fact)
     return passages(run)

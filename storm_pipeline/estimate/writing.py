@@ -26,7 +26,7 @@ _REWORDED = 40
 
 def sections(run: Run, material: Material) -> Iterator[Asked]:
     """Sections side by side, each from its own facts; sentence by sentence where the writer needs that."""
-    if run.settings.by_sentence:
+    if run.settings.writes_by_sentence:
         where = f"at most {count(run.settings.max_sections, 'section')}, "
         yield from _titled(run, run.sections, material(run), where)
         return
@@ -40,7 +40,7 @@ def sections(run: Run, material: Material) -> Iterator[Asked]:
 
 def outlined_article(run: Run, material: Material, share: Material) -> Iterator[Asked]:
     """An article on an outline in one call; sentence by sentence, each section from its ``share`` of what was found."""
-    if run.settings.by_sentence:
+    if run.settings.writes_by_sentence:
         filled = max(1, min(run.sections, facts_of(run, run.pages) // FEWEST_FACTS))
         yield from _titled(run, filled, share(run), "in sections that the few sources can fill, ")
         return
@@ -49,7 +49,7 @@ def outlined_article(run: Run, material: Material, share: Material) -> Iterator[
 
 def article(run: Run, material: Material) -> Iterator[Asked]:
     """An article without an outline in one call; sentence by sentence, it is a single section with room for five."""
-    if run.settings.by_sentence:
+    if run.settings.writes_by_sentence:
         yield _by_sentence(run, 1, material(run), "", UNTITLED_SECTIONS)
         return
     yield from _article(run, material(run), "", UNTITLED_SECTIONS)
@@ -65,7 +65,7 @@ def article_from_memory(run: Run) -> Iterator[Asked]:
 
 def polish(run: Run) -> Iterator[Asked]:
     """Pairs of sentences that may say the same."""
-    words = min(run.course.fact, run.course.sentence * 2) if run.settings.by_sentence else run.course.fact
+    words = min(run.course.fact, run.course.sentence * 2) if run.settings.writes_by_sentence else run.course.fact
     pairs = "\n".join(f"{n}. {' / '.join([filler(words, 'a')] * 2)}" for n in range(1, run.course.pairs + 1))
     prompts = measure(run.programs.repeated, {"pairs": pairs}, {"pairs": pairs})
     calls, reply = min(1, run.course.pairs), run.reply(_TOKENS_A_PAIR * run.course.pairs)
@@ -74,7 +74,7 @@ def polish(run: Run) -> Iterator[Asked]:
 
 def lead(run: Run, material: Material) -> Iterator[Asked]:
     """The lead of an article whose sections are written from that material."""
-    if run.settings.by_sentence:
+    if run.settings.writes_by_sentence:
         yield _reword(run, "lead", run.course.tries, "its opening in other words; the rest is taken from the sections")
         return
     words = words_for(material(run), run.settings.section_words) * run.course.written

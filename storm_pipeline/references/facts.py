@@ -90,6 +90,17 @@ def shared_stems(a: str, b: str) -> float:
     return recall(stem_set(a), stem_set(b))
 
 
+def names_topic(text: str, topic: str) -> bool:
+    """Whether a text has at least half of the topic's content words."""
+    return shared_stems(topic, text) >= 0.5
+
+
+def without_topic(topic: str, title: str) -> str:
+    """The title without the topic's words; as it is, if there are no others."""
+    wanted = stem_set(topic)
+    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
+
+
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:
     """Share of what is needed that is there; 0.0 where nothing is needed."""
     return len(needed & had) / len(needed) if needed else 0.0

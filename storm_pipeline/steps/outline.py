@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
+from storm_pipeline.concurrency import Tasks
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
@@ -21,7 +22,12 @@ _PASSAGE = 120
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
-    """An outline from what the model knows of the topic; empty, and recorded, when it fails."""
+    """An outline from what the model knows of the topic; empty, and recorded, when it fails.
+
+    An outline that the user gives takes its place.
+    """
+    if ctx.given.outline:
+        return ctx.given.outline
     with ctx.events.in_stage("draft outline"):
         try:
             draft = _ask(ctx, ctx.programs.draft, topic)
@@ -46,9 +52,28 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
     """The draft improved with all conversations; the draft itself, and recorded, when that fails.
 
+    While the model refines, what the draft's sections need is gathered, so that it is indexed and embedded by the time
+    the writers ask for it: most headings stay. An outline that the user gives is kept as it is.
+
     Raises:
         ModelError: there is neither a refined outline nor a draft.
     """
+    if ctx.given.outline:
+        return keep_outline(ctx, ctx.given.outline)
+    with Tasks() as tasks:
+        warm_up = tasks.start(ctx.writer.gather, ctx, draft)
+        outline = _refined(ctx, topic, draft, conversations)
+        warm_up.result()
+    return keep_outline(ctx, outline)
+
+
+def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
+    """The outline, saved as the run's final one."""
+    ctx.run.save_text("outline.md", outline_to_markdown(outline))
+    return outline
+
+
+def _refined(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
     with ctx.events.in_stage("outline"):
         titles = "; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
         inputs = {

@@ -3,14 +3,24 @@
 from signatures.shapes import Editor
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
+from storm_pipeline.steps.related import related_contents
 from storm_pipeline.types import Perspective
 
 BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
 """p0 of the paper: takes part in every run, whatever perspectives are found."""
 
 
-def find_perspectives(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
-    """N distinct perspectives, without p0; fewer (recorded) when the model names fewer."""
+def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
+    """The perspectives that the user gives, or N distinct ones without p0, found with related articles' contents."""
+    perspectives = ctx.given.perspectives
+    if perspectives is None:
+        perspectives = _found(ctx, topic, related_contents(ctx, topic))
+    ctx.run.save_json("perspectives.json", perspectives)
+    return perspectives
+
+
+def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
+    """N perspectives; fewer (recorded) when the model names fewer."""
     wanted = ctx.settings.perspectives
     if wanted == 0:
         return ()

@@ -22,6 +22,7 @@ ORDER = [
     {"finding"},
     {"recording"},
     {"context"},
+    {"writers"},
     {"steps"},
     {"recipes"},
     {"sessions", "streaming"},

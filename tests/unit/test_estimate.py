@@ -34,10 +34,10 @@ from storm_pipeline.prices import Price, cost
 from storm_pipeline.programs import Program, Programs
 from storm_pipeline.recipes import RECIPES as METHODS
 from storm_pipeline.settings import Settings
-from storm_pipeline.steps import lead, whole, wording
 from storm_pipeline.steps import outline as refining
 from storm_pipeline.steps import sections as written
 from storm_pipeline.types import Heading, Outline
+from storm_pipeline.writers import lead, replies, rewording
 
 GPT = "openai/gpt-4o"
 NUMBERS: list[Callable[[Any], Range]] = [
@@ -317,10 +317,10 @@ def test_bounds_are_those_of_the_steps() -> None:
     assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
     assert judging.WINDOW == language_model.WINDOW
     assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
-    assert writing.UNTITLED_SECTIONS == whole.SECTIONS
+    assert writing.UNTITLED_SECTIONS == replies.UNTITLED_SECTIONS
     assert material.FEWEST_FACTS == written._FEWEST_FACTS
-    assert courses.LONG.tries <= wording.TRIES
-    assert courses.SHORT.sentence > wording.LONGEST_RUN
+    assert courses.LONG.tries <= rewording.TRIES
+    assert courses.SHORT.sentence > rewording.LONGEST_RUN
 
 
 def test_the_outline_shown_is_rendered_as_the_steps_do() -> None:

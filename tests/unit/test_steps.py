@@ -10,19 +10,21 @@ from hypothesis import strategies as st
 
 from storm_pipeline.programs import Program, Programs
 from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.references.evidence import SectionEvidence
 from storm_pipeline.references.facts import Fact, facts_of, nearest, nearest_facts, numbered
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import split_sentences
 from storm_pipeline.settings import Settings
 from storm_pipeline.steps.conversations import history
-from storm_pipeline.steps.evidence import SectionEvidence, _share_out, gather_evidence
-from storm_pipeline.steps.headings import fitting_heading
-from storm_pipeline.steps.opening import opening_fact
 from storm_pipeline.steps.outline import share_budget
 from storm_pipeline.steps.sections import _told_apart
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Section, Sentence, Snippet, Turn
+from storm_pipeline.writers import writer_for
+from storm_pipeline.writers.fact_sharing import _share_out
+from storm_pipeline.writers.opening_fact import opening_fact
+from storm_pipeline.writers.section_headings import fitting_heading
 
 EMBED = HashingEmbedder().embed
 WORDS = st.lists(
@@ -255,8 +257,8 @@ class _Evidence:
     def shared(self, topic: str, *titles: str) -> dict[str, list[str]]:
         outline = Outline(topic, tuple(Heading(title) for title in titles))
         with closing(self.store):
-            found = gather_evidence(self, outline)  # type: ignore[arg-type]
-        return {own.heading.title: [fact.text for fact in own.facts] for own in found}
+            found = writer_for(self.settings).gather(self, outline)  # type: ignore[arg-type]
+        return {own.heading.title: [fact.text for fact in own.facts] for own in found.sections}
 
 
 def test_a_passage_that_mentions_the_topic_in_passing_gives_no_facts() -> None:

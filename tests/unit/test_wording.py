@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.alone import points_back, stands_alone
-from storm_pipeline.references.faithful import adds_little, can_be_cut, names_the_subject, says_the_same
-from storm_pipeline.steps.sections import in_paragraphs
 from storm_pipeline.types import Citation, Sentence
+from storm_pipeline.writers.paragraphs import in_paragraphs
+from storm_pipeline.writers.paraphrase_checks import adds_little, can_be_cut, names_the_subject, says_the_same
+from storm_pipeline.writers.self_contained import points_back, stands_alone
 
 PLAIN = st.lists(st.sampled_from("alpha beta tower road river built stood silk".split()), min_size=1, unique=True).map(
     lambda told: f"The {' '.join(told)}."

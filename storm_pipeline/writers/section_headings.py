@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.outlines import outline_from_headings
-from storm_pipeline.references.facts import stem_set
+from storm_pipeline.references.facts import without_topic
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.types import Heading, Outline, Sentence
 
@@ -16,12 +16,6 @@ _FAR_BETTER = 2.0
 """Times as well as the planned heading another must fit the sentences to replace it."""
 _LONGEST = 5
 """Words of a heading that a model gives."""
-
-
-def without_topic(topic: str, title: str) -> str:
-    """The title without the topic's words; as it is, if there are no others."""
-    wanted = stem_set(topic)
-    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
 
 
 def fitting_heading(ctx: RunContext, outline: Outline, heading: Heading, sentences: Sequence[Sentence]) -> str:

@@ -5,24 +5,19 @@ from collections.abc import Sequence
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.alone import points_back, stands_alone
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.faithful import adds_little, can_be_cut, names_the_subject, says_the_same
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.sentences import is_complete
 from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
+from storm_pipeline.writers.paraphrase_checks import adds_little, can_be_cut, names_the_subject, says_the_same
+from storm_pipeline.writers.self_contained import points_back, stands_alone
 
 LONGEST_RUN = 10
 """Words in a row that a sentence may share with a source: about a clause."""
 TRIES = 4
 """How often other words for a sentence are asked for."""
-
-
-def serves(ctx: RunContext, text: str) -> bool:
-    """Whether a writer can use a text as a fact: who writes sentence by sentence has nothing else to go by."""
-    return not ctx.settings.by_sentence or stands_alone(text)
 
 
 def in_own_words(

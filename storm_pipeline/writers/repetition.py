@@ -11,8 +11,7 @@ import numpy as np
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.facts import shared_stems
-from storm_pipeline.references.faithful import denials
-from storm_pipeline.references.support import numbers
+from storm_pipeline.references.support import denials, numbers
 from storm_pipeline.text import overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
 

@@ -3,8 +3,8 @@
 import re
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.alone import points_back, stands_alone
-from storm_pipeline.references.facts import Fact, facts_of, shared_stems, stem_set
+from storm_pipeline.references.facts import Fact, facts_of, names_topic, stem_set
+from storm_pipeline.writers.self_contained import points_back, stands_alone
 
 _BEST_SOURCES = 3
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -25,18 +25,13 @@ def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
     return max(zip(facts, likeness, strict=True), key=lambda pair: (_defines(pair[0].text, topic), pair[1]))[0]
 
 
-def names(text: str, topic: str) -> bool:
-    """Whether a text has at least half of the topic's content words."""
-    return shared_stems(topic, text) >= 0.5
-
-
 def _is_named(title: str, topic: str) -> bool:
     """Whether a page's title is the topic, but for what stands in brackets."""
     return stem_set(_BRACKETS.sub("", title)) == stem_set(topic)
 
 
 def _may_open(text: str, topic: str) -> bool:
-    return names(text, topic) and stands_alone(text) and not points_back(text)
+    return names_topic(text, topic) and stands_alone(text) and not points_back(text)
 
 
 def _defines(text: str, topic: str) -> bool:

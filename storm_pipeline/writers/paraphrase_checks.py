@@ -8,17 +8,10 @@ from collections import Counter
 
 from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.prose import is_question
-from storm_pipeline.references.support import numbers
+from storm_pipeline.references.support import denials, numbers
 from storm_pipeline.search.terms import STOP_WORDS
 from storm_pipeline.text import word_count, words
 
-_DENIAL = re.compile(
-    r"\bnot\b(?! only\b)|\b\w+n['’]t\b|\b(?:are|ca|did|do|does|had|has|have|is|should|was|were|would)nt\b|"
-    r"\bno\b(?!\. ?\d)|\b(?:never|none|nobody|nothing|nowhere|neither|without|cannot|hardly|impossible|unable|"
-    r"lack(?:s|ed|ing)?|absen(?:t|ce)|except(?:ing)?|unless|fail(?:s|ed|ing|ure)?|"
-    r"un(?:available|certain|clear|common|known|likely|related))\b",
-    re.I,
-)
 _ENDS = re.compile(r"\b(?:ended|ends|ceased|concluded)\b", re.I)
 _ENDS_OR_LASTS = re.compile(rf"{_ENDS.pattern}|\b(?:last(?:ed|ing|s)?|until|till)\b", re.I)
 _TURN = re.compile(
@@ -99,11 +92,6 @@ def _said_again(new: str, old: str) -> list[str]:
 
 def _is_name(word: str) -> bool:
     return not word[0].islower() and word.casefold() not in STOP_WORDS
-
-
-def denials(text: str) -> int:
-    """How often a text denies or excepts something."""
-    return len(_DENIAL.findall(text))
 
 
 def can_be_cut(text: str) -> bool:

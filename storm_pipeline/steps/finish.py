@@ -1,0 +1,37 @@
+"""The finished article: lead and body polished, and put together with the research (paper section 3.4)."""
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import NothingFoundError
+from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Section
+
+
+def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
+    """The lead, and the sections without repetition.
+
+    Raises:
+        NothingFoundError: there is no section.
+    """
+    _require_sections(ctx, topic, sections)
+    body = ctx.writer.finish(ctx, topic, sections, evidence)
+    ctx.run.save_json("polished.json", body.sections)
+    ctx.run.save_json("lead.json", body.lead)
+    return body
+
+
+def as_article(ctx: RunContext, outline: Outline, body: Body, conversations: tuple[Conversation, ...] = ()) -> Article:
+    """The article with the sources and the research behind it; a lead without sections becomes one.
+
+    Raises:
+        NothingFoundError: there is neither.
+    """
+    if not body.sections and body.lead:
+        body = Body((), (Section(UNTITLED, body.lead),))
+    _require_sections(ctx, outline.topic, body.sections)
+    return Article(outline.topic, body.lead, body.sections, ctx.store.sources(), outline, conversations)
+
+
+def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
+    if not sections:
+        why = ctx.ledger.failure_summary() or "the sources say too little"
+        raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")

@@ -1,0 +1,80 @@
+"""All interviews of a run, held side by side (Algorithm 1, lines 11 to 23)."""
+
+from collections.abc import Callable
+
+from storm_pipeline.concurrency import Tasks
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelError, NothingFoundError
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.steps.conversations import converse
+from storm_pipeline.steps.keeping_out import without_copies
+from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
+from storm_pipeline.types import Conversation, Perspective
+
+Conversations = tuple[Conversation, ...]
+Interview = Callable[[RunContext, str, Perspective], Conversation]
+
+
+def hold_interviews(ctx: RunContext, topic: str, interview: Interview) -> Conversations:
+    """The basic-fact writer's interview and, as soon as they are known, those of the perspectives.
+
+    Raises:
+        ModelError: no question could be asked.
+        NothingFoundError: no question found a source.
+    """
+    total = (ctx.settings.perspectives + 1) * ctx.settings.turns
+    with Tasks() as tasks, ctx.events.in_stage("conversations", total=total):
+        first = tasks.start(interview, ctx, topic, BASIC_FACT_WRITER)
+        perspectives = find_perspectives(ctx, topic)
+        others = [tasks.start(interview, ctx, topic, perspective) for perspective in perspectives]
+        held = tuple(task.result() for task in (first, *others))
+    return _kept(ctx, topic, held)
+
+
+def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Conversations:
+    """As many interviews as :func:`hold_interviews` holds, by writers who have no perspective."""
+    nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
+    with Tasks() as tasks, ctx.events.in_stage("conversations", total=len(nobody) * ctx.settings.turns):
+        tasks_of = [tasks.start(converse, ctx, topic, perspective) for perspective in nobody]
+        held = tuple(task.result() for task in tasks_of)
+    return _kept(ctx, topic, held)
+
+
+def learnt(ctx: RunContext, conversations: Conversations) -> list[Fact]:
+    """What the answers of all interviews say, each sentence with its first source, as far as the writer can use it."""
+    told = [
+        Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
+        for conversation in conversations
+        for turn in conversation.turns
+        for sentence in turn.answer
+        for citation in sentence.citations[:1]
+    ]
+    return [fact for fact in told if ctx.writer.can_use(fact.text)]
+
+
+def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:
+    """The conversations without what later searches showed to be copies of pages that are kept out; saved."""
+    kept = without_copies(ctx, conversations)
+    ctx.run.save_json("conversations.json", kept)
+    return kept
+
+
+def _kept(ctx: RunContext, topic: str, held: Conversations) -> Conversations:
+    conversations = without_copies(ctx, held)
+    _require_sources(ctx, topic, conversations)
+    ctx.run.save_json("conversations.json", conversations)
+    return conversations
+
+
+def _require_sources(ctx: RunContext, topic: str, conversations: Conversations) -> None:
+    if len(ctx.store):
+        return
+    why = ctx.ledger.failure_summary()
+    queries = [query for conversation in conversations for turn in conversation.turns for query in turn.queries]
+    if not queries:
+        raise ModelError(f"no question about {topic!r} could be asked: {why or 'the writer asked none'}")
+    tried = ", ".join(repr(query) for query in queries[:3])
+    raise NothingFoundError(
+        f"{ctx.search.name} found no source for {topic!r} ({len(queries)} queries, such as {tried}); "
+        f"try another topic, or another engine with --search{'. ' + why if why else ''}"
+    )
