@@ -56,6 +56,7 @@ QUERIES = [
     dspy.Example(
         topic="Orrin Dam",
         question="How did the building of the Orrin Dam affect the farmers of the valley and the fish of the lake?",
+        number=3,
         queries=["Orrin Dam displaced farmers", "Orrin Dam effects on fish"],
     )
 ]
@@ -81,6 +82,7 @@ ANSWER = [
 DRAFT = [
     dspy.Example(
         topic="Lake Orrin",
+        wanted="five to seven sections",
         sections=[
             OutlineSection(title="Geography", subsections=["Formation"]),
             OutlineSection(title="Early settlement", subsections=[]),
@@ -94,6 +96,7 @@ DRAFT = [
 REFINE = [
     dspy.Example(
         topic="Lake Orrin",
+        wanted="five to seven sections",
         sources="Lake Orrin; Orrin Dam; Char; Selby",
         interviews="Writer: Who lost land to the Orrin Dam?\nExpert: Some 400 families had to give up their farms.\n"
         "Writer: What became of the fish of Lake Orrin?\nExpert: Char could no longer reach the streams in which they spawn.",
@@ -105,31 +108,6 @@ REFINE = [
             OutlineSection(title="Fish", subsections=[]),
             OutlineSection(title="Economy", subsections=[]),
         ],
-    )
-]
-
-SECTION = [
-    dspy.Example(
-        article="Lake Orrin",
-        outline="Geography; Orrin Dam; Culture",
-        section="Orrin Dam\nSubheadings: Construction; Consequences",
-        words=90,
-        facts=_FACTS,
-        text="## Construction\nTo bring electric power to the capital, engineers closed off the south of the lake with a dam, which "
-        "took from 1931 to 1936 to complete [1].\n## Consequences\nSome 400 families had to give up their land to the rising water; "
-        "Selby became the new home of most of them [3]. Char could no longer reach the streams in which they spawn, and only in 1988 "
-        "did a ladder open a way for the fish [4][5].",
-    ),
-]
-
-LEAD = [
-    dspy.Example(
-        topic="Lake Orrin",
-        article="# Geography\nA glacier left the lake behind some 11,000 years ago. Its waters reach a depth of 61 metres.\n# Orrin Dam\n"
-        "Between 1931 and 1936 the south of the lake was closed off with a dam to bring electric power to the capital. Some 400 families had "
-        "to give up their land. A fish ladder followed in 1988.",
-        lead="Lake Orrin is a lake of glacial origin, some 11,000 years old and up to 61 metres deep. A dam that supplies the capital with "
-        "electricity closed off its southern end in 1936, at the cost of the land of about 400 families. Since 1988 a fish ladder has led around it.",
     )
 ]
 

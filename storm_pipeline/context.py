@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import dspy
 
@@ -11,13 +11,12 @@ from storm_pipeline.ledger import Ledger
 from storm_pipeline.models import LanguageModels
 from storm_pipeline.programs import Program, Programs
 from storm_pipeline.recording import RecordedSearch
-from storm_pipeline.references.evidence import Evidence, SectionEvidence
-from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.evidence import E, Evidence
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.runs import RunStore
 from storm_pipeline.search.contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Body, Outline, Perspective, Section, Snippet
+from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Perspective, Section, Snippet
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class RunContext:
     search: RecordedSearch
     contents: ContentsSource
     store: ReferenceStore
-    writer: "Writer"
+    writer: "Writer[Any]"
     events: Events
     ledger: Ledger
     run: RunStore
@@ -49,22 +48,51 @@ class RunContext:
         return self.models.ask(role, program, **inputs)
 
 
-class Writer(Protocol):
-    """How an article's text is written from sources; chosen once a run, by what the writing model can do."""
+class Writer(Protocol[E]):
+    """How text is written from sources; chosen once a run, by what the writing model can do."""
 
-    def can_use(self, text: str) -> bool:
-        """Whether a text taken out of its context is of use to the writer."""
+    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+        """The expert's answer to a question from what its searches found.
+
+        Raises:
+            ModelError: the model fails.
+        """
         ...
 
-    def gather(self, ctx: RunContext, outline: Outline) -> Evidence:
-        """What each section is written from, out of the run's store."""
+    def gather(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        conversations: Sequence[Conversation] = (),
+        before: Evidence[E] | None = None,
+    ) -> Evidence[E]:
+        """What each section is written from, out of the run's store and the interviews.
+
+        Args:
+            ctx: the run.
+            outline: of the article.
+            conversations: the interviews; what their answers cite reaches a section.
+            before: what was gathered before more was found; nothing of it is lost.
+        """
         ...
 
-    def material(self, ctx: RunContext, snippets: Sequence[Snippet], need: str, *, sections: int = 1) -> list[Fact]:
-        """What is shown of retrieved snippets for a text about ``need`` that has the length of so many sections."""
+    def wanted_sections(self, ctx: RunContext) -> str:
+        """How many sections an outline should have, in words."""
         ...
 
-    def section(self, ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
+    def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
+        """What the sources hold, for whoever refines a draft of the outline."""
+        ...
+
+    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> E:
+        """Of retrieved snippets what a text under a heading is written from; an untitled heading is a whole article."""
+        ...
+
+    def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> E:
+        """What a text under a heading is written from if it is written from the interviews alone."""
+        ...
+
+    def section(self, ctx: RunContext, outline: Outline, evidence: E) -> Section:
         """One section from its own evidence; possibly empty.
 
         Raises:
@@ -72,18 +100,14 @@ class Writer(Protocol):
         """
         ...
 
-    def divide(self, ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Sequence[SectionEvidence]:
-        """How an article that is not to be written section by section is divided all the same; empty if it is not."""
-        ...
-
-    def article(self, ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Body:
-        """A whole article in one call; the outline may be empty.
+    def article(self, ctx: RunContext, outline: Outline, evidence: E) -> Body:
+        """A whole article at once; the outline may be empty.
 
         Raises:
             ModelError: the model fails.
         """
         ...
 
-    def finish(self, ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
+    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[E]) -> Body:
         """The lead, and the sections without what they say twice."""
         ...

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from storm_pipeline.errors import BudgetSpentError
+from storm_pipeline.types import Revision
 
 _stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", default="run")
 
@@ -115,6 +116,17 @@ class Counted(Event):
 
     name: str
     number: int
+
+
+@dataclass(frozen=True)
+class Revised(Event):
+    """A sentence, or what it cites, is no longer as its writer gave it; fields as :class:`Revision`'s."""
+
+    where: str
+    before: str
+    reason: str
+    outcome: str
+    after: str
 
 
 @dataclass(frozen=True)
@@ -249,6 +261,10 @@ class Events:
         for name, number in numbers.items():
             if number:
                 self.emit(Counted(self.stage, name, number))
+
+    def revised(self, revision: Revision) -> None:
+        """Record what became of a sentence."""
+        self.emit(Revised(self.stage, **vars(revision)))
 
     def noted(self, detail: str) -> None:
         """Tell of a choice that was made."""

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from storm_pipeline.control import Spent
-from storm_pipeline.events import CallFinished, Counted, Degraded, Event, Failed, RunStarted
-from storm_pipeline.types import Problem, Report, Usage, UsageRow
+from storm_pipeline.events import CallFinished, Counted, Degraded, Event, Failed, Revised, RunStarted
+from storm_pipeline.types import Problem, Report, Revision, Usage, UsageRow
 
 
 @dataclass
@@ -16,6 +16,7 @@ class Ledger:
     _rows: dict[tuple[str, str, str], UsageRow] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
     _problems: list[Problem] = field(default_factory=list)
+    _revisions: list[Revision] = field(default_factory=list)
     _seconds: float = 0.0
 
     def restore(self, events: Iterable[tuple[float, Event]]) -> Spent:
@@ -48,6 +49,8 @@ class Ledger:
                 self._counts[event.name] += event.number
             case Degraded():
                 self._problems.append(Problem(event.stage, "degradation", event.detail))
+            case Revised():
+                self._revisions.append(Revision(event.where, event.before, event.reason, event.outcome, event.after))
             case Failed():
                 self._problems.append(Problem(event.stage, "failure", event.detail))
             case _:
@@ -74,6 +77,10 @@ class Ledger:
         """Counts and problems so far; whatever the order of threads, the problems come in the same one."""
         problems = sorted(self._problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
         return Report(**self._counts, problems=tuple(problems))
+
+    def revisions(self) -> tuple[Revision, ...]:
+        """What became of sentences so far; in the same order whatever that of threads."""
+        return tuple(sorted(self._revisions, key=lambda own: (own.where, own.before, own.reason)))
 
     def failure_summary(self) -> str:
         """The first three failures so far, as one line; empty if nothing failed."""

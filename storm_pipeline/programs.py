@@ -30,7 +30,8 @@ class Program(dspy.Module):
     ) -> None:
         super().__init__()
         self.predict = dspy.Predict(signature)
-        self.predict.demos = list(demos or [])
+        unused = dict.fromkeys(signature.input_fields, "")
+        self.predict.demos = [dspy.Example(**{**unused, **demo}) for demo in demos or []]
         self.ample = ample
         self.steady = steady
 
@@ -62,6 +63,7 @@ class Programs:
     question: Program = field(default_factory=partial(Program, research.AskQuestion, examples.QUESTION, ample=100))
     questions: Program = field(default_factory=partial(Program, research.AskQuestions, ample=500))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, ample=120))
+    passage_answer: Program = field(default_factory=partial(Program, research.AnswerFromPassages, ample=900))
     answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, ample=300))
     draft: Program = field(
         default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, ample=180, steady=True)
@@ -70,10 +72,10 @@ class Programs:
         default_factory=partial(Program, outline.RefineOutline, examples.REFINE, ample=220, steady=True)
     )
     plan: Program = field(default_factory=partial(Program, outline.PlanOutline, ample=220, steady=True))
-    article: Program = field(default_factory=partial(Program, writing.WriteArticle, ample=1500))
-    memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, ample=1500))
-    section: Program = field(default_factory=partial(Program, writing.WriteSection, examples.SECTION, ample=700))
-    lead: Program = field(default_factory=partial(Program, writing.WriteLead, examples.LEAD, ample=300))
+    article: Program = field(default_factory=partial(Program, writing.WriteArticle, ample=4000))
+    memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, ample=4000))
+    section: Program = field(default_factory=partial(Program, writing.WriteSection, ample=1500))
+    lead: Program = field(default_factory=partial(Program, writing.WriteLead, ample=500))
     heading: Program = field(
         default_factory=partial(Program, writing.NameSection, examples.HEADING, ample=20, steady=True)
     )

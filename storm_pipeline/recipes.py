@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.evidence import SectionEvidence
 from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.evidence import fill_gaps, gather_evidence
@@ -12,16 +11,14 @@ from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import (
     hold_interviews,
     hold_interviews_without_perspectives,
-    learnt,
     without_excluded,
 )
 from storm_pipeline.steps.keeping_out import leave_out_copies, usable
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.steps.sections import write_sections
 from storm_pipeline.steps.topic_search import search_with_topic
-from storm_pipeline.types import Article, Body, Conversation, Outline, Snippet
-from storm_pipeline.writers.replies import UNTITLED_SECTIONS
+from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading, Outline, Snippet
+from storm_pipeline.writers.section_loop import write_sections
 
 Conversations = tuple[Conversation, ...]
 Interviews = Callable[[RunContext, str], Conversations]
@@ -45,8 +42,8 @@ def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
     """STORM that writes the whole article from the topic and the interviews (section 5.2)."""
     conversations = hold_interviews(ctx, topic, converse)
-    body = write_article(ctx, Outline(topic), learnt(ctx, conversations))
-    return as_article(ctx, Outline(topic), body, conversations)
+    evidence = ctx.writer.recall(ctx, Heading(UNTITLED), conversations)
+    return as_article(ctx, Outline(topic), write_article(ctx, Outline(topic), evidence), conversations)
 
 
 def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
@@ -76,10 +73,10 @@ def _outlined(ctx: RunContext, topic: str, interviews: Interviews) -> tuple[Outl
 
 def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:
     """STORM's writing stage (section 3.4)."""
-    evidence = fill_gaps(ctx, outline, gather_evidence(ctx, outline))
-    sections = write_sections(ctx, outline, evidence.sections)
+    evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
+    sections = write_sections(ctx, evidence.outline, evidence.sections)
     body = finish(ctx, topic, sections, evidence)
-    return as_article(ctx, outline, body, without_excluded(ctx, conversations))
+    return as_article(ctx, evidence.outline, body, without_excluded(ctx, conversations), evidence)
 
 
 def direct(ctx: RunContext, topic: str) -> Article:
@@ -91,7 +88,9 @@ def direct(ctx: RunContext, topic: str) -> Article:
 def rag(ctx: RunContext, topic: str) -> Article:
     """RAG: search with the topic; outline and article from what that finds (section 4.3)."""
     outline, found = rag_outline(ctx, topic)
-    return as_article(ctx, outline, write_article(ctx, outline, ctx.writer.material(ctx, found, topic)))
+    return as_article(
+        ctx, outline, write_article(ctx, outline, ctx.writer.select(ctx, Heading(UNTITLED), found, topic))
+    )
 
 
 def orag(ctx: RunContext, topic: str) -> Article:
@@ -99,15 +98,15 @@ def orag(ctx: RunContext, topic: str) -> Article:
     outline, _ = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
-    sections = write_sections(ctx, outline, gather_evidence(ctx, outline).sections)
-    return as_article(ctx, outline, Body((), sections))
+    evidence = gather_evidence(ctx, outline)
+    return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence.sections)))
 
 
 def rr(ctx: RunContext, topic: str) -> Article:
     """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best against the keyword, and one call."""
     found = search_with_topic(ctx, topic)[: ctx.settings.top_k]
-    shown = ctx.writer.material(ctx, found, topic, sections=UNTITLED_SECTIONS)
-    return as_article(ctx, Outline(topic), write_article(ctx, Outline(topic), shown))
+    evidence = ctx.writer.select(ctx, Heading(UNTITLED), found, topic)
+    return as_article(ctx, Outline(topic), write_article(ctx, Outline(topic), evidence))
 
 
 def rprr(ctx: RunContext, topic: str) -> Article:
@@ -116,7 +115,7 @@ def rprr(ctx: RunContext, topic: str) -> Article:
     needs = [f"{topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
     evidence = [
-        SectionEvidence(section, tuple(ctx.writer.material(ctx, usable(ctx, own)[: ctx.settings.top_k], need)))
+        ctx.writer.select(ctx, section, usable(ctx, own)[: ctx.settings.top_k], need)
         for section, own, need in zip(outline.sections, found, needs, strict=True)
     ]
     return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))

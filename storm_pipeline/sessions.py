@@ -55,7 +55,7 @@ class Parts:
     embedder: Embedder
     contents: ContentsSource | None
     programs: Programs
-    writer: Writer
+    writer: Writer[Any]
 
 
 @contextmanager

@@ -8,7 +8,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.languages import language_name
 
+_LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
+_EVIDENCE = 3000
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
 ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer")
 
@@ -122,6 +125,20 @@ class Settings(BaseModel):
         description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
         "fact each, which small models do truthfully; auto: sentences where the writer is the embedded model.",
     )
+    length: Literal["short", "standard", "long"] | int = Field(
+        "standard",
+        description="Words of an article that is written whole, as far as its sources reach: short (800), standard "
+        "(2400), long (4800), or a number.",
+    )
+    evidence: int | None = Field(
+        None, ge=200, description="Words of passages shown to the writer of a section; an answer gets two thirds."
+    )
+    article_language: str = Field(
+        "en",
+        pattern="^[a-z]{2}$",
+        description="Language that the article is written in, e.g. de; sources may be in any.",
+    )
+    style: str | None = Field(None, max_length=500, description="How to write, such as 'for a general reader'.")
     uncited: Literal["drop", "keep"] = Field("drop", description="What happens to a sentence that no source supports.")
 
     out: Path = Field(Path("runs"), description="Folder in which a run's folder is made.")
@@ -149,6 +166,21 @@ class Settings(BaseModel):
         """``workers``; one where a seed is to make the embedded model repeatable: batched calls round differently."""
         embedded = any(is_embedded(self.lm_of(role)) for role in ROLES)
         return 1 if self.seed is not None and embedded else self.workers
+
+    @property
+    def article_words(self) -> int:
+        """Words that an article written whole should have, where its sources hold enough."""
+        return self.length if isinstance(self.length, int) else _LENGTHS[self.length]
+
+    @property
+    def evidence_words(self) -> int:
+        """Words of passages that the writer of a section is shown at most."""
+        return self.evidence or _EVIDENCE
+
+    @property
+    def language_name(self) -> str:
+        """The article's language as a prompt names it; empty for English, which the prompts are in."""
+        return "" if self.article_language == "en" else language_name(self.article_language)
 
     @property
     def writes_by_sentence(self) -> bool:

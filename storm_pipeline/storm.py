@@ -303,7 +303,9 @@ def _write(ctx: RunContext) -> Article:
     uncited = sum(not s.citations for section in article.sections for s in section.sentences())
     report = replace(ctx.ledger.report(), uncited=uncited)
     usage = ctx.ledger.usage(time.monotonic() - start)
-    done = replace(article, usage=usage, report=report, sources_excluded=ctx.search.excluded)
+    done = replace(
+        article, usage=usage, report=report, sources_excluded=ctx.search.excluded, revisions=ctx.ledger.revisions()
+    )
     _save_costs(ctx, usage)
     ctx.run.save_text("article.md", done.to_markdown())
     ctx.run.save_text("article.html", done.to_html())

@@ -69,17 +69,19 @@ def foreign_script_share(text: str, like: str) -> float:
     return sum(n for script, n in found.items() if script not in used) / sum(found.values())
 
 
-def longest_common_run(a: str, b: str) -> int:
-    """Length of the longest run of consecutive words that both texts share, case and punctuation aside.
+def longest_common_run(a: str, b: str) -> list[str]:
+    """The longest run of consecutive words that both texts share, case and punctuation aside, as ``a`` spells it.
 
     Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
     """
+    spelt = words(unicodedata.normalize("NFKC", a))
     left, right = folded_words(a), "\n".join(["", *folded_words(b), ""])
-    best = 0
+    best, at = 0, 0
     for start in range(len(left)):
         while start + best < len(left) and "\n".join(["", *left[start : start + best + 1], ""]) in right:
             best += 1
-    return best
+            at = start
+    return (spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may part a word
 
 
 def overlap(a: str, b: str, n: int = 3) -> float:

@@ -163,6 +163,19 @@ class Perspective:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What an expert answers.
+
+    Attributes:
+        sentences: each with its citations; none where nothing shown answers the question.
+        shown: the snippets that the expert was shown, in order.
+    """
+
+    sentences: tuple[Sentence, ...] = ()
+    shown: tuple[Snippet, ...] = ()
+
+
+@dataclass(frozen=True)
 class Turn:
     """One round of a conversation (paper section 3.2).
 
@@ -269,6 +282,26 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Revision:
+    """What became of a sentence that its sources did not support as it was written.
+
+    Attributes:
+        where: heading of the text that it stands in.
+        before: the sentence as the writer gave it.
+        reason: what was found, in words.
+        outcome: ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
+            ``kept without a source``, or ``dropped``.
+        after: the sentence as it stands now; empty if it does not.
+    """
+
+    where: str
+    before: str
+    reason: str
+    outcome: str
+    after: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """How the text came to be trusted: counts over the run, and what went wrong.
 
@@ -280,6 +313,9 @@ class Report:
         dropped_faulty: sentences removed because they were cut off, repeated or in another script.
         reworded: sentences rewritten because they followed a source word for word.
         repeated: sentences removed because another section says the same; their citations moved there.
+        cited_in_interviews: snippets that interview answers cite.
+        offered_to_sections: those of them that a section's writer was shown.
+        cited_in_article: those of them that the article cites.
         problems: what failed or was degraded, by stage, kind and detail.
     """
 
@@ -290,6 +326,9 @@ class Report:
     dropped_faulty: int = 0
     reworded: int = 0
     repeated: int = 0
+    cited_in_interviews: int = 0
+    offered_to_sections: int = 0
+    cited_in_article: int = 0
     problems: tuple[Problem, ...] = ()
 
 
@@ -307,6 +346,7 @@ class Article:
         usage: what it cost.
         report: what was dropped, attributed, or went wrong.
         sources_excluded: pages that were found and not used, each with the reason.
+        revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
     """
 
     title: str
@@ -318,6 +358,7 @@ class Article:
     usage: Usage = field(default_factory=Usage)
     report: Report = field(default_factory=Report)
     sources_excluded: tuple[Exclusion, ...] = ()
+    revisions: tuple[Revision, ...] = ()
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -58,7 +58,7 @@ def from_facts(user: str, most: int = 4) -> str:
     """Cited sentences that say what the facts say, in another order of words."""
     told = []
     for number, title, text in FACT.findall(user)[-50:][:most]:
-        words = text.rstrip(".").split()
+        words = re.split(r"(?<=\.)\s", text)[0].rstrip(".").split()
         half = len(words) // 2
         mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]
         told.append(f"About {title}, {' '.join(mixed)} [{number}].")
@@ -79,6 +79,26 @@ def _outline(**sections: list[str]) -> str:
     return json.dumps({"sections": [{"title": title, "subsections": below} for title, below in sections.items()]})
 
 
+def _lead(user: str) -> str:
+    """Three sentences of the body, each in another order of words, that cite it."""
+    topic = re.findall(r"Topic: (.+)", user)[-1]
+    body = re.findall(r"\[(\d+)\] ([^\[\n]+)", user.rsplit("Article:", maxsplit=1)[-1])[:3]
+    return " ".join(f"Of {topic}: {' '.join(reversed(text.strip(' .').split()))} [{number}]." for number, text in body)
+
+
+def mending(answer: Callable[[str], str]) -> Callable[[str], str]:
+    """A writer that deletes every sentence that is handed back to it."""
+
+    def answered(user: str) -> str:
+        if "\nRemarks:" not in user:
+            return answer(user)
+        return "\n".join(
+            f"{number}: delete" for number in re.findall(r"^(\d+)\. ", user.rsplit("Remarks:", maxsplit=1)[-1], re.M)
+        )
+
+    return answered
+
+
 def default_answers() -> dict[str, Answer]:
     """A model that does all that it is asked."""
     return {
@@ -87,16 +107,17 @@ def default_answers() -> dict[str, Answer]:
         "AskQuestion": _question(),
         "WriteQueries": lambda user: json.dumps({"queries": [re.findall(r"Question: (.+)", user)[-1]]}),
         "AnswerQuestion": from_facts,
+        "AnswerFromPassages": from_facts,
         "DraftOutline": _outline(History=[], Goods=[], Routes=[]),
         "RefineOutline": _outline(History=["Early history"], Goods=[], Routes=[], Legacy=[]),
         "AskQuestions": lambda user: json.dumps(
             {"questions": [f"What is known about aspect {i} of it?" for i in range(9)]}
         ),
         "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
-        "WriteArticle": lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}",
+        "WriteArticle": mending(lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}"),
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
-        "WriteSection": lambda user: from_facts(user, 6),
-        "WriteLead": lambda user: " ".join(re.findall(r"(About [^.]+\.)", user.split("Article:")[-1])[:3]),
+        "WriteSection": mending(lambda user: from_facts(user, 6)),
+        "WriteLead": mending(_lead),
         "NameSection": "Further history",
         "FindRepeated": json.dumps({"repeated": []}),
         "RewordSentence": lambda user: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",

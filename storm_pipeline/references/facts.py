@@ -98,7 +98,8 @@ def names_topic(text: str, topic: str) -> bool:
 def without_topic(topic: str, title: str) -> str:
     """The title without the topic's words; as it is, if there are no others."""
     wanted = stem_set(topic)
-    return " ".join(word for word in title.split() if not stem_set(word) & wanted) or title
+    left = " ".join(word for word in title.split() if not stem_set(word) & wanted)
+    return left if stem_set(left) else title
 
 
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:

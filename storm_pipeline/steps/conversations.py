@@ -1,22 +1,22 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 import re
+from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.journal import at_place, fingerprint
-from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import nearest, nearest_facts, numbered
-from storm_pipeline.references.support import check_support
 from storm_pipeline.runs import slug
-from storm_pipeline.sentences import is_complete, split_sentences
+from storm_pipeline.sentences import split_sentences
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
+from storm_pipeline.types import Conversation, Perspective, Turn
 
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
-_NOTHING = re.compile(r"^\W*(the )?(sources?|facts?)\b.{0,20}\b(do|does) not (say|mention|contain|provide)", re.I)
 
+_DEEPER = 2
+"""Times as deep a search goes of which half was shown before."""
+_TITLES = 6
 _FIRST_TRIES = 3
 """Small models give thanks before they have asked anything; then they are asked again."""
 
@@ -56,7 +56,12 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
     with at_place(piece_of(perspective)):
         try:
             reply = ctx.ask(
-                "asker", ctx.programs.questions, topic=topic, perspective=_told(perspective), number=number
+                "asker",
+                ctx.programs.questions,
+                topic=topic,
+                language=ctx.settings.language_name,
+                perspective=_told(perspective),
+                number=number,
             ).questions
         except ModelError as error:
             ctx.events.failed(f"questions of {perspective.name!r}", error)
@@ -70,7 +75,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
 
 def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
     try:
-        turn = _looked_up(ctx, topic, question)
+        turn = _looked_up(ctx, topic, question, ())
     except ModelError as error:
         ctx.events.failed(f"question {question!r}", error)
         return None
@@ -92,15 +97,25 @@ def piece_of(perspective: Perspective) -> str:
 def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> Turn | None:
     """The next turn, or None when the writer has nothing more to ask."""
     question = _ask_question(ctx, topic, perspective, turns)
-    return None if question is None else _looked_up(ctx, topic, question)
+    return None if question is None else _looked_up(ctx, topic, question, turns)
 
 
-def _looked_up(ctx: RunContext, topic: str, question: str) -> Turn:
-    """A question with the queries, the sources and the answer that it leads to."""
-    reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question)
-    queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[: ctx.settings.queries]
-    snippets = search_all(ctx, queries or (question,))
-    return Turn(question, queries, _answer(ctx, topic, question, snippets), snippets)
+def _looked_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) -> Turn:
+    """A question with the queries, the sources and the answer that it leads to.
+
+    What earlier turns were shown is not shown again. Where the search finds little else, it is made again, deeper.
+    """
+    number = ctx.settings.queries
+    reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question, number=number)
+    queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[:number]
+    known = {snippet.id for turn in before for snippet in turn.snippets}
+    found = search_all(ctx, queries or (question,))
+    new = tuple(snippet for snippet in found if snippet.id not in known)
+    if len(new) <= len(found) / 2 and found:
+        deeper = search_all(ctx, queries or (question,), depth=_DEEPER)
+        new = tuple(snippet for snippet in deeper if snippet.id not in known)
+    answer = ctx.writer.answer(ctx, topic, question, new)
+    return Turn(question, queries, answer.sentences, answer.shown)
 
 
 def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
@@ -110,6 +125,7 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
                 "asker",
                 ctx.programs.question,
                 topic=topic,
+                language=ctx.settings.language_name,
                 perspective=_told(perspective),
                 conversation=history(turns),
             ).question
@@ -122,9 +138,17 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
     return None if _plain(question) in asked else question
 
 
-def history(turns: list[Turn] | tuple[Turn, ...]) -> str:
-    """The conversation so far; that of one more turn begins with exactly this, which serves prefix caches."""
-    return "\n".join(f"Writer: {turn.question}\nExpert: {turn.answer_text}" for turn in turns)
+def history(turns: Sequence[Turn]) -> str:
+    """The conversation so far; that of one more turn begins with exactly this, which serves prefix caches.
+
+    The titles of what was found tell the writer what the sources have.
+    """
+    return "\n".join(f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}" for turn in turns)
+
+
+def _found(turn: Turn) -> str:
+    titles = list(dict.fromkeys(snippet.title for snippet in turn.snippets if snippet.title))
+    return f"\nFound: {'; '.join(titles[:_TITLES])}" if titles else ""
 
 
 def _first_question(reply: str) -> str:
@@ -138,28 +162,3 @@ def _first_question(reply: str) -> str:
 
 def _plain(question: str) -> str:
     return re.sub(r"\W+", " ", question.casefold()).strip()
-
-
-def _answer(ctx: RunContext, topic: str, question: str, snippets: tuple[Snippet, ...]) -> tuple[Sentence, ...]:
-    """The expert's sentences, each supported by what was found; none where nothing was found."""
-    if not snippets:
-        return ()
-    need = f"{topic} {question}"
-    limit = ctx.settings.answer_facts
-    facts = nearest_facts(nearest(snippets, need, limit), need, limit)
-    # What is shown is embedded while the conversation goes on; the rest can still be found by its words.
-    shown = {fact.citation.snippet_id for fact in facts}
-    ctx.store.add(snippet for snippet in snippets if snippet.id in shown)
-    reply = ctx.ask("expert", ctx.programs.answer, topic=topic, question=question, facts=numbered(facts)).answer
-    if _NOTHING.match(reply):
-        return ()
-    cited = parse_cited(reply, [fact.citation for fact in facts])
-    whole = [s for s in cited.sentences if is_complete(s.text)]
-    checked = check_support(whole, facts, known=need, embed=ctx.store.embed)
-    ctx.events.count(
-        invented_citations=cited.invented,
-        attributed=checked.attributed,
-        dropped_unsupported=checked.unsupported,
-        dropped_faulty=len(cited.sentences) - len(whole),
-    )
-    return tuple(s for s in checked.sentences if s.citations)

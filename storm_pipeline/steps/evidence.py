@@ -1,13 +1,14 @@
 """What each section is written from (paper section 3.4), and searches for those that have too little."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.evidence import FEW_FACTS, Evidence
-from storm_pipeline.references.facts import names_topic, nearest, without_topic
+from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.references.facts import names_topic, nearest, stem_set, without_topic
 from storm_pipeline.steps.keeping_out import leave_out_copies
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.types import Outline, Snippet
+from storm_pipeline.types import Conversation, Outline, Snippet
 
 GAP_DEPTH = 2
 """Such a search looks so many times deeper than that of an interview: what lay on top was not enough."""
@@ -16,28 +17,28 @@ FOR_A_GAP = 10
 the rest is found by its words."""
 
 
-def gather_evidence(ctx: RunContext, outline: Outline) -> Evidence:
+def gather_evidence(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = ()) -> Evidence[Any]:
     """What the writer needs for each section, out of what the run has found."""
     with ctx.events.in_stage("evidence"):
-        return ctx.writer.gather(ctx, outline)
+        return ctx.writer.gather(ctx, outline, conversations)
 
 
-def fill_gaps(ctx: RunContext, outline: Outline, evidence: Evidence) -> Evidence:
-    """The evidence, after a search for each section that has too little of it.
+def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: Evidence[Any]) -> Evidence[Any]:
+    """The evidence and, for each section that has too little of it, what a search of its own adds.
 
     The paper has no such step: there a section that the interviews passed by is written from what is left over.
     """
-    lacking = [list(own.heading.titles()) for own in evidence.sections if len(own.facts) < FEW_FACTS]
+    lacking = [list(own.heading.titles()) for own in evidence.sections if own.is_thin]
     if not lacking:
         return evidence
     with ctx.events.in_stage("evidence"):
-        _search_for(ctx, outline.topic, lacking)
-    return gather_evidence(ctx, outline)
+        _search_for(ctx, evidence.outline.topic, lacking)
+        return ctx.writer.gather(ctx, evidence.outline, conversations, evidence)
 
 
 def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -> None:
     """Search with the titles of these sections; what is found goes into the store."""
-    queries = {f"{topic} {without_topic(topic, title)}": None for titles in lacking for title in titles}
+    queries = dict.fromkeys(_query(topic, title) for titles in lacking for title in titles)
     found = search_all(ctx, list(queries), depth=GAP_DEPTH)
     by_name: dict[bool, list[Snippet]] = {True: [], False: []}
     for snippet in found:
@@ -47,3 +48,9 @@ def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -
         near = nearest(by_name[True], need, FOR_A_GAP)
         ctx.store.add([*near, *nearest(by_name[False], need, FOR_A_GAP - len(near))])
     leave_out_copies(ctx)
+
+
+def _query(topic: str, title: str) -> str:
+    """The topic with what a heading adds to it; of "The Oder" nothing is left but a stop word."""
+    rest = without_topic(topic, title)
+    return f"{topic} {rest}" if stem_set(rest) else topic

@@ -1,25 +1,33 @@
 """The finished article: lead and body polished, and put together with the research (paper section 3.4)."""
 
+from typing import Any
+
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Section
 
 
-def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
+def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence[Any]) -> Body:
     """The lead, and the sections without repetition.
 
     Raises:
         NothingFoundError: there is no section.
     """
     _require_sections(ctx, topic, sections)
-    body = ctx.writer.finish(ctx, topic, sections, evidence)
+    body = ctx.writer.finish(ctx, sections, evidence)
     ctx.run.save_json("polished.json", body.sections)
     ctx.run.save_json("lead.json", body.lead)
     return body
 
 
-def as_article(ctx: RunContext, outline: Outline, body: Body, conversations: tuple[Conversation, ...] = ()) -> Article:
+def as_article(
+    ctx: RunContext,
+    outline: Outline,
+    body: Body,
+    conversations: tuple[Conversation, ...] = (),
+    evidence: Evidence[Any] | None = None,
+) -> Article:
     """The article with the sources and the research behind it; a lead without sections becomes one.
 
     Raises:
@@ -28,6 +36,7 @@ def as_article(ctx: RunContext, outline: Outline, body: Body, conversations: tup
     if not body.sections and body.lead:
         body = Body((), (Section(UNTITLED, body.lead),))
     _require_sections(ctx, outline.topic, body.sections)
+    _count_flow(ctx, body, conversations, evidence)
     return Article(outline.topic, body.lead, body.sections, ctx.store.sources(), outline, conversations)
 
 
@@ -35,3 +44,17 @@ def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]
     if not sections:
         why = ctx.ledger.failure_summary() or "the sources say too little"
         raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")
+
+
+def _count_flow(
+    ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence[Any] | None
+) -> None:
+    """Count how much of what the interviews cited was offered to a section, and cited by the article."""
+    told = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
+    cited = {citation.snippet_id for sentence in told for citation in sentence.citations}
+    written = [*(s for p in body.lead for s in p.sentences), *(s for own in body.sections for s in own.sentences())]
+    used = {citation.snippet_id for sentence in written for citation in sentence.citations}
+    offered = evidence.snippet_ids() if evidence else frozenset[str]()
+    ctx.events.count(
+        cited_in_interviews=len(cited), offered_to_sections=len(cited & offered), cited_in_article=len(cited & used)
+    )

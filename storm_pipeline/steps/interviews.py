@@ -5,7 +5,6 @@ from collections.abc import Callable
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, NothingFoundError
-from storm_pipeline.references.facts import Fact
 from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.keeping_out import without_copies
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
@@ -38,18 +37,6 @@ def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Convers
         tasks_of = [tasks.start(converse, ctx, topic, perspective) for perspective in nobody]
         held = tuple(task.result() for task in tasks_of)
     return _kept(ctx, topic, held)
-
-
-def learnt(ctx: RunContext, conversations: Conversations) -> list[Fact]:
-    """What the answers of all interviews say, each sentence with its first source, as far as the writer can use it."""
-    told = [
-        Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
-        for conversation in conversations
-        for turn in conversation.turns
-        for sentence in turn.answer
-        for citation in sentence.citations[:1]
-    ]
-    return [fact for fact in told if ctx.writer.can_use(fact.text)]
 
 
 def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:

@@ -13,10 +13,6 @@ from storm_pipeline.sentences import truncate_sentences
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
-_TITLES = 1500
-"""Characters of source titles shown when refining: what the sources are about is what sections can be filled with."""
-
-
 _PASSAGE = 120
 """Words of each passage shown when planning from passages."""
 
@@ -61,7 +57,7 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     if ctx.given.outline:
         return keep_outline(ctx, ctx.given.outline)
     with Tasks() as tasks:
-        warm_up = tasks.start(ctx.writer.gather, ctx, draft)
+        warm_up = tasks.start(ctx.writer.gather, ctx, draft, conversations)
         outline = _refined(ctx, topic, draft, conversations)
         warm_up.result()
     return keep_outline(ctx, outline)
@@ -75,9 +71,8 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 
 def _refined(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
     with ctx.events.in_stage("outline"):
-        titles = "; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
         inputs = {
-            "sources": titles[:_TITLES],
+            "sources": ctx.writer.survey(ctx, draft, conversations),
             "interviews": share_budget(conversations, ctx.settings.outline_words),
             "draft": outline_to_markdown(draft),
         }
@@ -98,7 +93,8 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     """
     bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
     try:
-        sections = ctx.ask("outliner", program, topic=topic, **inputs).sections
+        told = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx)}
+        sections = ctx.ask("outliner", program, topic=topic, **told, **inputs).sections
         named = {s.title.casefold().strip() for s in sections}
         pairs = (
             pair

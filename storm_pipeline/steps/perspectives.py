@@ -26,7 +26,14 @@ def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...
         return ()
     with ctx.events.in_stage("perspectives"):
         try:
-            reply = ctx.ask("asker", ctx.programs.perspectives, topic=topic, related_contents=contents, number=wanted)
+            reply = ctx.ask(
+                "asker",
+                ctx.programs.perspectives,
+                topic=topic,
+                related_contents=contents,
+                language=ctx.settings.language_name,
+                number=wanted,
+            )
         except ModelError as error:
             ctx.events.failed("no perspectives but the basic facts", error)
             return ()

@@ -6,39 +6,80 @@ A small model that is given many facts ties together what does not belong togeth
 from collections.abc import Sequence
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.evidence import FEW_FACTS, FEWEST_SENTENCES, Evidence, SectionEvidence
+from storm_pipeline.references.evidence import FEW_FACTS, FEWEST_SENTENCES, Evidence, FactEvidence
 from storm_pipeline.references.facts import Fact, nearest_facts
 from storm_pipeline.text import word_count
-from storm_pipeline.types import UNTITLED, Body, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.writers.fact_answers import answer_from_facts
 from storm_pipeline.writers.fact_sharing import share_facts
 from storm_pipeline.writers.opening_fact import opening_fact
 from storm_pipeline.writers.paragraphs import in_paragraphs
 from storm_pipeline.writers.repetition import remove_repetition
-from storm_pipeline.writers.replies import UNTITLED_SECTIONS, known_text
 from storm_pipeline.writers.rewording import TRIES, in_own_words
 from storm_pipeline.writers.section_headings import fitting_heading
+from storm_pipeline.writers.section_loop import write_sections
 from storm_pipeline.writers.self_contained import stands_alone
 from storm_pipeline.writers.sentence_lead import take_lead
+
+UNTITLED_SECTIONS = 5
+"""Sections whose length an article without an outline may have."""
+
+
+_TITLES = 1500
+"""Characters of source titles shown to whoever refines the outline."""
 
 
 class SentenceWriter:
     """Writes sentence by sentence (:class:`storm_pipeline.context.Writer`)."""
 
-    def can_use(self, text: str) -> bool:
-        """One that makes sense by itself."""
-        return stands_alone(text)
+    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+        """An answer from the facts that are nearest to the question.
 
-    def gather(self, ctx: RunContext, outline: Outline) -> Evidence:
+        Raises:
+            ModelError: the model fails.
+        """
+        return answer_from_facts(ctx, topic, question, found)
+
+    def gather(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        conversations: Sequence[Conversation] = (),  # noqa: ARG002
+        before: Evidence[FactEvidence] | None = None,  # noqa: ARG002
+    ) -> Evidence[FactEvidence]:
         """Facts that make sense by themselves, each given to the section that it fits; the opening one is set aside."""
         opening = opening_fact(ctx, outline.topic)
-        shared = share_facts(ctx, outline, usable=stands_alone, told=opening, weigh=lambda fit, _: fit)
-        return Evidence(shared, (opening,) if opening else ())
+        shared = share_facts(ctx, outline, usable=stands_alone, told=opening)
+        return Evidence(outline, shared, (opening,) if opening else ())
 
-    def material(self, ctx: RunContext, snippets: Sequence[Snippet], need: str, *, sections: int = 1) -> list[Fact]:
+    def wanted_sections(self, ctx: RunContext) -> str:  # noqa: ARG002
+        """As many as a small model can think of."""
+        return "five to seven sections"
+
+    def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:  # noqa: ARG002
+        """The titles of the sources."""
+        titles = "; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
+        return titles[:_TITLES]
+
+    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> FactEvidence:
         """The sentences of all snippets that are nearest to the need and make sense by themselves."""
-        return nearest_facts(snippets, need, ctx.settings.section_facts * sections, serves=stands_alone)
+        room = _room(heading)
+        facts = nearest_facts(snippets, need, ctx.settings.section_facts * room, serves=stands_alone)
+        return FactEvidence(heading, tuple(facts), room)
 
-    def section(self, ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
+    def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> FactEvidence:
+        """The sentences of all answers, each with its first source, that make sense by themselves."""
+        told = [
+            Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
+            for conversation in conversations
+            for turn in conversation.turns
+            for sentence in turn.answer
+            for citation in sentence.citations[:1]
+            if stands_alone(sentence.text)
+        ]
+        return FactEvidence(heading, tuple(told), _room(heading))
+
+    def section(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Section:
         """Each fact, as far as there is room, said again in other words.
 
         Raises:
@@ -52,22 +93,26 @@ class SentenceWriter:
                 told.append(fact)
         copies = [Sentence(fact.text, (fact.citation,)) for fact in told]
         tries = 2 * TRIES if len(told) < FEW_FACTS else TRIES
-        reworded = in_own_words(ctx, copies, told, known_text(outline, evidence.heading), alone=True, tries=tries)
+        reworded = in_own_words(
+            ctx, copies, told, " ".join((outline.topic, *evidence.heading.titles())), alone=True, tries=tries
+        )
         title = evidence.heading.title
-        if len(reworded) >= FEWEST_SENTENCES and evidence.heading in outline.sections:
+        if len(reworded) < FEWEST_SENTENCES:
+            return Section(title)
+        if evidence.heading in outline.sections:
             title = fitting_heading(ctx, outline, evidence.heading, reworded)
         return Section(title, in_paragraphs(reworded))
 
-    def divide(self, ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Sequence[SectionEvidence]:
-        """By the outline; without one, a single section with room for the whole article."""
-        if outline.sections:
-            return self.gather(ctx, outline).sections
-        return [SectionEvidence(Heading(UNTITLED), tuple(facts), UNTITLED_SECTIONS)]
+    def article(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Body:
+        """Sections side by side: those of the outline, each from its own facts; without one, a single section."""
+        sections = self.gather(ctx, outline).sections if outline.sections else (evidence,)
+        return Body((), write_sections(ctx, outline, sections))
 
-    def article(self, ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Body:
-        """The sections into which :meth:`divide` divides it, without a lead."""
-        return Body((), tuple(self.section(ctx, outline, own) for own in self.divide(ctx, outline, facts)))
-
-    def finish(self, ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
+    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[FactEvidence]) -> Body:
         """The lead takes sentences from the sections, after what they say twice is gone."""
-        return take_lead(ctx, topic, remove_repetition(ctx, sections), evidence.for_lead)
+        return take_lead(ctx, evidence.outline.topic, remove_repetition(ctx, sections), evidence.for_lead)
+
+
+def _room(heading: Heading) -> int:
+    """How many sections' length a text under a heading may have."""
+    return UNTITLED_SECTIONS if heading.title == UNTITLED else 1

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.evidence import SectionEvidence
+from storm_pipeline.references.evidence import FactEvidence
 from storm_pipeline.references.facts import Fact, facts_of, names_topic, shared_stems, without_topic
 from storm_pipeline.types import Outline
 
@@ -38,8 +38,7 @@ def share_facts(
     *,
     usable: Callable[[str], bool] = bool,
     told: Fact | None = None,
-    weigh: Callable[[Matrix, Matrix], Matrix],
-) -> tuple[SectionEvidence, ...]:
+) -> tuple[FactEvidence, ...]:
     """Retrieve for every first-level section and share the facts out, in the order of the outline.
 
     Args:
@@ -47,7 +46,6 @@ def share_facts(
         outline: of the article.
         usable: tells of a fact's text whether the writer can use it.
         told: a fact that is told elsewhere; what says little more than it is given to no section.
-        weigh: fit and relevance (both sections × facts) → what decides which sections may take a fact.
     """
     topic = outline.topic
     needs = [[f"{topic}: {title}" for title in section.titles()] for section in outline.sections]
@@ -61,15 +59,15 @@ def share_facts(
         if not told or shared_stems(fact.text, told.text) < TOLD
     ]
     if not facts:
-        return tuple(SectionEvidence(section, ()) for section in outline.sections)
+        return tuple(FactEvidence(section, ()) for section in outline.sections)
     own_ids = [{snippet.id for snippet in own} for own in found]
     retrieved = np.array([[fact.citation.snippet_id in ids for fact in facts] for ids in own_ids])
     fit, relevance = _likeness(ctx, outline, facts)
     sources = [fact.citation.source_id for fact in facts]
-    eligible = np.where(retrieved, weigh(fit, relevance), np.float32(-1))
+    eligible = np.where(retrieved, fit, np.float32(-1))
     shared = _share_out(eligible, relevance, ctx.settings.section_facts, sources)
     return tuple(
-        SectionEvidence(section, _in_reading_order(facts, chosen))
+        FactEvidence(section, _in_reading_order(facts, chosen))
         for section, chosen in zip(outline.sections, shared, strict=True)
     )
 

@@ -1,64 +1,101 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.support import check_support
-from storm_pipeline.sentences import is_complete, truncate_sentences
+from storm_pipeline.references.facts import names_topic
+from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.references.passages import Passage
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Paragraph, Section, Sentence
-from storm_pipeline.writers.rewording import in_own_words
+from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
+from storm_pipeline.writers.drafts import checked_blocks, read_draft
+from storm_pipeline.writers.passage_prompts import language_and_style
 
-_LONGEST_ARTICLE = 3000
-"""Words of the article shown to the writer of the lead."""
+_LONGEST_ARTICLE = 6000
+"""Words of the article shown to the writer of the lead; of a longer one each section shows its first sentences."""
+_SHARE, _SHORTEST, _LONGEST = 10, 60, 300
+"""One word of the lead for so many of the body, within these bounds."""
+_LONGEST_RUN = 25
+"""Words in a row that the lead may share with a sentence of the body, which is text of the article's own."""
+_UNDEFINED = "the first sentence has to name the topic and say what it is, when and where"
 
 
-def write_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Paragraph, ...]:
-    """Write the lead in one call, as in the paper; its sentences cite what the body sentences cite that they rest on.
+class _LeadGrounding(Grounding):
+    """Judges the sentences of a lead by those of the body, and the first one by whether it defines the topic."""
+
+    def __init__(self, ctx: RunContext, topic: str, shown: Sequence[Passage]) -> None:
+        super().__init__(
+            shown,
+            known=topic,
+            embed=ctx.store.embed,
+            language=ctx.settings.article_language,
+            longest_run=_LONGEST_RUN,
+        )
+        self._topic = topic
+
+    def judge(self, claims: Sequence[Claim]) -> list[Judged]:
+        judged = super().judge(claims)
+        if judged and not judged[0].problem and not names_topic(claims[0].text, self._topic):
+            judged[0] = replace(judged[0], problem=_UNDEFINED, is_only_copied=True)
+        return judged
+
+
+def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tuple[Paragraph, ...]:
+    """Write the lead from the numbered sentences of the body; its sentences cite what those cite that they rest on.
 
     Where the model fails, or nothing it writes is supported, the lead is empty and that is recorded.
     """
-    body = [
-        Fact(sentence.text, topic, citation)
-        for section in sections
-        for sentence in section.sentences()
-        for citation in sentence.citations[:1]
-    ]
+    body = [sentence for section in sections for sentence in section.sentences()]
+    shown = [Passage(s.text, (Snippet(f"sentence:{number}", "", s.text),)) for number, s in enumerate(body)]
+    sources = {passage.source_id: sentence for passage, sentence in zip(shown, body, strict=True)}
+    inputs = {
+        "topic": topic,
+        **language_and_style(ctx),
+        "words": min(_LONGEST, max(_SHORTEST, sum(word_count(s.text) for s in body) // _SHARE)),
+        "article": _numbered(sections),
+    }
     with ctx.events.in_stage("lead"):
         try:
-            told = _supported(ctx, topic, sections, body)
+            text = str(ctx.ask("writer", ctx.programs.lead, **inputs, draft="", remarks="").lead)
         except ModelError as error:
             ctx.events.failed("no lead", error)
             return ()
-        return lead_of(ctx, in_own_words(ctx, told, body, topic))
+
+        def ask_again(remarks: str) -> str:
+            return str(ctx.ask("writer", ctx.programs.lead, **inputs, draft=text, remarks=remarks).lead)
+
+        draft = read_draft(text, len(shown))
+        blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again)
+        written = [paragraph for block in blocks for paragraph in block.paragraphs]
+        lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
+        return lead_of(ctx, lead)
 
 
-def lead_of(ctx: RunContext, sentences: tuple[Sentence, ...]) -> tuple[Paragraph, ...]:
-    """One paragraph; none, and that is recorded, where there is no sentence."""
-    if not sentences:
+def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
+    """The lead; where it is empty, that is recorded."""
+    if not paragraphs:
         ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
-    return (Paragraph(sentences),) if sentences else ()
+    return paragraphs
 
 
-def _supported(ctx: RunContext, topic: str, sections: tuple[Section, ...], body: list[Fact]) -> list[Sentence]:
-    """The model's lead: what of it the body supports."""
-    reply = ctx.ask("writer", ctx.programs.lead, topic=topic, article=_plain(sections)).lead
-    cited = parse_cited(reply, ())
-    whole = [s for s in cited.sentences if is_complete(s.text)]
-    bare = [replace(fact, title="") for fact in body]  # as polish embeds them meanwhile
-    checked = check_support(whole, bare, known=topic, embed=ctx.store.embed)
-    ctx.events.count(dropped_unsupported=checked.unsupported, dropped_faulty=len(cited.sentences) - len(whole))
-    return [s for s in checked.sentences if s.citations]
+def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
+    """The sentence with all that the body sentences cite that it rests on."""
+    cited = dict.fromkeys(c for own in sentence.citations for c in sources[own.source_id].citations)
+    return Sentence(sentence.text, tuple(cited))
 
 
-def _plain(sections: tuple[Section, ...]) -> str:
-    """The body as text, each section cut to an equal share of what may be shown."""
-    texts = [" ".join(s.text for s in section.sentences()) for section in sections]
+def _numbered(sections: Sequence[Section]) -> str:
+    """The body with a number before each sentence; of one that is too long each section's first sentences."""
     share = _LONGEST_ARTICLE // max(1, len(sections))
-    return "\n".join(
-        f"# {section.heading}\n{text if word_count(text) <= share else truncate_sentences(text, share)}"
-        for section, text in zip(sections, texts, strict=True)
-    )
+    lines, number = [], 0
+    for section in sections:
+        told, words = [], 0
+        for sentence in section.sentences():
+            number += 1
+            words += word_count(sentence.text)
+            if words <= share:
+                told.append(f"[{number}] {sentence.text}")
+        lines += [f"# {section.heading}", " ".join(told)]
+    return "\n".join(lines)

@@ -103,4 +103,4 @@ def _is_so(text: str, sentence: str, own: Sequence[Fact], known: str) -> bool:
 
 
 def _run(text: str, facts: Sequence[Fact]) -> int:
-    return max((longest_common_run(text, fact.text) for fact in facts), default=0)
+    return max((len(longest_common_run(text, fact.text)) for fact in facts), default=0)

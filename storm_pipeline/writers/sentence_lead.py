@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import FEWEST_SENTENCES
 from storm_pipeline.references.facts import Fact, names_topic
-from storm_pipeline.types import Body, Section, Sentence
+from storm_pipeline.types import Body, Paragraph, Section, Sentence
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.paragraphs import in_paragraphs
 from storm_pipeline.writers.rewording import in_own_words
@@ -30,7 +30,8 @@ def take_lead(ctx: RunContext, topic: str, sections: tuple[Section, ...], openin
         told = in_own_words(ctx, opening, opening_facts, topic, alone=True)
         moved = _spare(ctx, topic, sections, told)
         left = tuple(_without(section, moved) for section in sections)
-        return Body(lead_of(ctx, (*told, *moved)), left)
+        sentences = (*told, *moved)
+        return Body(lead_of(ctx, (Paragraph(sentences),) if sentences else ()), left)
 
 
 def _spare(

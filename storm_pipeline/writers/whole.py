@@ -1,85 +1,135 @@
-"""The paper's way of writing, for capable models: each section in one call, the lead from the finished body."""
+"""The paper's way of writing, for capable models: each section in one call, from passages; the lead from the body."""
 
 from collections.abc import Sequence
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.context import RunContext
-from storm_pipeline.references.evidence import Evidence, SectionEvidence
-from storm_pipeline.references.facts import Fact, numbered
-from storm_pipeline.text import word_count
-from storm_pipeline.types import Body, Citation, Outline, Section, Snippet
-from storm_pipeline.writers.fact_sharing import share_facts
+from storm_pipeline.programs import Program
+from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.references.grounding import Grounding
+from storm_pipeline.references.passages import Passage, numbered_passages, passages
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
+from storm_pipeline.writers.allocation import allocate, survey
+from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
 from storm_pipeline.writers.lead import write_lead
+from storm_pipeline.writers.passage_answers import answer_from_passages
+from storm_pipeline.writers.passage_prompts import all_findings, article_inputs, section_inputs
 from storm_pipeline.writers.repetition import remove_repetition
-from storm_pipeline.writers.replies import article_inputs, cited_sentences, known_text, read_article, read_section
+
+_WORDS_A_SECTION = 350
+_FEWEST_SECTIONS = 3
 
 
 class WholeWriter:
-    """Writes each section in one call, from all of its evidence (:class:`storm_pipeline.context.Writer`)."""
+    """Writes each section in one call, from all of its passages (:class:`storm_pipeline.context.Writer`)."""
 
-    def can_use(self, text: str) -> bool:  # noqa: ARG002
-        """Any."""
-        return True
-
-    def gather(self, ctx: RunContext, outline: Outline) -> Evidence:
-        """Facts retrieved with the headings, each given to one section."""
-        return Evidence(share_facts(ctx, outline, weigh=lambda _, relevance: relevance))
-
-    def material(
-        self,
-        ctx: RunContext,  # noqa: ARG002
-        snippets: Sequence[Snippet],
-        need: str,  # noqa: ARG002
-        *,
-        sections: int = 1,  # noqa: ARG002
-    ) -> list[Fact]:
-        """Every snippet as it is."""
-        return [Fact(snippet.text, snippet.title, Citation(snippet.source_id, snippet.id)) for snippet in snippets]
-
-    def section(self, ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section:
-        """The section in one call.
+    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+        """An answer from all that was found, as far as it fits into a prompt.
 
         Raises:
             ModelError: the model fails.
         """
-        text = ctx.ask("writer", ctx.programs.section, **_inputs(ctx, outline, evidence)).text
-        return read_section(ctx, evidence.heading, text, evidence.facts, known_text(outline, evidence.heading))
+        return answer_from_passages(ctx, topic, question, found)
 
-    def divide(
+    def gather(
         self,
-        ctx: RunContext,  # noqa: ARG002
-        outline: Outline,  # noqa: ARG002
-        facts: Sequence[Fact],  # noqa: ARG002
-    ) -> Sequence[SectionEvidence]:
-        """Not at all."""
-        return ()
+        ctx: RunContext,
+        outline: Outline,
+        conversations: Sequence[Conversation] = (),
+        before: Evidence[PassageEvidence] | None = None,
+    ) -> Evidence[PassageEvidence]:
+        """All passages that interviews cite, and what the headings retrieve."""
+        return allocate(ctx, outline, conversations, before)
 
-    def article(self, ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> Body:
-        """The article in one call.
+    def wanted_sections(self, ctx: RunContext) -> str:
+        """So many that each can have a few hundred words."""
+        number = max(
+            _FEWEST_SECTIONS, min(ctx.settings.max_sections, round(ctx.settings.article_words / _WORDS_A_SECTION))
+        )
+        return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections"
+
+    def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
+        """What there is under each heading of the draft, and what the interviews found that has no heading."""
+        return survey(ctx, draft, conversations)
+
+    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> PassageEvidence:  # noqa: ARG002
+        """The snippets as passages, in their order."""
+        words = ctx.settings.article_words if heading.title == UNTITLED else ctx.settings.section_words
+        return PassageEvidence(heading, passages(snippets), target_words=words)
+
+    def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
+        """The passages that the answers cite, and the answers."""
+        told = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
+        cited = dict.fromkeys(citation.snippet_id for sentence in told for citation in sentence.citations)
+        found = passages(ctx.store.snippet(snippet_id) for snippet_id in cited)
+        return PassageEvidence(heading, found, tuple(told), target_words=ctx.settings.article_words)
+
+    def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
+        """The section in one call, and one more if something of it goes back to the writer.
 
         Raises:
             ModelError: the model fails.
         """
-        text = ctx.ask("writer", ctx.programs.article, **article_inputs(ctx, outline), facts=numbered(facts)).text
+        heading = evidence.heading
+        known = " ".join((outline.topic, *heading.titles()))
+        inputs = section_inputs(ctx, outline, evidence)
+        blocks = _written(ctx, ctx.programs.section, inputs, evidence.passages, where=heading.title, known=known)
+        return _as_section(heading, blocks)
+
+    def article(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Body:
+        """The article in one call, and one more if something of it goes back to the writer.
+
+        Raises:
+            ModelError: the model fails.
+        """
         known = " ".join((outline.topic, *outline.titles()))
-        return read_article(text, lambda line: cited_sentences(ctx, line, facts, known))
+        inputs = {
+            **article_inputs(ctx, outline),
+            "passages": numbered_passages(evidence.passages),
+            "findings": all_findings(evidence),
+        }
+        blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=outline.topic, known=known)
+        sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
+        return Body(blocks[0].paragraphs, sections)
 
-    def finish(self, ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:  # noqa: ARG002
-        """The lead is written while repetition is looked for."""
+    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
+        """The sections without repetition, and a lead that sums them up."""
         with Tasks() as tasks:
-            lead = tasks.start(write_lead, ctx, topic, sections)
+            lead = tasks.start(write_lead, ctx, evidence.outline.topic, sections)
             polished = remove_repetition(ctx, sections)
         return Body(lead.result(), polished)
 
 
-def _inputs(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> dict[str, object]:
-    heading = evidence.heading
-    below = [title for title in heading.titles() if title != heading.title]
-    told = sum(word_count(fact.text) for fact in evidence.facts)
-    return {
-        "article": outline.topic,
-        "outline": "; ".join(section.title for section in outline.sections),
-        "section": heading.title + (f"\nSubheadings: {'; '.join(below)}" if below else ""),
-        "words": max(30, min(ctx.settings.section_words, told * 4 // 5)),
-        "facts": numbered(evidence.facts),
-    }
+def _written(
+    ctx: RunContext,
+    program: Program,
+    inputs: dict[str, object],
+    shown: Sequence[Passage],
+    *,
+    where: str,
+    known: str,
+) -> list[CheckedBlock]:
+    """Ask, check, and hand back once what lacks support; the prompt of the second call begins with the first one."""
+    text = ctx.ask("writer", program, **inputs, draft="", remarks="").text
+    grounding = Grounding(shown, known=known, embed=ctx.store.embed, language=ctx.settings.article_language)
+
+    def ask_again(remarks: str) -> str:
+        return str(ctx.ask("writer", program, **inputs, draft=text, remarks=remarks).text)
+
+    return checked_blocks(ctx, where, read_draft(text, len(shown)), grounding, ask_again)
+
+
+def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
+    """The blocks under the section's heading; text under one that is not planned belongs to what is before it."""
+    planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
+    section = Section(heading.title)
+    below: list[Section] = []
+    for block in blocks:
+        title = planned.pop(block.heading.casefold(), None)
+        if title:
+            below.append(Section(title, block.paragraphs))
+        elif below:
+            below[-1] = Section(below[-1].heading, (*below[-1].paragraphs, *block.paragraphs))
+        else:
+            section = Section(section.heading, (*section.paragraphs, *block.paragraphs))
+    return Section(section.heading, section.paragraphs, tuple(own for own in below if own.paragraphs))

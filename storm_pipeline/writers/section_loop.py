@@ -11,11 +11,11 @@ from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
 from storm_pipeline.runs import slug
 from storm_pipeline.types import Outline, Section
 
-_FEWEST_FACTS = 2
-
 
 def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> tuple[Section, ...]:
-    """Write every section that the sources can fill from its own evidence; those left out are recorded.
+    """Write every section that the sources can fill from its own evidence.
+
+    One that cannot be filled is left out, and one of a single sentence joins its neighbour; both are recorded.
 
     Raises:
         ModelAuthError: the endpoint refuses the key.
@@ -24,7 +24,7 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Section
         written = parallel_map(
             lambda numbered: _write(ctx, outline, *numbered), enumerate(evidence, 1), workers=len(evidence)
         )
-        return _told_apart(evidence, written)
+        return _joined(ctx, _told_apart(evidence, written))
 
 
 def _told_apart(evidence: Sequence[SectionEvidence], written: Sequence[Section | None]) -> tuple[Section, ...]:
@@ -37,19 +37,43 @@ def _told_apart(evidence: Sequence[SectionEvidence], written: Sequence[Section |
     return tuple(sections.values())
 
 
+def _joined(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Sections of a single sentence put at the end of the section before them, or else at the head of the next one."""
+    kept: list[Section] = []
+    waiting: list[Section] = []
+    for section in sections:
+        if sum(1 for _ in section.sentences()) >= FEWEST_SENTENCES:
+            kept.append(_with(section, waiting, first=True))
+            waiting = []
+        elif kept:
+            ctx.events.degraded(f"section {section.heading!r} has one sentence: it ends section {kept[-1].heading!r}")
+            kept[-1] = _with(kept[-1], [section], first=False)
+        else:
+            ctx.events.degraded(f"section {section.heading!r} has one sentence: it opens the section behind it")
+            waiting.append(section)
+    return (*kept, *waiting)
+
+
+def _with(section: Section, others: Sequence[Section], *, first: bool) -> Section:
+    """A section with the paragraphs of others; behind subsections they would seem to belong to the last of these."""
+    more = tuple(
+        p for other in others for p in (*other.paragraphs, *(q for s in other.subsections for q in s.paragraphs))
+    )
+    return replace(section, paragraphs=(*more, *section.paragraphs) if first else (*section.paragraphs, *more))
+
+
 def _write(ctx: RunContext, outline: Outline, number: int, evidence: SectionEvidence) -> Section | None:
     title = evidence.heading.title
     try:
-        if len(evidence.facts) < _FEWEST_FACTS:
+        if evidence.is_empty:
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
         with at_place(f"section {title}"):
             section = ctx.writer.section(ctx, outline, evidence)
-        supported = sum(1 for _ in section.sentences())
-        if supported >= FEWEST_SENTENCES:
+        if any(True for _ in section.sentences()):
             ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)
             return section
-        ctx.events.degraded(f"section {title!r} left out: {supported} sentences of it are supported by the sources")
+        ctx.events.degraded(f"section {title!r} left out: too few of its sentences are supported by the sources")
     except ModelError as error:
         ctx.events.failed(f"section {title!r}", error)
     finally:

@@ -1,0 +1,42 @@
+"""What stands on pages beside their text: notices of cookies, calls to subscribe or share, credits. Pure functions.
+
+Only whole sentences go, and only short ones that speak of the site rather than of a subject: a writer passes over what
+is left of a menu, but what was cut is lost. The patterns are words of English, German, French and Spanish sites.
+"""
+
+import re
+
+_SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\s+[|•·]\s+")
+_LONGEST = 40
+"""Words of a sentence that may be cut."""
+_NOTICE = re.compile(
+    r"\b(?:cookies?\b.{0,60}\b(?:accept|agree|consent|polic|prefer|use|settings)|"
+    r"(?:accept|use of|uses?) (?:all )?cookies|"
+    r"(?:sign|log)(?:ed|ging)? (?:in|up)\b.{0,40}\b(?:account|newsletter|read|continue|continuer)|"
+    r"(?:subscribe|sign up)\b.{0,40}\b(?:newsletter|inbox|updates|today|now|free|unlimited)|"
+    r"skip to (?:main )?(?:content|navigation|footer)|all rights reserved|terms (?:of|and) (?:use|service|conditions)|"
+    r"privacy (?:policy|notice|statement)|enable javascript|javascript is (?:disabled|required)|your browser|"
+    r"(?:share|follow us|like us) on (?:facebook|twitter|x|linkedin|whatsapp|instagram)|click here|advertisement|"
+    r"(?:photo|image|picture)(?: credit)?: |\bread more\b|this (?:site|website|page) uses|"
+    r"open in (?:a )?new (?:tab|window)|alle rechte vorbehalten|datenschutz(?:erklärung|hinweise)|"
+    r"cookies? (?:akzeptieren|zulassen)|newsletter abonnieren|zum inhalt springen|"
+    r"tous droits réservés|accepter (?:les|tous les) cookies|politique de confidentialité|"
+    r"aller au contenu|abonnez-vous|todos los derechos reservados|política de (?:privacidad|cookies)|"
+    r"aceptar (?:las )?cookies|suscríbete|ir al contenido)",
+    re.I,
+)
+
+
+def without_boilerplate(text: str) -> str:
+    """The text on one line without sentences by which a site speaks of itself; possibly empty.
+
+    Args:
+        text: of a page, in any form.
+    """
+    kept = [piece for piece in _SENTENCE.split(" ".join(text.split())) if piece and not is_notice(piece)]
+    return " ".join(kept)
+
+
+def is_notice(sentence: str) -> bool:
+    """Whether a sentence of at most 40 words is a notice of the site, a call to do something there, or a credit."""
+    return len(sentence.split()) <= _LONGEST and bool(_NOTICE.search(sentence))

@@ -1,0 +1,228 @@
+"""Whether what a capable writer cites supports its sentences, and what could be done where it does not.
+
+A check that helps: the writer's own citations stand unless something speaks against them. What a sentence lacks is
+looked for in everything that was shown, and cited too. Only what is found nowhere is a problem, told in words that the
+writer can act on.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from storm_pipeline.languages import detect
+from storm_pipeline.quantities import missing
+from storm_pipeline.references.facts import recall, stem_set
+from storm_pipeline.references.passages import Passage
+from storm_pipeline.text import longest_common_run
+from storm_pipeline.types import Citation, Sentence, Snippet
+
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Texts to unit vectors, a row a text."""
+_STANDS = 0.30
+"""Least likeness of a sentence to a passage at which its citation stands."""
+_SURE = 0.62
+"""Share of a sentence's content words in one window of a passage, from which on nothing needs to be embedded."""
+_FOUND = 0.55
+"""Least likeness at which a passage that the writer did not cite is cited instead of, or for want of, its own."""
+_BETTER = 0.15
+"""How much likelier than those cited such a passage must be."""
+_COMPLETES = 0.30
+"""Least likeness of a passage that is cited too because it has a number which those cited lack."""
+LONGEST_RUN = 12
+"""Words in a row that a sentence may share with a passage; names and numbers do not count."""
+_WINDOW, _STEP = 45, 30
+"""Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
+_QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{3,}[\"”“»]")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A sentence with the citations that stand.
+
+    Attributes:
+        sentence: with snippets of the passages that support it.
+        change: what was done to its citations, in words; empty if nothing was.
+        problem: what the writer has to mend, in words; empty if nothing.
+        is_only_copied: whether the problem is no lack of support, but that it repeats a passage word for word.
+    """
+
+    sentence: Sentence
+    change: str = ""
+    problem: str = ""
+    is_only_copied: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence as it was written: without markers, and the positions of the passages that it cites, from 0."""
+
+    text: str
+    cited: tuple[int, ...]
+
+
+class Grounding:
+    """Judges sentences by the passages that their writer was shown.
+
+    Args:
+        shown: the passages, in the order of their numbers.
+        known: what needs no source: the topic and the headings.
+        embed: texts to unit vectors.
+        language: ISO 639-1 code of the sentences.
+        longest_run: words in a row, names and numbers aside, that a sentence may share with a passage.
+    """
+
+    def __init__(
+        self,
+        shown: Sequence[Passage],
+        *,
+        known: str,
+        embed: Embed,
+        language: str = "en",
+        longest_run: int = LONGEST_RUN,
+    ) -> None:
+        self.shown = tuple(shown)
+        self._known = known
+        self._embed = embed
+        self._language = language
+        self._longest_run = longest_run
+
+    def judge(self, claims: Sequence[Claim]) -> list[Judged]:
+        """The sentences in their order, judged."""
+        return [self._judged(claim) for claim in claims]
+
+    def _judged(self, claim: Claim) -> Judged:
+        if not self.shown:
+            return Judged(Sentence(claim.text), problem="no source was found for it")
+        kept, change = self._supporting(claim)
+        if not kept:
+            told = self._numbers(claim.cited)
+            said = (
+                f"{told} {'does' if len(claim.cited) == 1 else 'do'} not say this"
+                if claim.cited
+                else "it cites no passage"
+            )
+            return Judged(Sentence(claim.text), problem=f"{said}, nor does any other passage shown")
+        lacking = self._lacking(claim.text, kept)
+        if lacking:
+            kept, more, lacking = self._completed(claim.text, kept, lacking)
+            change = "; ".join(part for part in (change, more) if part)
+        problem, copied = "", False
+        if lacking:
+            told = ", ".join(f"“{spelt}”" for spelt in lacking)
+            problem = (
+                f"{told} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
+            )
+        elif (source := self._copied(claim.text)) is not None:
+            problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
+        return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
+
+    def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
+        """The passages that stand behind a claim, and what was changed to find them."""
+        standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
+        if standing:
+            return standing, ""
+        likeness = self._likeness(claim.text)
+        best = int(np.argmax(likeness))
+        least = max(_FOUND, *(likeness[i] + _BETTER for i in claim.cited)) if claim.cited else _FOUND
+        if likeness[best] < least or self._lacking(claim.text, (best,)):
+            return (), ""
+        done = f"[{best + 1}] cited instead of {self._numbers(claim.cited)}" if claim.cited else f"[{best + 1}] cited"
+        return (best,), done
+
+    def _stands(self, text: str, i: int) -> bool:
+        if not self._comparable(i) or max(self._words_shared(text, i), default=0.0) >= _SURE:
+            return True
+        return float(self._likeness_to(text, i)) >= _STANDS
+
+    def _completed(
+        self, text: str, kept: tuple[int, ...], lacking: tuple[str, ...]
+    ) -> tuple[tuple[int, ...], str, tuple[str, ...]]:
+        """The passages with those that have what the kept ones lack; what was added, and what is still lacking."""
+        others = [i for i in range(len(self.shown)) if i not in kept]
+        added: list[int] = []
+        likeness = self._likeness(text)
+        for i in sorted(others, key=lambda i: -likeness[i]):
+            near = likeness[i] >= _COMPLETES or not self._comparable(i)
+            left = self._lacking(text, (*kept, *added, i)) if near else lacking
+            if len(left) < len(lacking):
+                added.append(i)
+                lacking = left
+                if not lacking:
+                    break
+        return (*kept, *added), f"{self._numbers(added)} cited too" if added else "", lacking
+
+    def _lacking(self, text: str, kept: Sequence[int]) -> tuple[str, ...]:
+        cited = [self.shown[i] for i in kept]
+        return missing(
+            text,
+            [self._known, *(f"{passage.title} {passage.text}" for passage in cited)],
+            dates=["", *(passage.published or "" for passage in cited)],
+            language=self._language,
+            source_languages=[self._language, *(self._languages[i] for i in kept)],
+        )
+
+    def _copied(self, text: str) -> int | None:
+        """The passage that a sentence repeats word for word, quotations aside."""
+        plain = _QUOTED.sub(" ", text)
+        for i, passage in enumerate(self.shown):
+            run = longest_common_run(plain, passage.text)
+            if sum(not word[0].isupper() and not word[0].isdigit() for word in run) > self._longest_run:
+                return i
+        return None
+
+    def _numbers(self, positions: Sequence[int]) -> str:
+        return "".join(f"[{i + 1}]" for i in positions)
+
+    def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
+        """For each passage the snippet that says most of the sentence, and one of a copy if it says as much."""
+        found: dict[Citation, None] = {}
+        wanted = stem_set(text)
+        for i in kept:
+            own, copy = (_best(wanted, snippets) for snippets in (self.shown[i].snippets, self.shown[i].copies))
+            for snippet, share in (own, copy):
+                if snippet and share >= own[1]:
+                    found[Citation(snippet.source_id, snippet.id)] = None
+        return tuple(found)
+
+    def _words_shared(self, text: str, i: int) -> list[float]:
+        wanted, spoken = stem_set(text), stem_set(self._known)
+        title = stem_set(self.shown[i].title)
+        return [recall(wanted, stem_set(window) | title | spoken) for window in self._windows[i]]
+
+    def _likeness_to(self, text: str, i: int) -> float:
+        """Mean of cosine and share of words, of the window that is likest."""
+        vectors = self._embed([text, *self._windows[i]])
+        cosine = np.clip(vectors[1:] @ vectors[0], 0, 1)
+        return float(((cosine + np.array(self._words_shared(text, i))) / 2).max())
+
+    def _likeness(self, text: str) -> npt.NDArray[np.float64]:
+        return np.array([self._likeness_to(text, i) for i in range(len(self.shown))])
+
+    def _comparable(self, i: int) -> bool:
+        """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
+        return self._languages[i] in ("", self._language)
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        return [detect(passage.text) for passage in self.shown]
+
+    @cached_property
+    def _windows(self) -> list[list[str]]:
+        return [_windows(passage.text) for passage in self.shown]
+
+
+def _windows(text: str) -> list[str]:
+    """Overlapping parts of a text, each short enough for an encoder; the last one ends with the text."""
+    words = text.split()
+    starts = range(0, max(1, len(words) - _WINDOW + _STEP), _STEP)
+    return [" ".join(words[start : start + _WINDOW]) for start in starts]
+
+
+def _best(wanted: frozenset[str], snippets: Sequence[Snippet]) -> tuple[Snippet | None, float]:
+    shares = [recall(wanted, stem_set(snippet.text)) for snippet in snippets]
+    best = max(range(len(snippets)), key=lambda i: shares[i], default=None)
+    return (None, 0.0) if best is None else (snippets[best], shares[best])

@@ -1,0 +1,70 @@
+"""Inputs of the prompts that show passages: what is the same for all calls of a run comes first."""
+
+from collections.abc import Sequence
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.outlines import outline_to_markdown
+from storm_pipeline.references.evidence import PassageEvidence
+from storm_pipeline.references.passages import Passage, numbered_passages
+from storm_pipeline.text import word_count
+from storm_pipeline.types import Heading, Outline, Sentence
+
+_FINDINGS = 600
+"""Words of interview answers shown beside the passages of a section."""
+
+
+def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
+    """Inputs of :class:`signatures.writing.WriteSection` for a section that is yet to be written."""
+    return {
+        "article": outline.topic,
+        **language_and_style(ctx),
+        "outline": outline_to_markdown(outline),
+        "section": _section(evidence.heading),
+        "words": evidence.target_words,
+        "passages": numbered_passages(evidence.passages),
+        "findings": _findings(evidence.findings, evidence.passages, _FINDINGS),
+        "told_elsewhere": _told_elsewhere(evidence),
+    }
+
+
+def all_findings(evidence: PassageEvidence) -> str:
+    """All that interviews made of the passages, with their numbers."""
+    return _findings(evidence.findings, evidence.passages, None)
+
+
+def article_inputs(ctx: RunContext, outline: Outline) -> dict[str, object]:
+    """Inputs of the prompts that ask for a whole article, but for what it is written from."""
+    return {
+        "topic": outline.topic,
+        **language_and_style(ctx),
+        "outline": outline_to_markdown(outline),
+        "words": ctx.settings.article_words,
+    }
+
+
+def language_and_style(ctx: RunContext) -> dict[str, object]:
+    """The language and the style that the user asks for; empty inputs are left out of a prompt."""
+    return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
+
+
+def _section(heading: Heading) -> str:
+    below = [title for title in heading.titles() if title != heading.title]
+    return heading.title + (f"\nSubheadings: {'; '.join(below)}" if below else "")
+
+
+def _findings(findings: Sequence[Sentence], shown: Sequence[Passage], limit: int | None) -> str:
+    """``- sentence [3]`` lines, the numbers those of the passages that the sentence was drawn from."""
+    number = {c.snippet_id: n for n, passage in enumerate(shown, 1) for c in passage.citations()}
+    lines, words = [], 0
+    for sentence in findings:
+        words += word_count(sentence.text)
+        if limit and words > limit:
+            break
+        markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
+        lines.append(f"- {sentence.text} " + "".join(f"[{n}]" for n in markers))
+    return "\n".join(lines)
+
+
+def _told_elsewhere(evidence: PassageEvidence) -> str:
+    number = {passage.id: n for n, passage in enumerate(evidence.passages, 1)}
+    return "; ".join(f"[{number[passage]}] under {title}" for passage, title in evidence.told_elsewhere)
