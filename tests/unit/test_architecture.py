@@ -14,7 +14,7 @@ ORDER = [
     {"events", "settings", "assets"},
     {"prices", "journal", "folders"},
     {"documents"},
-    {"search", "references", "render"},
+    {"search", "references", "render", "languages"},
     {"pages", "sources"},
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},
