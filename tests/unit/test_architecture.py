@@ -10,10 +10,11 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
+    {"quantities"},
     {"events", "settings", "assets"},
     {"prices", "journal", "folders"},
     {"documents"},
-    {"search", "references", "render"},
+    {"search", "references", "render", "languages"},
     {"pages", "sources"},
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},

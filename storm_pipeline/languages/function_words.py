@@ -1,0 +1,67 @@
+"""Words of many languages that carry no topic."""
+
+import functools
+
+from storm_pipeline.search.terms import STOP_WORDS
+
+LATIN = ("en", "de", "fr", "es", "it", "pt", "pl", "nl", "sv", "da", "no", "tr")
+"""Languages in Latin script that have a list here."""
+_SHIPPED = {
+    "de": "GERMAN",
+    "fr": "FRENCH",
+    "es": "SPANISH",
+    "it": "ITALIAN",
+    "pt": "PORTUGUESE",
+    "ru": "RUSSIAN",
+    "zh": "CHINESE",
+    "nl": "DUTCH",
+    "sv": "SWEDISH",
+    "da": "DANISH",
+    "no": "NORWEGIAN",
+    "tr": "TURKISH",
+    "ko": "KOREAN",
+}
+"""The lists that bm25s ships, by language."""
+_OWN = {
+    "pl": """
+        a aby ale ani bardzo bez bo by był była było były być będzie będą ci cię co coś czy czyli dla do gdy gdyż gdzie
+        go i ich ile im inne inny ja jak jaka jakie jako je jednak jego jej jemu jest jestem jeszcze jeśli już ją każdy
+        kiedy kto która które którego której który których którym ku lub ma mają mi mnie mną moja może można mu my na
+        nad nam nas nasz nawet nic nich nie niego niej nim niż no o od około on ona one oni ono oraz po pod podczas
+        ponieważ poza przed przede przez przy raz również się sam są ta tak taka takie także tam te tego tej ten też
+        to tobie tu tych tylko tym ty u w we wam was wiele więc wszystko wszystkie z za zawsze ze że
+    """,
+    "ar": """
+        في من على إلى عن مع هذا هذه ذلك تلك التي الذي الذين اللذان هو هي هم هن أنا نحن أنت أنتم كان كانت كانوا يكون
+        تكون قد لقد لم لن لا ما ماذا لماذا كيف متى أين أي أو و ثم أن إن أنه إنه أنها إنها إذا لو لكن بل حتى كل بعض
+        بعد قبل عند منذ بين حول خلال ضد دون غير سوى فقط أيضا أيضًا كما مثل به بها له لها لهم منه منها فيه فيها عليه
+        عليها إليه إليها وهو وهي وفي ومن وكان كذلك هناك هنا حيث بسبب نحو أكثر أقل
+    """,
+    "ja": """
+        の に は を た が で て と し れ さ ある いる も する から な こと として い や れる など なっ ない この ため
+        その あっ よう また もの という あり まで られ なる へ か だ これ によって により おり より による ず なり
+        られる において ば なかっ なく しかし について せ だっ その後 できる それ う ので なお のみ でき き つ における
+        および いう さらに でも ら たり その他 に関する たち ます です ました それら
+    """,
+}
+
+
+@functools.cache
+def stop_words(language: str) -> frozenset[str]:
+    """The function words of a language in small letters; empty for one that has no list.
+
+    English, German, French, Spanish, Italian, Portuguese, Polish, Russian, Arabic, Chinese, Japanese, Dutch, Swedish,
+    Danish, Norwegian, Turkish and Korean have one.
+
+    Args:
+        language: ISO 639-1 code.
+    """
+    if language == "en":
+        return STOP_WORDS
+    if language in _OWN:
+        return frozenset(_OWN[language].split())
+    if language not in _SHIPPED:
+        return frozenset()
+    from bm25s import stopwords
+
+    return frozenset(word.casefold() for word in getattr(stopwords, f"STOPWORDS_{_SHIPPED[language]}"))

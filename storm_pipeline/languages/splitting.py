@@ -1,0 +1,112 @@
+"""Where sentences begin and end, in many languages. Linear in the text's length.
+
+English keeps the rules of :mod:`storm_pipeline.sentences`. For all other languages a stop ends a sentence where white
+space or a citation marker follows, and no short form, initial or ordinal stands before it; the full-width stops of
+Chinese and Japanese need nothing behind them.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from storm_pipeline import sentences
+from storm_pipeline.languages.abbreviations import announces, numbers_take_stops
+from storm_pipeline.text import MARKER, has_word
+
+_MARK = "\ue000"
+"""Stands for a character of a citation marker."""
+_FULL_WIDTH = "。！？｡"
+_SPACED = ".!?…؟۔।॥։።"
+_CLOSING = "\"'”’»›)\\]}」』】》〉）］"
+_BOUNDARY = re.compile(
+    rf"(?<![{_SPACED}{_FULL_WIDTH}])(?P<stop>[{_SPACED}{_FULL_WIDTH}]++)"
+    rf"(?P<closed>(?:[ \u00a0\u202f]?[»›”’)\]])*+[{_CLOSING}“«‹]*+)"
+    rf"(?P<gap>[\s{_MARK}]*+)(?=\S)"
+)
+_NEXT = re.compile(r"[^\w\s]{0,4}([^\W_])")
+_REACH = 24
+"""Characters before a full stop in which a short form is looked for."""
+_TOKEN = re.compile(r"[^\s(\[{«„“\"'’‘]*$")
+_LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")
+_LIST_NUMBER = re.compile(r"\s*\(?\w{1,3}")
+_MAY_END = re.compile(r"\d\s?[гвr]$|т\.\s?[дп]$|(?<![\w.])[яèé]$")
+"""Single letters that end sentences: "1999 г.", "и т. д.", "Это я."."""
+_STOPPED = re.compile(rf"[{_SPACED}{_FULL_WIDTH}][{_CLOSING}“«‹{_MARK}]*$")
+_QUOTED_ON = re.compile("って|と")
+
+
+def split_sentences(text: str, language: str) -> list[str]:
+    """Cut a text into its sentences, in order, each stripped; white space between them is all that is lost.
+
+    Citation markers behind a stop belong to the sentence before. A line end closes a sentence unless the next line
+    goes on in small letters. What is in doubt stays together. Splitting a sentence again gives the sentence.
+
+    Args:
+        text: any text.
+        language: ISO 639-1 code; "" for a language that is not known, which is split as one without a list of short
+            forms.
+    """
+    if language == "en":
+        return sentences.split_sentences(text)
+    masked = MARKER.sub(lambda found: _MARK * len(found[0]), text)
+    spans: list[tuple[int, int]] = []
+    for start, end in chain.from_iterable(_of_line(masked, *line, language) for line in _lines(masked)):
+        if spans and not has_word(masked[start:end]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return [piece for start, end in spans if (piece := text[start:end].strip())]
+
+
+def _lines(masked: str) -> Iterator[tuple[int, int]]:
+    """Spans of lines, joined where the next one goes on in small letters."""
+    start = position = 0
+    closed = True
+    for line in masked.splitlines(keepends=True):
+        following = _NEXT.match(line.lstrip())
+        if closed or not (following and following[1].islower()):
+            if position > start:
+                yield start, position
+            start = position
+        position += len(line)
+        closed = not line.strip() or bool(_STOPPED.search(line[-_REACH:].rstrip()))
+    if position > start:
+        yield start, position
+
+
+def _of_line(masked: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    """Spans of the sentences of a line."""
+    checked, worded = start, False
+    for found in _BOUNDARY.finditer(masked, start, end):
+        worded = worded or has_word(masked[checked : found.start()])
+        checked = found.start()
+        if worded and _ends(masked, start, found, language):
+            yield start, found.end()
+            start = checked = found.end()
+            worded = False
+    yield start, end
+
+
+def _ends(masked: str, start: int, found: re.Match[str], language: str) -> bool:
+    """Whether a sentence that began at ``start`` ends at a stop."""
+    if found["stop"][-1] in _FULL_WIDTH:
+        return not (found["closed"] and _QUOTED_ON.match(masked, found.end()))
+    following = _NEXT.match(masked, found.end())
+    if not found["gap"] or (following and following[1].islower()):
+        return False
+    return found["stop"] != "." or not _is_short_form(
+        masked[max(start, found.start() - _REACH) : found.start()], language
+    )
+
+
+def _is_short_form(before: str, language: str) -> bool:
+    """Whether the full stop behind a text belongs to its last word: a short form, an initial, an ordinal."""
+    if _LIST_NUMBER.fullmatch(before):
+        return True
+    tail = before.rstrip(_MARK)
+    if _MAY_END.search(tail):
+        return False
+    token = _TOKEN.search(tail)[0].casefold()  # type: ignore[index]
+    ordinal = numbers_take_stops(language) and _ORDINAL.fullmatch(token)
+    return bool(ordinal or _LETTERS.fullmatch(token)) or announces(token, language)

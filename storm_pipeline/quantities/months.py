@@ -1,0 +1,129 @@
+"""Dates in many languages: 3 August 2022, August 3, 3. August, 3 août, 2022-08-03, 2022年8月3日, August 2022."""
+
+import functools
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+
+from storm_pipeline.quantities.values import Mention, Quantity, day_of
+
+_ISO = re.compile(r"(?<![\d./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d]|[-/.]\d)")
+_DAY_FIRST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d]|[-/.]\d)")
+_CJK = re.compile(r"(?:(?<!\d)(\d{4})\s?[年년]\s?)?(?<!\d)(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?")
+_YEAR = r"(\d{4})(?!\d)"
+_OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
+_ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
+_ENGLISH = r"(?:st|nd|rd|th)?"
+_TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
+_ALSO_SHORT = {"en": {"Sept": 9}, "de": {"Jän": 1, "Jänner": 1, "Mrz": 3}}
+_Read = Callable[[re.Match[str]], list[list[Quantity]]]
+"""The dates that a match states, with the ways to read each."""
+_WRITTEN_SMALL = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr tr".split())
+
+
+def dates(text: str, language: str) -> Iterator[Mention]:
+    """The dates of a text that name a month, or are written in digits only; none overlap, but a span of days is two.
+
+    Args:
+        text: with plain digits.
+        language: ISO 639-1 code whose months are known besides the English ones.
+    """
+    for pattern, read in _patterns(language):
+        taken: list[tuple[int, int]] = []
+        for found in pattern.finditer(text):
+            stated = [tuple(filter(_is_possible, readings)) for readings in read(found)]
+            if not stated or not all(stated):
+                continue
+            for readings in stated:
+                small = all(not q.low and not q.day for q in readings)
+                yield Mention(*found.span(), readings, "small" if small else "digits")
+            taken.append(found.span())
+        text = blanked(text, taken)
+
+
+def blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """A text of the same length with spans, in order, made of characters that are part of no quantity."""
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(text)]
+    kept = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    return "".join(chain.from_iterable(zip(kept, [*("\0" * (e - s) for s, e in spans), ""], strict=True)))
+
+
+def month_names(language: str) -> dict[str, int]:
+    """Names of months, long and short without their full stop, as they are written: name to 1–12."""
+    names = _of_locale("en") | _of_locale(language)
+    for code in {"en", language} & set(_ALSO_SHORT):
+        names |= _ALSO_SHORT[code]
+    small = {name.lower(): n for name, n in _of_locale(language).items()} if language in _WRITTEN_SMALL else {}
+    capital = {name[:1].upper() + name[1:]: n for name, n in names.items()}
+    return names | small | capital | {name.upper(): n for name, n in names.items() if len(name) > 3}
+
+
+@functools.cache
+def _of_locale(language: str, *widths: str) -> dict[str, int]:
+    from babel.core import Locale, UnknownLocaleError
+
+    try:
+        months = Locale.parse(language).months
+    except (UnknownLocaleError, ValueError):
+        return {}
+    asked = widths or ("wide", "abbreviated")
+    tables = [months[form][width] for form in ("format", "stand-alone") for width in asked]
+    forms = {name.strip(" ."): n for names in tables for n, name in names.items()}
+    return {name: n for name, n in forms.items() if name and not any(c.isdigit() for c in name)}
+
+
+@functools.cache
+def _patterns(language: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
+    names = month_names(language)
+    long = {name.casefold() for code in ("en", language) for name in _of_locale(code, "wide")}
+    month = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    month = rf"(?<![^\W\d_])({month})(?![^\W\d_])\.?"
+
+    whole = "|".join(sorted((re.escape(name) for name in names if name.casefold() in long), key=len, reverse=True))
+
+    def day_month(found: re.Match[str]) -> list[list[Quantity]]:
+        first, last, name, year = found.groups()
+        return [[day_of(int(year or 0), names[name], int(day))] for day in (last, first) if day]
+
+    def month_day(found: re.Match[str]) -> list[list[Quantity]]:
+        name, first, last, year = found.groups()
+        return [[day_of(int(year or 0), names[name], int(day))] for day in (first, last) if day]
+
+    return (
+        (_ISO, lambda m: [[day_of(int(m[1]), int(m[3]), int(m[4]))]]),
+        (_DAY_FIRST, functools.partial(_in_digits, english=language in {"", "en"})),
+        (_CJK, lambda m: [[day_of(int(m[1] or 0), int(m[2]), int(m[3] or 0))]]),
+        (
+            re.compile(
+                rf"(?<![\d.,])(?:(\d{{1,2}}){_ENDING}{_TO})?(?<!\d)(\d{{1,2}}){_ENDING}\s{{0,2}}{_OF}{month}"
+                rf"(?:,?\s{{1,2}}{_OF}{_YEAR})?"
+            ),
+            day_month,
+        ),
+        (
+            re.compile(
+                rf"{month}\s{{1,2}}(\d{{1,2}}){_ENGLISH}(?!\d)(?:{_TO}(\d{{1,2}}){_ENGLISH}(?!\d))?(?:,?\s{{1,2}}{_YEAR})?"
+            ),
+            month_day,
+        ),
+        (re.compile(rf"{month},?\s{{1,2}}{_OF}{_YEAR}"), lambda m: [[day_of(int(m[2]), names[m[1]])]]),
+        (re.compile(rf"{_YEAR}\s{{1,2}}{month}"), lambda m: [[day_of(int(m[1]), names[m[2]])]]),
+        (re.compile(rf"(?<![^\W\d_])({whole})(?![^\W\d_])"), lambda m: [[day_of(0, names[m[1]])]]),
+    )
+
+
+def _in_digits(found: re.Match[str], *, english: bool) -> list[list[Quantity]]:
+    """3.8.2022 is in August; 3/8/2022 may be in March too where English is written."""
+    first, sign, second, year = int(found[1]), found[2], int(found[3]), int(found[4])
+    if len(found[4]) == 2:
+        return []
+    read = [day_of(year, second, first)]
+    return [[*read, day_of(year, first, second)] if english and sign != "." else read]
+
+
+def _is_possible(quantity: Quantity) -> bool:
+    if not 1 <= quantity.month <= 12 or quantity.low > 9999:
+        return False
+    return quantity.day <= monthrange(int(quantity.low) or 2000, quantity.month)[1]

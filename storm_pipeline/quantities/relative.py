@@ -1,0 +1,119 @@
+"""Dates that a page gives by its own: last month, this year, yesterday, on Tuesday, two years ago."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from fractions import Fraction
+
+from storm_pipeline.quantities.values import Mention, Quantity, day_of, on
+from storm_pipeline.quantities.vocabulary import vocabulary
+
+_UNITS = {
+    "day": "day days tag tage tagen jour jours día días giorno giorni dia dias день дня дней dzień dni",
+    "week": "week weeks woche wochen semaine semaines semana semanas settimana settimane неделя недели неделю неделе "
+    "недель tydzień tygodnie tygodni",
+    "month": "month months monat monate monaten monats mois mes meses mese mesi mês месяц месяца месяце месяцев "
+    "miesiąc miesiące miesięcy miesiącu",
+    "year": "year years jahr jahre jahren jahres an ans année années año años anno anni ano anos год года году лет "
+    "rok roku lata lat",
+}
+_UNIT = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_WHEN = {
+    -1: "last previous past letzte letzten letzter letztes letztem vergangene vergangenen vergangenes vorige vorigen "
+    "dernier dernière pasado pasada último última scorso scorsa passado passada прошлый прошлом прошлого прошлой "
+    "zeszły zeszłym zeszłego ubiegły ubiegłym ubiegłego",
+    0: "this current diese diesen dieser dieses diesem cette ce este esta questo questa quest этот этом этого этой "
+    "tym tego ten",
+    1: "next coming nächste nächsten nächster nächstes nächstem kommenden prochain prochaine próximo próxima prossimo "
+    "prossima следующий следующем следующего przyszły przyszłym",
+}
+_STEP = {word: step for step, words in _WHEN.items() for word in words.split()}
+_DAYS = {
+    -1: "yesterday gestern hier ayer ieri ontem вчера wczoraj",
+    0: "today tonight heute aujourd hoy oggi hoje сегодня dzisiaj dziś",
+    1: "tomorrow morgen demain mañana domani amanhã завтра jutro",
+}
+_DAY = {word: step for step, words in _DAYS.items() for word in words.split()}
+_WEEKDAYS = {
+    name: i
+    for names in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "lunes martes miércoles jueves viernes sábado domingo",
+        "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    )
+    for i, name in enumerate(names.split())
+}
+_WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
+_AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
+_SINCE = frozenset("vor hace há a".split())
+_MOST = 400
+"""Days, weeks, months or years that are counted back at most."""
+
+
+def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Mention]:
+    """Dates of a text that only its own date tells.
+
+    Args:
+        text: with plain digits. The words for time of English, German, French, Spanish, Italian, Portuguese, Polish
+            and Russian are known, names of weekdays those of the first five.
+        language: ISO 639-1 code, for what counts the days ("two days ago").
+        published: when the page appeared, its year at least.
+    """
+    numerals = vocabulary(language).numerals
+    words = [(found[0].casefold(), *found.span()) for found in _WORD.finditer(text)]
+    for i, (word, start, end) in enumerate(words):
+        if word in _UNIT or word in _DAY or word in _WEEKDAYS:
+            second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
+            after = words[i + 1][0] if i + 1 < len(words) else ""
+            count = int(before) if before.isdecimal() else numerals.get(before, 1)
+            ago = min(count, _MOST) if after in _AGO or second in _SINCE else 0
+            if readings := _told(word, (before, after), ago, published):
+                yield Mention(start, end, tuple(readings), "small")
+
+
+def with_year(mention: Mention, published: Quantity) -> Mention:
+    """A date without year as a page means it: in the year of its own date, or in the one before."""
+    year = int(published.low)
+    dated = [replace(q, low=Fraction(y), high=Fraction(y)) for q in mention.readings for y in (year, year - 1)]
+    return replace(mention, readings=tuple(dated))
+
+
+def _told(word: str, around: tuple[str, str], ago: int, published: Quantity) -> list[Quantity]:
+    if word in _DAY:
+        return _days(published, _DAY[word])
+    if word in _WEEKDAYS:
+        return _weekday(published, _WEEKDAYS[word])
+    steps = [-ago] if ago else [_STEP[near] for near in around if near in _STEP]
+    return _moved(published, _UNIT[word], steps[0]) if steps else []
+
+
+def _moved(published: Quantity, unit: str, step: int) -> list[Quantity]:
+    year = int(published.low)
+    if unit == "year":
+        return [day_of(year + step)]
+    if unit == "month":
+        months = year * 12 + published.month - 1 + step
+        return [day_of(months // 12, months % 12 + 1)] if published.month else []
+    if unit == "week":
+        return [q for days in range(-6, 7) for q in _days(published, 7 * step + days)]
+    return _days(published, step)
+
+
+def _days(published: Quantity, step: int) -> list[Quantity]:
+    if not published.day:
+        return [published]
+    try:
+        return [on(date(int(published.low), published.month, published.day) + timedelta(step))]
+    except (OverflowError, ValueError):
+        return []
+
+
+def _weekday(published: Quantity, weekday: int) -> list[Quantity]:
+    """The days of that name within a week of the page's own date."""
+    if not published.day:
+        return []
+    behind = (date(int(published.low), published.month, published.day).weekday() - weekday) % 7
+    return [*_days(published, -behind), *_days(published, 7 - behind)]

@@ -1,0 +1,82 @@
+"""What a number or a date of a text is: frozen values."""
+
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fractions import Fraction
+from typing import Literal
+
+Kind = Literal["number", "ordinal", "percent", "date"]
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number, ordinal, percentage or date by its value; two spellings of one value are equal.
+
+    ``low`` and ``high`` are equal except for decades and centuries. Percentages count in hundredths (25 % is 25). A
+    date holds its year in ``low`` and ``high``: the first and last year of a decade or a century, negative before
+    Christ, 0 where no year is given; and its month (1–12) and day (1–31), 0 where not given.
+
+    Args:
+        slack: how far below and above the value a source's value may lie: (0, 0) for an exact quantity.
+        text: as it was spelt; plays no part in comparisons.
+    """
+
+    kind: Kind
+    low: Fraction
+    high: Fraction
+    month: int = 0
+    day: int = 0
+    slack: tuple[Fraction, Fraction] = (ZERO, ZERO)
+    text: str = field(default="", compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether only the very value will do."""
+        return not any(self.slack)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A place of a text that states a quantity, with every way to read it.
+
+    Args:
+        start, end: its span in the text.
+        readings: the alternatives, most likely first; at least one.
+        written: "digits", "words" for numbers in words, or "small" for words that often count nothing
+            (one to twelve, first to twelfth, a month alone).
+        scale: what its digits were multiplied by ("million").
+        counted: the word behind it in small letters, or "".
+    """
+
+    start: int
+    end: int
+    readings: tuple[Quantity, ...]
+    written: Literal["digits", "words", "small"] = "digits"
+    scale: Fraction = Fraction(1)
+    counted: str = ""
+
+
+def number(value: Fraction | int, kind: Kind = "number") -> Quantity:
+    """An exact number, ordinal or percentage."""
+    return Quantity(kind, Fraction(value), Fraction(value))
+
+
+def day_of(year: int, month: int = 0, day: int = 0) -> Quantity:
+    """A date; 0 for what is not given."""
+    return Quantity("date", Fraction(year), Fraction(year), month, day)
+
+
+def years(first: int, last: int) -> Quantity:
+    """A decade or a century."""
+    return Quantity("date", Fraction(first), Fraction(last))
+
+
+def on(day: date) -> Quantity:
+    """The date of a day."""
+    return day_of(day.year, day.month, day.day)
+
+
+def spelt(mention: Mention, text: str) -> tuple[Quantity, ...]:
+    """The readings of a mention with its spelling."""
+    return tuple(replace(reading, text=text[mention.start : mention.end]) for reading in mention.readings)

@@ -1,0 +1,114 @@
+"""The words that numbers are written with, a language at a time."""
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from storm_pipeline.quantities import tables
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The number words of a language, in small letters.
+
+    Args:
+        numerals: values below 1000 that add up ("twenty", "three"; "dreiundzwanzig"; "quinientos").
+        hundred: words that multiply by a hundred what stands before them.
+        magnitudes: words that multiply by a thousand or more.
+        needs_count: multipliers that say nothing on their own ("hundred people" is no number, "mille" is 1000).
+        joiners: words between the parts of a number ("and", "y").
+        articles: words for one that mostly count nothing.
+        ordinals: "third" and the like.
+        fractions: names of parts ("quarter": 1/4).
+        percent: words for hundredths.
+        centuries: words for a hundred years.
+    """
+
+    numerals: Mapping[str, int]
+    hundred: frozenset[str]
+    magnitudes: Mapping[str, int]
+    needs_count: frozenset[str]
+    joiners: frozenset[str]
+    articles: frozenset[str]
+    ordinals: Mapping[str, int]
+    fractions: Mapping[str, Fraction]
+    percent: frozenset[str]
+    centuries: frozenset[str]
+
+
+@functools.cache
+def vocabulary(language: str) -> Vocabulary:
+    """The words of a language by its ISO 639-1 code; for one that has no table, those all languages share."""
+    return Vocabulary(
+        numerals=dict(_numerals(language)),
+        hundred=_words(tables.HUNDRED, language),
+        magnitudes=_values(tables.EVERYWHERE) | _values(tables.MAGNITUDES.get(language, "")),
+        needs_count=_words(tables.NEEDS_COUNT, language),
+        joiners=_words(tables.JOINERS, language),
+        articles=_words(tables.ARTICLES, language),
+        ordinals=dict(_listed(tables.ORDINALS.get(language, ""), 1)),
+        fractions={word: Fraction(1, n) for word, n in _values(tables.FRACTIONS.get(language, "")).items()},
+        percent=frozenset(tables.PERCENT.split()),
+        centuries=frozenset(tables.CENTURIES.split()),
+    )
+
+
+def _words(table: Mapping[str, str], language: str) -> frozenset[str]:
+    return frozenset(table.get(language, "").split())
+
+
+def _values(line: str) -> dict[str, int]:
+    """Words of ``word=value`` and ``a|b=value``; ``3e6`` style values are whole."""
+    pairs = (entry.rsplit("=", 1) for entry in line.split())
+    return {word: int(float(value)) for words, value in pairs for word in words.split("|")}
+
+
+def _listed(line: str, first: int, step: int = 1) -> Iterator[tuple[str, int]]:
+    """Words in the order of their values; spellings of one value are joined by ``|``."""
+    for i, words in enumerate(line.split()):
+        yield from ((word, first + i * step) for word in words.split("|"))
+
+
+def _numerals(language: str) -> Iterator[tuple[str, int]]:
+    yield from _listed(tables.UNITS.get(language, ""), 0)
+    yield from _listed(tables.TENS.get(language, ""), 20, 10)
+    yield from _listed(tables.HUNDREDS.get(language, ""), 100, 100)
+    if language == "de":
+        yield from _german()
+    if language == "it":
+        yield from _italian()
+    if language == "es":
+        yield from _listed(tables.SPANISH_TWENTIES, 21)
+
+
+def _german() -> Iterator[tuple[str, int]]:
+    """The compounds of 21 to 999: zweiundzwanzig, dreihundert, hundertfünf, zweihundertvierzig."""
+    units = tables.UNITS["de"].replace("eins", "ein").split()
+    below = {unit: i for i, unit in enumerate(tables.UNITS["de"].split()) if i}
+    for i, ten in enumerate(tables.TENS["de"].split()):
+        below[ten] = 20 + 10 * i
+        below |= {f"{units[n]}und{ten}": 20 + 10 * i + n for n in range(1, 10)}
+    yield from below.items()
+    for n, count in enumerate(["", *units[1:10]]):
+        base = max(1, n) * 100
+        yield f"{count}hundert", base
+        for word, value in below.items():
+            yield f"{count}hundert{word}", base + value
+            yield f"{count}hundertund{word}", base + value
+
+
+def _italian() -> Iterator[tuple[str, int]]:
+    """The compounds of 21 to 999: ventuno, trentatré, duecento, centocinquanta."""
+    units = tables.UNITS["it"].split()
+    below = {unit: i for i, unit in enumerate(units) if i}
+    for i, ten in enumerate(tables.TENS["it"].split()):
+        below[ten] = 20 + 10 * i
+        for n in range(1, 10):
+            stem = ten[:-1] if n in {1, 8} else ten
+            below |= {stem + units[n]: 20 + 10 * i + n}
+        below[ten + "tré"] = 20 + 10 * i + 3
+    yield from below.items()
+    for n, count in enumerate(["", *units[2:10]], 1):
+        yield f"{count}cento", n * 100
+        yield from ((f"{count}cento{word}", n * 100 + value) for word, value in below.items())

@@ -1,0 +1,290 @@
+"""Languages: which one a text is in, where its sentences end, how many words it has."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline import sentences
+from storm_pipeline.languages import (
+    capitalises_nouns,
+    count_words,
+    detect,
+    has_case,
+    has_spaces,
+    split_sentences,
+    stop_words,
+)
+from storm_pipeline.text import word_count
+
+TEXTS = {
+    "en": ["The lighthouse stands on a rock north of the harbour.", "It was built when the old one had burnt down."],
+    "de": [
+        "Der Leuchtturm steht auf einem Felsen nördlich des Hafens.",
+        "Er wurde am 3. August 1871 eröffnet, d. h. nach dem Brand.",
+        "Man sieht ihn z. B. von Dr. Meiers Garten aus.",
+    ],
+    "fr": [
+        "Le phare se dresse sur un rocher au nord du port.",
+        "M. Dupont, qui l’a construit, vivait p. ex. à Brest.",
+        "« C’est haut ! » dit-on souvent.",
+    ],
+    "es": [
+        "El faro se alza sobre una roca al norte del puerto.",
+        "¿Quién lo construyó?",
+        "La Sra. López cuenta, p. ej. en su libro, que fue el Dr. Ruiz.",
+    ],
+    "it": [
+        "Il faro sorge su uno scoglio a nord del porto.",
+        "Fu costruito dal dott. Bianchi, che abitava in via S. Marco.",
+        "Oggi è chiuso!",
+    ],
+    "pt": [
+        "O farol fica sobre uma rocha ao norte do porto.",
+        "Foi o Dr. Silva que o construiu, p. ex. com a ajuda da Sra. Costa.",
+        "Hoje está fechado.",
+    ],
+    "pl": [
+        "Latarnia stoi na skale na północ od portu.",
+        "Otwarto ją 3. dnia sierpnia, tj. po pożarze, przy ul. Morskiej.",
+        "Dziś jest zamknięta.",
+    ],
+    "ru": [
+        "Маяк стоит на скале к северу от порта.",
+        "Его построил А. С. Иванов, т. е. местный мастер, в 1871 г. после пожара.",
+        "Сегодня он закрыт.",
+    ],
+    "ar": ["تقع المنارة على صخرة شمال الميناء.", "من بناها؟", "هي مغلقة اليوم."],
+    "zh": ["灯塔矗立在港口以北的岩石上。", "它是谁建造的？", "今天已经关闭。"],
+    "ja": ["灯台は港の北の岩の上に立っている。", "誰が建てたのか？", "今日は閉まっています。"],
+}
+ALL = [(language, text) for language, texts in TEXTS.items() for text in texts]
+UNSPACED = ("zh", "ja")
+
+
+def solid(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_sentences_of_a_paragraph(language: str) -> None:
+    joint = "" if language in UNSPACED else " "
+    assert split_sentences(joint.join(TEXTS[language]), language) == TEXTS[language]
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_markers_belong_to_the_sentence_before(language: str) -> None:
+    joint = "" if language in UNSPACED else " "
+    marked = [f"{text}[1][2]" for text in TEXTS[language]]
+    assert split_sentences(joint.join(marked), language) == marked
+    apart = [f"{text} [1]" for text in TEXTS[language]]
+    assert split_sentences(" ".join(apart), language) == apart
+
+
+@pytest.mark.parametrize(
+    ("language", "pieces"),
+    [
+        ("de", ["„Er kommt.“", "Sie ging (wie immer).", "Dann war Ruhe."]),
+        ("de", ["Es war im 19. Jahrhundert.", "Ludwig XIV. Herrschaft endete 1715.", "Danach kam ein Kind."]),
+        ("de", ["Die Stadt hat 1,5 Mio. Einwohner.", "S. Müller lebt dort, vgl. S. 5."]),
+        ("fr", ["Il dit : « Je viens. »", "Elle part.", "Mme Martin et MM. Dupont restent…", "Puis rien."]),
+        ("es", ["¡Qué alto!", "«Es alto.»", "Véase la pág. 12.", "Murió en 44 a. C. en Roma."]),
+        ("it", ["Disse: «Vengo.»", "L’on. Rossi partì.", "Nacque nel 1871."]),
+        (
+            "pl",
+            ["Urodził się w 1871 r. w Krakowie.", "Prof. Nowak, m.in. Kowalski, tam był.", "Zmarł w 1900 r.", "Tyle."],
+        ),
+        (
+            "ru",
+            ["Он родился в 1871 г.", "Потом жил на ул. Ленина, д. 5.", "Там были дома, сады и т. д.", "Это я.", "Да."],
+        ),
+        ("ar", ["قال د. أحمد إن المنارة قديمة.", "هل هي مغلقة؟", "نعم!"]),
+        ("zh", ["他说：“灯塔很高。”", "我们走吧！", "好。"]),
+        ("ja", ["「高い。」と彼は言った。", "行こう！", "はい。"]),
+        ("ja", ["Ver. 2.0が出た。", "次は3.0だ。"]),
+        ("uk", ["Маяк стоїть на скелі.", "Він високий."]),
+        ("hi", ["प्रकाशस्तंभ चट्टान पर है।", "वह ऊँचा है।"]),
+        ("", ["Majakka seisoo kalliolla.", "Se on korkea?", "On."]),
+    ],
+)
+def test_hard_places(language: str, pieces: list[str]) -> None:
+    joint = "" if language in UNSPACED else " "
+    assert split_sentences(joint.join(pieces), language) == pieces
+
+
+def test_a_line_ends_a_sentence_unless_it_goes_on_in_small_letters() -> None:
+    assert split_sentences("Überschrift\nDer Turm steht\nauf einem Felsen.\n\nund so", "de") == [
+        "Überschrift",
+        "Der Turm steht\nauf einem Felsen.",
+        "und so",
+    ]
+
+
+def test_a_line_of_markers_belongs_to_the_line_before() -> None:
+    assert split_sentences("Der Turm steht.\n[1][2]\nEr ist hoch.", "de") == ["Der Turm steht.\n[1][2]", "Er ist hoch."]
+
+
+@given(st.text())
+def test_english_is_split_as_it_always_was(text: str) -> None:
+    assert split_sentences(text, "en") == sentences.split_sentences(text)
+
+
+_PIECES = st.sampled_from(
+    [
+        *(text for _, text in ALL),
+        ". ",
+        "! ",
+        "。",
+        "؟ ",
+        " z. B. ",
+        "[1]",
+        " [2, 3] ",
+        "“",
+        "»",
+        "\n",
+        "\n\n",
+        "A.",
+        "3.",
+        "а",
+        "…",
+    ]
+)
+_TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join))
+_LANGUAGES = st.sampled_from([*(code for code in TEXTS if code != "en"), "uk", "", "xx"])
+
+
+@given(_TEXTS, _LANGUAGES)
+def test_no_text_is_lost_by_splitting(text: str, language: str) -> None:
+    pieces = split_sentences(text, language)
+    assert solid("".join(pieces)) == solid(text)
+    assert all(piece and piece == piece.strip() for piece in pieces)
+    rest = text
+    for piece in pieces:
+        _, found, rest = rest.partition(piece)
+        assert found
+
+
+@given(_TEXTS, _LANGUAGES)
+def test_a_sentence_is_not_split_again(text: str, language: str) -> None:
+    for piece in split_sentences(text, language):
+        assert split_sentences(piece, language) == [piece]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        "A. ",
+        "1. ",
+        ". ",
+        " ",
+        "\n",
+        "[1]",
+        "。",
+        "[",
+        "「",
+        ".",
+        "!",
+        "…”",
+        "Дом. ",
+        "z.B.",
+        ".”",
+        " »",
+        "Wort\n",
+        "wort\n",
+        "[1\n",
+    ],
+)
+def test_time_grows_with_the_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        start = time.process_time()
+        split_sentences(text, "de")
+        count_words(text)
+        detect(text)
+        return time.process_time() - start
+
+    seconds(1000)
+    small = min(seconds(20_000) for _ in range(2))
+    assert seconds(100_000) < 15 * small + 0.2
+
+
+@pytest.mark.parametrize(("language", "text"), ALL)
+def test_a_sentence_s_language_is_told(language: str, text: str) -> None:
+    if language in {"ar", "zh", "ru", "ja"} or len(text) > 40:
+        assert detect(text) == language
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_paragraph_s_language_is_told(language: str) -> None:
+    assert detect(" ".join(TEXTS[language])) == language
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("nl", "De vuurtoren staat op een rots ten noorden van de haven en is niet meer in gebruik."),
+        ("sv", "Fyren står på en klippa norr om hamnen och är inte längre i bruk, men den är öppen för alla."),
+        ("uk", "Маяк стоїть на скелі на північ від порту."),
+        ("bg", "Фарът се намира на скала, която е над морето, и е затворен днес; той е най-старият тъмен фар."),
+        ("fa", "فانوس دریایی روی صخره‌ای در شمال بندر است و چراغ آن پیداست."),
+        ("el", "Ο φάρος στέκεται σε έναν βράχο."),
+        ("he", "המגדלור עומד על סלע."),
+        ("hi", "प्रकाशस्तंभ एक चट्टान पर है।"),
+        ("ko", "등대는 항구 북쪽 바위 위에 서 있다."),
+        ("th", "ประภาคารตั้งอยู่บนโขดหิน"),
+        ("en", "The word 灯塔 means lighthouse in Chinese, and it is also the title of a film."),
+        ("zh", "灯塔（lighthouse）是位于海岸的塔状建筑，英文为 lighthouse。"),
+    ],
+)
+def test_more_languages(language: str, text: str) -> None:
+    assert detect(text) == language
+
+
+@pytest.mark.parametrize("text", ["", " ", "12 345", "Berlin", "Xylophon Quarz Kybernetik", "!?", "а"])
+def test_what_is_too_short_has_no_language(text: str) -> None:
+    assert detect(text) == ""
+
+
+@given(st.text())
+def test_any_text_has_a_language_or_none(text: str) -> None:
+    assert len(detect(text)) in {0, 2}
+
+
+@given(st.text(st.characters(max_codepoint=0x2FF)))
+def test_words_are_counted_as_ever_where_spaces_part_them(text: str) -> None:
+    assert count_words(text) == word_count(text)
+
+
+@given(_TEXTS, _TEXTS)
+def test_a_count_does_not_fall_when_text_is_appended(text: str, more: str) -> None:
+    assert count_words(text + more) >= count_words(text)
+
+
+def test_chinese_and_japanese_ask_for_as_much_text_as_english() -> None:
+    assert count_words("灯塔矗立在港口以北的岩石上。") == 9  # "The lighthouse stands on a rock north of the harbour."
+    assert count_words("灯台は港の北の岩の上に立っている。") == 8
+    assert count_words("ประภาคาร") == 2
+    assert count_words("The 灯塔 stands") == 2 + 2
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_stop_words_are_of_the_language_and_in_small_letters(language: str) -> None:
+    words = stop_words(language)
+    assert len(words) > 50
+    assert all(word == word.casefold() and word for word in words)
+
+
+def test_a_language_without_a_list_has_no_stop_words() -> None:
+    assert stop_words("") == stop_words("xx") == frozenset()
+
+
+def test_capitals_and_spaces() -> None:
+    assert capitalises_nouns("de")
+    assert not capitalises_nouns("en")
+    assert has_case("1a")
+    assert has_case("Дом")
+    assert not any(map(has_case, ["", "12", "灯塔", "منارة", "מגדלור", "등대"]))
+    assert has_spaces("de")
+    assert not has_spaces("ja")
