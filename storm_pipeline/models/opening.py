@@ -89,8 +89,8 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
         timeout=_EMBEDDED_TIMEOUT,
     )
     adapter = PromptAdapter(structured=settings.structured != "never")
-    steady = settings.temperature is None
-    return Model(lm, adapter, server.model, "the embedded model", bounded=True, steady=steady)
+    greedy = settings.temperature is None
+    return Model(lm, adapter, server.model, "the embedded model", bounded=True, greedy=greedy)
 
 
 def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:
