@@ -10,7 +10,7 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
-    {"events", "settings", "assets"},
+    {"events", "settings", "keywords", "assets"},
     {"prices", "journal", "folders"},
     {"documents"},
     {"search", "references", "render"},
