@@ -91,3 +91,13 @@ def test_public_names() -> None:
 def test_unknown_public_name() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Stormm'"):
         storm_pipeline.Stormm  # noqa: B018
+
+
+def test_the_memory_of_the_process_is_changed_by_programs_alone() -> None:
+    """A library that its host imports does not choose how the C library keeps memory."""
+    users = {
+        room(path)
+        for path in (ROOT / "storm_pipeline").rglob("*.py")
+        if "few_arenas" in path.read_text(encoding="utf-8")
+    }
+    assert users == {"concurrency", "cli", "experiments"}
