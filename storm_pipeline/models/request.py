@@ -14,8 +14,11 @@ from storm_pipeline.prices import cost
 from storm_pipeline.programs import Program
 from storm_pipeline.settings import Role
 
-_SAMPLING = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed")
-"""Which of a model's own parameters decide about a reply; those of a call all do."""
+_CONNECTION = frozenset(
+    "api_key api_base api_version base_url headers extra_headers extra_query timeout organization project "
+    "custom_llm_provider azure_ad_token_provider".split()
+)
+"""Parameters of a model that say how it is reached; all others decide about a reply."""
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -42,8 +45,9 @@ class Request:
     @cached_property
     def key(self) -> str:
         """Digits that are equal for equal requests from the same place."""
-        own = {name: self.model.lm.kwargs.get(name) for name in _SAMPLING}
-        return fingerprint(self.place, self.model.name, {**own, **self.options}, self.messages)
+        sent = {**self.model.lm.kwargs, **self.options}
+        drawn = {name: value for name, value in sent.items() if name not in _CONNECTION and value is not None}
+        return fingerprint(self.place, self.model.name, drawn, self.messages)
 
     @property
     def tokens_in(self) -> int:

@@ -18,6 +18,7 @@ from test_resume import answers, stopping_after, storm, text
 from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.errors import SettingsError, StoppedError
 from storm_pipeline.events import CallbackSink, CallFinished, Event
+from storm_pipeline.journal import Journal
 from storm_pipeline.models import LanguageModels, Model, open_models
 from storm_pipeline.prices import Price
 from storm_pipeline.programs import Programs
@@ -37,7 +38,8 @@ class Watch(BaseCallback):
 
 
 def own(server: FakeModel, **options: Any) -> dspy.LM:
-    return dspy.LM("openai/mine", api_base=server.url, api_key=KEY, **{"cache": False, "num_retries": 0, **options})
+    given = {"api_base": server.url, "api_key": KEY, "cache": False, "num_retries": 0}
+    return dspy.LM("openai/mine", **(given | options))
 
 
 def test_a_model_of_ones_own_is_asked_with_its_own_parameters(tmp_path: Path) -> None:
@@ -84,6 +86,24 @@ def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
         article = storm(server, tmp_path, lm=own(server)).resume(run)
     assert text(article) == text(whole)
     assert len(server.asked) == 2 * asked
+
+
+@pytest.mark.parametrize(
+    ("changed", "again"), [({"timeout": 7.0, "api_key": "another"}, False), ({"stop": ["%"]}, True)]
+)
+def test_replies_are_asked_anew_where_parameters_that_decide_are_others(
+    tmp_path: Path, changed: dict[str, Any], again: bool
+) -> None:
+    record = tmp_path / "journal.jsonl"
+    with FakeModel() as server:
+        for lm in (own(server), own(server, **changed)):
+            with Journal(record) as journal:
+                settings = Settings(lm="object:openai/mine")
+                table = open_models(settings, given={"lm": lm})
+                LanguageModels.outside_a_run(table, settings, journal=journal).ask(
+                    "asker", Programs().related, topic="Silk Road"
+                )
+        assert len(server.asked) == 1 + again
 
 
 def test_an_object_may_be_replaced_by_a_named_model(tmp_path: Path) -> None:
