@@ -28,6 +28,8 @@ from fault_kills import Recovered, Whole, killed_at, moments, undisturbed
 from fault_lab import Lab, lab
 from fault_replies import crowd, failing, hung, resident
 
+from storm_pipeline.concurrency import few_arenas
+
 _GROWTH = 60.0
 """Megabytes that memory may have grown by from the first batch of topics to the last."""
 _LIFE = 0.25
@@ -55,6 +57,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=3, help="of so many topics at once, to see memory stay flat")
     parser.add_argument("--log", type=Path, help="where to keep the server's log of every call")
     options = parser.parse_args()
+    few_arenas()
     rows: list[Row] = []
     print("| what | runs | held | figures |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as place:

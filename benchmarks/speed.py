@@ -18,6 +18,7 @@ from bench_server import Bench, Call, Tokenizer, serving
 
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
+from storm_pipeline.concurrency import few_arenas
 from storm_pipeline.events import CallbackSink, Event, StageFinished
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.engines.you import YouSearch
@@ -41,6 +42,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("cache"))
     parser.add_argument("--stages", action="store_true", help="print the wall time of every stage too")
     options = parser.parse_args()
+    few_arenas()
     print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
     print("|---|---|---|---|---|---|")
     calls: list[Call] = []

@@ -63,12 +63,46 @@ def few_arenas() -> None:
     """Let the C library keep its free memory in two places, not in up to eight a core.
 
     Threads that come and go with replies of megabytes otherwise leave each of these places in pieces: a process that
-    writes many articles grew threefold. Only glibc has the setting; elsewhere nothing happens.
+    writes many articles grew threefold. Only glibc has the setting; elsewhere nothing happens. It holds for the whole
+    process, so only programs call this, such as the command line; the library leaves its host's memory alone.
     """
     try:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
     except (AttributeError, OSError, TypeError):  # another C library, or none that can be asked
         return
+
+
+class TorchThreads:
+    """Blocks in which torch computes on so many threads; afterwards it has again what the process had chosen.
+
+    torch keeps the number both for the thread that sets it and for all threads that first use it later. So blocks that
+    run side by side take what the first of them found, and each sets it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._blocks = 0
+        self._found = 1
+
+    @contextmanager
+    def held_to(self, number: int) -> Iterator[None]:
+        """``number`` threads for the block."""
+        import torch
+
+        with self._lock:
+            if not self._blocks:
+                self._found = torch.get_num_threads()
+            self._blocks += 1
+            torch.set_num_threads(number)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._blocks -= 1
+                torch.set_num_threads(self._found)
+
+
+torch_threads = TorchThreads()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, TypedDict, Unpack
 
 from storm_pipeline.errors import BudgetSpentError
 from storm_pipeline.types import Revision
@@ -172,6 +172,24 @@ class RunStopped(Event):
     reason: str
 
 
+class Counts(TypedDict, total=False):
+    """What is counted, see :class:`storm_pipeline.types.Report`."""
+
+    invented_citations: int
+    attributed: int
+    uncited: int
+    dropped_unsupported: int
+    dropped_faulty: int
+    reworded: int
+    repeated: int
+    cited_in_interviews: int
+    offered_to_sections: int
+    cited_in_article: int
+
+
+COUNTED = frozenset(Counts.__annotations__)
+
+
 class EventSink(Protocol):
     """Receives every event in order, one at a time; must return quickly and not raise."""
 
@@ -256,10 +274,16 @@ class Events:
         """One step of the current stage is done."""
         self.emit(StageAdvanced(self.stage, label))
 
-    def count(self, **numbers: int) -> None:
-        """Add to the report's counts; names are fields of :class:`storm_pipeline.types.Report`."""
+    def count(self, **numbers: Unpack[Counts]) -> None:
+        """Add to the report's counts.
+
+        Raises:
+            TypeError: the report has no such count.
+        """
         for name, number in numbers.items():
-            if number:
+            if name not in COUNTED:
+                raise TypeError(f"the report counts no {name!r}, but {', '.join(sorted(COUNTED))}")
+            if isinstance(number, int) and number:
                 self.emit(Counted(self.stage, name, number))
 
     def revised(self, revision: Revision) -> None:

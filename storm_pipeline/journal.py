@@ -148,6 +148,21 @@ class Journal:
         self.damaged = tuple(damaged)
 
 
+def copy_records(source: Path, target: Path, *, without: str) -> None:
+    """Write a new journal with the records of another one, in their order, but for those of one kind.
+
+    Lines that are torn or damaged are left out.
+
+    Raises:
+        RunError: the other one cannot be read, or the new one not be written.
+    """
+    try:
+        records = [record for line in source.read_bytes().splitlines() if (record := _record(line))]
+        target.write_bytes(b"".join(_line(*record) for record in records if record[0] != without))
+    except OSError as error:
+        raise RunError(f"cannot go on from {source.parent}: {error.strerror}") from error
+
+
 def _line(kind: str, key: str, value: Any) -> bytes:
     checked = fingerprint(kind, key, value)
     record = {"kind": kind, "key": key, "value": value, "sum": checked}

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from storm_pipeline.control import Spent
-from storm_pipeline.events import CallFinished, Counted, Degraded, Event, Failed, Revised, RunStarted
+from storm_pipeline.events import COUNTED, CallFinished, Counted, Degraded, Event, Failed, Revised, RunStarted
 from storm_pipeline.types import Problem, Report, Revision, Usage, UsageRow
 
 
@@ -45,7 +45,7 @@ class Ledger:
         match event:
             case CallFinished():
                 self._add_call(event)
-            case Counted():
+            case Counted() if event.name in COUNTED:
                 self._counts[event.name] += event.number
             case Degraded():
                 self._problems.append(Problem(event.stage, "degradation", event.detail))

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from storm_pipeline import folders
 from storm_pipeline.errors import RunError
 from storm_pipeline.events import Event, JsonLinesSink
 from storm_pipeline.folders import locked, new_folder
-from storm_pipeline.journal import Journal
+from storm_pipeline.journal import Journal, copy_records
 from storm_pipeline.settings import Settings
 
 FORMAT = 1
@@ -28,7 +27,9 @@ FORMAT = 1
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """What a user may edit by hand and go on from, and the file that holds it."""
 _UNFINISHED = ".unfinished"
-_STATE, _JOURNAL, _LOCK = "run.json", "journal.jsonl", "run.lock"
+_STATE, _SETTINGS, _JOURNAL, _LOCK = "run.json", "settings.json", "journal.jsonl", "run.lock"
+SavedSettings = Mapping[str, Any]
+"""What ``settings.json`` holds: names and values of settings, also of such as only other versions have."""
 
 
 class RunStore:
@@ -97,16 +98,25 @@ class RunStore:
         """
         made = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
         made.close()
-        try:
-            records = (self.folder / _JOURNAL).read_bytes().splitlines(keepends=True)
-            bought = (line for line in records if not line.startswith(b'{"kind": "piece"'))
-            (made.folder / _JOURNAL).write_bytes(b"".join(bought))
-            shutil.copy(self.folder / "settings.json", made.folder)
-        except OSError as error:
-            raise RunError(f"cannot go on from {self.folder}: {error.strerror}") from error
+        copy_records(self.folder / _JOURNAL, made.folder / _JOURNAL, without="piece")
         made = RunStore(made.folder, made.state)
         made.note(**{"from": self.folder.name})
         return made
+
+    def saved_settings(self) -> SavedSettings:
+        """The settings of the last session.
+
+        Raises:
+            RunError: they are lost: nothing says which model and engine the run is to use.
+        """
+        path = self.folder / _SETTINGS
+        try:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            saved = None
+        if not isinstance(saved, dict) or not saved:
+            raise RunError(f"{path} is missing or damaged: begin the run anew, or restore the file")
+        return saved
 
     @property
     def topic(self) -> str:
@@ -120,7 +130,7 @@ class RunStore:
 
     def begin(self, settings: Settings) -> None:
         """Open another session of the run; its number is ``state["sessions"]``."""
-        self._write("settings.json", settings.model_dump_json(indent=1) + "\n")
+        self._write(_SETTINGS, settings.model_dump_json(indent=1) + "\n")
         self.note(sessions=self.state["sessions"] + 1, status="running")
 
     def end(self, status: str) -> None:

@@ -37,7 +37,7 @@ from storm_pipeline.programs import Programs
 from storm_pipeline.recording import RecordedContents, RecordedSearch
 from storm_pipeline.references.embedder import Embedder
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.runs import EDITABLE, LogSink, RunStore
+from storm_pipeline.runs import EDITABLE, LogSink, RunStore, SavedSettings
 from storm_pipeline.search.contents import ContentsSource, WikipediaContents
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Perspective
@@ -62,19 +62,22 @@ class Parts:
 def session(
     run: RunStore,
     settings: Settings,
-    open_parts: Callable[[Progress], Parts],
+    open_parts: Callable[[Progress, Callable[[], None]], Parts],
     *,
     sinks: Sequence[EventSink],
     halt: threading.Event,
+    before: SavedSettings,
 ) -> Iterator[RunContext]:
     """Open a session of a run for the block, and note how it ended.
 
     Args:
         run: its folder, held by this process.
         settings: of the session.
-        open_parts: opens models, search engine and embedder, and tells how far a download is.
+        open_parts: opens models, search engine and embedder; tells how far a download is, and checks between its steps
+            whether the run is to stop.
         sinks: told of every event.
         halt: set when the run is to stop.
+        before: the settings of the last session; empty where there was none.
 
     Raises:
         RunError: the folder cannot be written, or what the user gives cannot be read.
@@ -85,7 +88,7 @@ def session(
     log_path = run.folder / "events.jsonl"
     spent = ledger.restore(read_events(log_path) if log_path.exists() else ())
     control = RunControl(settings, spent, halt)
-    news = _news(run, settings)
+    news = _news(run, before, settings)
     run.begin(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)
@@ -96,7 +99,7 @@ def session(
             with events.in_stage("set-up"):
                 for note in news:
                     events.noted(note)
-                parts = open_parts(lambda name, done, total: events.emit(Downloading(events.stage, name, done, total)))
+                parts = open_parts(_downloading(events, control), control.check)
                 run.note(engine=parts.engine.spec, prompts=parts.programs.fingerprints())
                 ctx = _context(run, settings, parts, events=events, ledger=ledger, control=control, given=given)
             stack.callback(ctx.store.close)
@@ -112,6 +115,16 @@ def session(
             raise
 
 
+def _downloading(events: Events, control: RunControl) -> Progress:
+    """Tells how far a download is, and ends it when the run is to stop."""
+
+    def progress(name: str, done: int, total: int) -> None:
+        control.check()
+        events.emit(Downloading(events.stage, name, done, total))
+
+    return progress
+
+
 def _tell_end(events: Events, seconds: float, error: BaseException) -> None:
     try:
         events.emit(RunStopped("run", seconds, str(error) or type(error).__name__))
@@ -119,14 +132,13 @@ def _tell_end(events: Events, seconds: float, error: BaseException) -> None:
         return  # the log's disk is full: the error that ends the run says so
 
 
-def _news(run: RunStore, settings: Settings) -> list[str]:
+def _news(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
     """What a user should know of a run that goes on: what was damaged, and what is different now."""
     torn = run.journal.damaged
     told = [f"line {number} of journal.jsonl is damaged: what it held is bought again" for number in torn]
     for name, aside in run.replaced.items():
         what = f"was changed since it was written, and is now {aside}" if aside else "is lost"
         told.append(f"{name} {what}: it is made again{_advice(name)}")
-    before = _saved_settings(run.folder)
     changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
     if changed:
         told.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
@@ -138,26 +150,14 @@ def _advice(name: str) -> str:
     return f" (to go on from an edited one, use storm write --from {piece})" if piece else ""
 
 
-def _saved_settings(folder: Path) -> dict[str, Any]:
-    """The settings of the last session; none where they cannot be read."""
-    try:
-        saved = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return saved if isinstance(saved, dict) else {}
-
-
-def saved_settings(folder: Path, own: Settings) -> Settings:
+def changed_settings(saved: SavedSettings, own: Settings) -> Settings:
     """The settings of a run's last session, with those that were set explicitly now in their place.
 
     Raises:
-        RunError: they are lost: nothing says which model and engine the run is to use.
         SettingsError: what was saved is no longer valid.
     """
-    if not _saved_settings(folder):
-        raise RunError(f"{folder / 'settings.json'} is missing or damaged: begin the run anew, or restore the file")
     now = {name: getattr(own, name) for name in own.model_fields_set}
-    known = {name: value for name, value in _saved_settings(folder).items() if name in Settings.model_fields}
+    known = {name: value for name, value in saved.items() if name in Settings.model_fields}
     return Settings.build({**known, **now})
 
 

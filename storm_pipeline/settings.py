@@ -26,123 +26,155 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    lm: str = Field("embedded", min_length=1, description="Language model of every role that has none of its own.")
-    asker_lm: str | None = Field(None, description="Model that finds perspectives and asks; default: lm.")
-    expert_lm: str | None = Field(None, description="Model that writes queries and answers; default: lm.")
-    outliner_lm: str | None = Field(None, description="Model that drafts and refines the outline; default: lm.")
-    writer_lm: str | None = Field(None, description="Model that writes sections and lead; default: lm.")
-    reviewer_lm: str | None = Field(None, description="Model that finds repetition; default: lm.")
-    api_base: str | None = Field(None, description="Endpoint of lm, e.g. http://localhost:8000/v1.")
-    api_key_env: str | None = Field(None, description="Name of the environment variable that holds the key.")
+    lm: str = Field(
+        default="embedded", min_length=1, description="Language model of every role that has none of its own."
+    )
+    asker_lm: str | None = Field(default=None, description="Model that finds perspectives and asks; default: lm.")
+    expert_lm: str | None = Field(default=None, description="Model that writes queries and answers; default: lm.")
+    outliner_lm: str | None = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
+    writer_lm: str | None = Field(default=None, description="Model that writes sections and lead; default: lm.")
+    reviewer_lm: str | None = Field(default=None, description="Model that finds repetition; default: lm.")
+    api_base: str | None = Field(default=None, description="Endpoint of lm, e.g. http://localhost:8000/v1.")
+    api_key_env: str | None = Field(default=None, description="Name of the environment variable that holds the key.")
     temperature: float | None = Field(
-        None,
+        default=None,
         ge=0,
         le=2,
         description="Sampling temperature; default: the paper's 1.0, for the embedded model its own 0.7.",
     )
     top_p: float | None = Field(
-        None,
+        default=None,
         gt=0,
         le=1,
         description="Nucleus of sampling; default: the paper's 0.9, for the embedded model its own 0.8.",
     )
     seed: int | None = Field(
-        None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time."
+        default=None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time."
     )
     reply_tokens: int | None = Field(
-        None, ge=16, description="Longest reply in tokens; default: the model's own limit."
+        default=None, ge=16, description="Longest reply in tokens; default: the model's own limit."
     )
     structured: Literal["auto", "always", "never"] = Field(
-        "auto", description="Whether a JSON schema constrains typed replies; auto: where the model is known for it."
+        default="auto",
+        description="Whether a JSON schema constrains typed replies; auto: where the model is known for it.",
     )
-    lm_timeout: float = Field(300.0, gt=0, le=3600, description="Seconds that one model call may wait for bytes.")
-    attempts: int = Field(5, ge=1, le=20, description="Tries of a call that fails for a passing reason.")
-    samples: int = Field(3, ge=1, le=10, description="Fresh samples asked for when a reply does not parse.")
-    workers: int = Field(8, ge=1, le=256, description="Model calls of a run in flight at once.")
+    lm_timeout: float = Field(
+        default=300.0, gt=0, le=3600, description="Seconds that one model call may wait for bytes."
+    )
+    attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
+    samples: int = Field(default=3, ge=1, le=10, description="Fresh samples asked for when a reply does not parse.")
+    workers: int = Field(default=8, ge=1, le=256, description="Model calls of a run in flight at once.")
     process_workers: int = Field(
-        32, ge=1, le=1024, description="Model calls in flight at once at one endpoint, over all runs of this process."
+        default=32,
+        ge=1,
+        le=1024,
+        description="Model calls in flight at once at one endpoint, over all runs of this process.",
     )
     prices: tuple[str, ...] = Field(
-        (), description="What a model costs: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars a million tokens."
+        default=(), description="What a model costs: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars a million tokens."
     )
-    max_cost: float | None = Field(None, gt=0, description="Dollars that a run may cost; then it is written up.")
-    max_tokens: int | None = Field(None, ge=1, description="Tokens that a run may read and write; then as above.")
-    max_minutes: float | None = Field(None, gt=0, description="Minutes that a run may take; then as above.")
-    max_failures: int = Field(20, ge=0, description="Pieces of a run that may fail before it is given up.")
+    max_cost: float | None = Field(
+        default=None, gt=0, description="Dollars that a run may cost; then it is written up."
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="Tokens that a run may read and write; then as above."
+    )
+    max_minutes: float | None = Field(default=None, gt=0, description="Minutes that a run may take; then as above.")
+    max_failures: int = Field(default=20, ge=0, description="Pieces of a run that may fail before it is given up.")
 
-    perspectives: int = Field(5, ge=0, le=20, description="N: editors beside the basic-fact writer.")
-    turns: int = Field(5, ge=1, le=20, description="M: rounds of a conversation at most.")
-    queries: int = Field(3, ge=1, le=5, description="Search queries a question at most.")
-    related_topics: int = Field(5, ge=0, le=20, description="Related articles whose contents are looked up.")
+    perspectives: int = Field(default=5, ge=0, le=20, description="N: editors beside the basic-fact writer.")
+    turns: int = Field(default=5, ge=1, le=20, description="M: rounds of a conversation at most.")
+    queries: int = Field(default=3, ge=1, le=5, description="Search queries a question at most.")
+    related_topics: int = Field(default=5, ge=0, le=20, description="Related articles whose contents are looked up.")
 
     search: str = Field(
-        "auto",
+        default="auto",
         min_length=1,
         description="Search engine, see `storm search engines`; auto: the first whose key is set, else one without a "
         "key where the network can be reached, else the embedded corpus.",
     )
-    top_k: int = Field(3, ge=1, le=50, description="Results a query; twice as many for a section that lacks facts.")
-    search_rate: float | None = Field(
-        None, gt=0, le=1000, description="Searches a second at most; default: the engine's own rate."
+    top_k: int = Field(
+        default=3, ge=1, le=50, description="Results a query; twice as many for a section that lacks facts."
     )
-    language: str | None = Field(None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de.")
-    region: str | None = Field(None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
-    since: date | None = Field(None, description="Earliest day of publication, e.g. 2020-01-31.")
-    until: date | None = Field(None, description="Latest day of publication.")
-    domains: tuple[str, ...] = Field((), description="Only sources on this domain or below it.")
-    without_domains: tuple[str, ...] = Field((), description="No sources on this domain or below it.")
+    search_rate: float | None = Field(
+        default=None, gt=0, le=1000, description="Searches a second at most; default: the engine's own rate."
+    )
+    language: str | None = Field(default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de.")
+    region: str | None = Field(default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
+    since: date | None = Field(default=None, description="Earliest day of publication, e.g. 2020-01-31.")
+    until: date | None = Field(default=None, description="Latest day of publication.")
+    domains: tuple[str, ...] = Field(default=(), description="Only sources on this domain or below it.")
+    without_domains: tuple[str, ...] = Field(default=(), description="No sources on this domain or below it.")
     read_pages: Literal["auto", "always", "never"] = Field(
-        "auto",
+        default="auto",
         description="Whether the pages that an engine finds are fetched and read, or its snippets alone; auto: "
         "for engines of the web.",
     )
     sources: Literal["auto", "strict", "standard", "any"] = Field(
-        "auto",
+        default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors hold unreliable, nor "
         "social media and the like; strict: only those known to be good; auto: standard for engines of the web.",
     )
-    allow_sources: tuple[str, ...] = Field((), description="A domain, or domain with path, always allowed.")
-    deny_sources: tuple[str, ...] = Field((), description="A domain, or domain with path, never allowed.")
-    exclude_urls: tuple[str, ...] = Field((), description="Pages never used, nor their mirrors: e.g. ground truth.")
-    exclude_titles: tuple[str, ...] = Field((), description="Wikipedia articles never used, nor copies of them.")
+    allow_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain with path, always allowed.")
+    deny_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain with path, never allowed.")
+    exclude_urls: tuple[str, ...] = Field(
+        default=(), description="Pages never used, nor their mirrors: e.g. ground truth."
+    )
+    exclude_titles: tuple[str, ...] = Field(
+        default=(), description="Wikipedia articles never used, nor copies of them."
+    )
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
-        "use",
+        default="use",
         description="Searches and pages remembered on disk; refresh: asked anew; replay: never asked, so that what "
         "is not remembered is an error.",
     )
-    search_cache_days: float = Field(30.0, gt=0, description="Age in days at which they are asked again.")
+    search_cache_days: float = Field(default=30.0, gt=0, description="Age in days at which they are asked again.")
 
-    embedder: str = Field("all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder.")
-    answer_facts: int = Field(10, ge=1, le=100, description="Sentences of sources shown to the expert a question.")
-    section_snippets: int = Field(16, ge=1, le=100, description="Snippets retrieved for a section.")
-    section_facts: int = Field(16, ge=1, le=200, description="Sentences of sources shown to the writer a section.")
-    section_words: int = Field(200, ge=30, le=5000, description="Target length of a section in words.")
-    max_sections: int = Field(8, ge=1, le=50, description="First-level sections of an article at most.")
-    outline_depth: int = Field(2, ge=1, le=6, description="Levels of headings (editors dislike many subsections).")
-    outline_words: int = Field(1500, ge=100, description="Words of conversation shown when refining the outline.")
+    embedder: str = Field(
+        default="all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder."
+    )
+    answer_facts: int = Field(
+        default=10, ge=1, le=100, description="Sentences of sources shown to the expert a question."
+    )
+    section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved for a section.")
+    section_facts: int = Field(
+        default=16, ge=1, le=200, description="Sentences of sources shown to the writer a section."
+    )
+    section_words: int = Field(default=200, ge=30, le=5000, description="Target length of a section in words.")
+    max_sections: int = Field(default=8, ge=1, le=50, description="First-level sections of an article at most.")
+    outline_depth: int = Field(
+        default=2, ge=1, le=6, description="Levels of headings (editors dislike many subsections)."
+    )
+    outline_words: int = Field(
+        default=1500, ge=100, description="Words of conversation shown when refining the outline."
+    )
     writing: Literal["auto", "whole", "sentences"] = Field(
-        "auto",
+        default="auto",
         description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
         "fact each, which small models do truthfully; auto: sentences where the writer is the embedded model.",
     )
     length: Literal["short", "standard", "long"] | int = Field(
-        "standard",
+        default="standard",
         description="Words of an article that is written whole, as far as its sources reach: short (800), standard "
         "(2400), long (4800), or a number.",
     )
     evidence: int | None = Field(
-        None, ge=200, description="Words of passages shown to the writer of a section; an answer gets two thirds."
+        default=None,
+        ge=200,
+        description="Words of passages shown to the writer of a section; an answer gets two thirds.",
     )
     article_language: str = Field(
-        "en",
+        default="en",
         pattern="^[a-z]{2}$",
         description="Language that the article is written in, e.g. de; sources may be in any.",
     )
-    style: str | None = Field(None, max_length=500, description="How to write, such as 'for a general reader'.")
-    uncited: Literal["drop", "keep"] = Field("drop", description="What happens to a sentence that no source supports.")
+    style: str | None = Field(default=None, max_length=500, description="How to write, such as 'for a general reader'.")
+    uncited: Literal["drop", "keep"] = Field(
+        default="drop", description="What happens to a sentence that no source supports."
+    )
 
-    out: Path = Field(Path("runs"), description="Folder in which a run's folder is made.")
-    cache: Path = Field(Path("cache"), description="Folder of downloads; safe to delete.")
+    out: Path = Field(default=Path("runs"), description="Folder in which a run's folder is made.")
+    cache: Path = Field(default=Path("cache"), description="Folder of downloads; safe to delete.")
 
     @field_validator("out", "cache")
     @classmethod

@@ -3,27 +3,29 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
-from storm_pipeline.concurrency import few_arenas
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.events import EventSink
 from storm_pipeline.finding import open_engine
-from storm_pipeline.models import Model, open_models
+from storm_pipeline.keywords import SettingsKeywords
+from storm_pipeline.models import GivenModel, open_models, sort_given
 from storm_pipeline.outlines import parse_outline
 from storm_pipeline.programs import Programs
 from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
-from storm_pipeline.runs import EDITABLE, RunStore
+from storm_pipeline.runs import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.contents import ContentsSource
-from storm_pipeline.sessions import MOST_SECTIONS, Parts, parse_given, read_given, saved_settings, session
+from storm_pipeline.sessions import MOST_SECTIONS, Parts, changed_settings, parse_given, read_given, session
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.streaming import Stream
 from storm_pipeline.types import Article, Outline, Usage
@@ -43,9 +45,10 @@ class Storm:
 
     Args:
         settings: all settings at once; or give them one by one as keywords.
+        lm: the language model: its name, or a ``dspy.LM`` with parameters of its own.
         search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``.
-        models: a role → model table of one's own instead of what the settings name.
-        embedder: an embedder of one's own instead of what the settings name.
+        models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles have what the settings name.
+        embedder: name or folder of a sentence-transformers model, or an embedder of one's own.
         contents: where tables of contents are looked up; default: Wikipedia.
         programs: compiled programs; default: the package's own.
         sinks: receive the events of every run.
@@ -59,25 +62,27 @@ class Storm:
         self,
         settings: Settings | None = None,
         *,
+        lm: str | GivenModel | None = None,
         search: str | SearchEngine | None = None,
-        models: dict[Role, Model] | None = None,
-        embedder: Embedder | None = None,
+        models: Mapping[Role, str | GivenModel] | None = None,
+        embedder: str | Embedder | None = None,
         contents: ContentsSource | None = None,
         programs: Programs | None = None,
         sinks: Sequence[EventSink] = (),
-        **keywords: Any,
+        **keywords: Unpack[SettingsKeywords],
     ) -> None:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
-        given = settings.model_dump(exclude_unset=True) if settings else keywords
-        if isinstance(search, str):
-            given = {**given, "search": search}
-        elif search is not None:
-            given = {**given, "search": search.name}
+        given: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
+        named, self._own_models = sort_given(lm, models or {})
+        given |= named
+        if search is not None:
+            given["search"] = search if isinstance(search, str) else search.name
+        if isinstance(embedder, str):
+            given["embedder"] = embedder
         self.settings = Settings.build(given)
-        self._own_search = search if search is not None and not isinstance(search, str) else None
-        self._own_models = models
-        self._own_embedder = embedder
+        self._own_search = None if isinstance(search, str) else search
+        self._own_embedder = None if isinstance(embedder, str) else embedder
         self._own_contents = contents
         self._programs = programs or Programs()
         self._sinks = tuple(sinks)
@@ -85,6 +90,7 @@ class Storm:
         self._other: Storm | None = None
         self._opening = threading.Lock()
         self._halts: set[threading.Event] = set()
+        self._at_work: set[threading.Event] = set()
 
     def write(
         self,
@@ -152,16 +158,16 @@ class Storm:
         Raises:
             RunError: it is no run's folder, a newer version made it, or another process is writing to it.
         """
-        folder = Path(run)
-        with RunStore.open(folder) as store:
-            settings = saved_settings(folder, self.settings)
-            if (done := self._finished(store, settings)) is not None:
+        with self._halting(halt) as stopped, RunStore.open(Path(run)) as store:
+            saved = store.saved_settings()
+            settings = changed_settings(saved, self.settings)
+            if (done := self._finished(store, saved, settings)) is not None:
                 return done
             engine = store.state.get("engine")
             if settings.search == "auto" and engine:
                 settings = settings.model_copy(update={"search": engine})
             work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
-            return self._with(settings)._session(store, work, halt or threading.Event(), *sinks)
+            return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
 
     def write_from(self, piece: str, run: Path | str) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a folder of its own.
@@ -176,14 +182,15 @@ class Storm:
         """
         if piece not in EDITABLE:
             raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
-        folder = Path(run)
-        settings = saved_settings(folder, self.settings)
-        with RunStore.open(folder, as_it_is=True) as old:
-            given = {piece: read_given(folder / EDITABLE[piece])}
-            parse_given(old.topic, given)  # before a folder is made
-            new = old.continued(settings.out, given)
-        with new:
-            return self._with(settings)._session(new, _write, threading.Event())
+        with self._halting() as halt:
+            with RunStore.open(Path(run), as_it_is=True) as old:
+                saved = old.saved_settings()
+                settings = changed_settings(saved, self.settings)
+                given = {piece: read_given(old.folder / EDITABLE[piece])}
+                parse_given(old.topic, given)  # before a folder is made
+                new = old.continued(settings.out, given)
+            with new:
+                return self._with(settings)._session(new, _write, halt, before=saved)
 
     async def awrite(self, topic: str) -> Article:
         """As :meth:`write`, for programs with an event loop. Cancelling it stops the run in order, to be resumed."""
@@ -204,7 +211,8 @@ class Storm:
     def stop(self) -> None:
         """Stop every run of this object in order: what is in flight is finished and saved, then StoppedError is raised.
 
-        From any thread or signal handler.
+        From any thread or signal handler, and from the moment that a run is begun: one that is still being set up ends
+        after the step that it is at, a download at once.
         """
         for halt in tuple(self._halts):
             halt.set()
@@ -212,7 +220,17 @@ class Storm:
     @property
     def running(self) -> bool:
         """Whether a run of this object is under way, past its set-up."""
-        return bool(self._halts)
+        return bool(self._at_work)
+
+    @contextmanager
+    def _halting(self, halt: threading.Event | None = None) -> Iterator[threading.Event]:
+        """What :meth:`stop` sets while the block runs."""
+        halt = halt or threading.Event()
+        self._halts.add(halt)
+        try:
+            yield halt
+        finally:
+            self._halts.discard(halt)
 
     def _new_run(
         self,
@@ -222,16 +240,24 @@ class Storm:
         halt: threading.Event | None = None,
         *sinks: EventSink,
     ) -> T:
-        with RunStore.create(self.settings.out, _checked(topic), recipe) as run:
-            return self._session(run, work, halt or threading.Event(), *sinks)
+        with self._halting(halt) as stopped, RunStore.create(self.settings.out, _checked(topic), recipe) as run:
+            return self._session(run, work, stopped, *sinks)
 
-    def _session(self, run: RunStore, work: Callable[[RunContext], T], halt: threading.Event, *sinks: EventSink) -> T:
-        with session(run, self.settings, self._open, sinks=(*self._sinks, *sinks), halt=halt) as ctx:
-            self._halts.add(halt)
+    def _session(
+        self,
+        run: RunStore,
+        work: Callable[[RunContext], T],
+        halt: threading.Event,
+        *sinks: EventSink,
+        before: SavedSettings | None = None,
+    ) -> T:
+        sinks = (*self._sinks, *sinks)
+        with session(run, self.settings, self._open, sinks=sinks, halt=halt, before=before or {}) as ctx:
+            self._at_work.add(halt)
             try:
                 return work(ctx)
             finally:
-                self._halts.discard(halt)
+                self._at_work.discard(halt)
 
     def _with(self, settings: Settings) -> "Storm":
         """This object with other settings; the last one is kept, so that runs resumed one by one share its parts."""
@@ -243,22 +269,17 @@ class Storm:
             return self._other
 
     def _changed(self, settings: Settings) -> "Storm":
-        other = Storm(
-            settings,
-            models=self._own_models,
-            embedder=self._own_embedder,
-            contents=self._own_contents,
-            programs=self._programs,
-            sinks=self._sinks,
-        )
-        other._own_search = self._own_search
-        other._halts = self._halts
+        """A copy with what was given and what :meth:`stop` sets, and with parts of its own."""
+        other = copy(self)
+        other.settings = settings
+        other._parts = other._other = None
+        other._opening = threading.Lock()
         return other
 
-    def _finished(self, run: RunStore, settings: Settings) -> Article | Outline | None:
+    def _finished(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
         """What a finished run made; None if something is missing, or would be made differently now."""
         whole = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
-        same = settings == saved_settings(run.folder, Settings.build({}))
+        same = settings == changed_settings(saved, Settings())
         if not (whole and same and run.state.get("prompts") == self._programs.fingerprints()):
             return None
         if _is_outline(run):
@@ -267,29 +288,40 @@ class Storm:
         text = run.piece("article.json")
         return from_json(text) if text else None
 
-    def _open(self, progress: Progress) -> Parts:
+    def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
         """Search engine, models and embedder, opened by the first run and kept for all later ones."""
         settings = self.settings
         with self._opening:
             if self._parts is None:
-                few_arenas()
-                self._parts = Parts(
-                    open_engine(settings, self._own_search, progress),
-                    self._own_models or open_models(settings, progress),
-                    self._own_embedder or shared_embedder(settings.embedder, settings.cache, progress),
-                    self._own_contents,
-                    self._programs,
-                    writer_for(settings),
-                )
+                check()
+                engine = open_engine(settings, self._own_search, progress)
+                check()
+                models = open_models(settings, progress, self._own_models)
+                check()
+                embedder = self._own_embedder or shared_embedder(settings.embedder, settings.cache, progress)
+                self._parts = Parts(engine, models, embedder, self._own_contents, self._programs, writer_for(settings))
+            check()
             return self._parts
 
 
-def write(topic: str, **settings: Any) -> Article:
+class StormKeywords(SettingsKeywords, total=False):
+    """All that :class:`Storm` takes by keyword but ``settings``."""
+
+    lm: str | GivenModel | None
+    search: str | SearchEngine | None
+    models: Mapping[Role, str | GivenModel] | None
+    embedder: str | Embedder | None
+    contents: ContentsSource | None
+    programs: Programs | None
+    sinks: Sequence[EventSink]
+
+
+def write(topic: str, **settings: Unpack[StormKeywords]) -> Article:
     """Write one article: ``write("Silk Road", lm="openai/gpt-4o", search="you")``; see :class:`Storm`."""
     return Storm(**settings).write(topic)
 
 
-def resume(run: Path | str, **settings: Any) -> Article | Outline:
+def resume(run: Path | str, **settings: Unpack[StormKeywords]) -> Article | Outline:
     """Go on with an interrupted run; see :meth:`Storm.resume`."""
     return Storm(**settings).resume(run)
 

@@ -1,5 +1,6 @@
 """A run as a stream of its events, for servers and notebooks."""
 
+import contextvars
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -27,7 +28,8 @@ class Stream:
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._article: Article | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(work,), name="storm-stream")
+        context = contextvars.copy_context()  # a caller's `dspy.context` holds in the thread too
+        self._thread = threading.Thread(target=context.run, args=(self._run, work), name="storm-stream")
         self._thread.start()
 
     @property

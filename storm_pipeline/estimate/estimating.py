@@ -117,7 +117,7 @@ def _reply(run: Run, ask: Ask, model: str) -> float:
     longest = run.settings.reply_tokens or math.inf
     if is_embedded(model):
         program = cast("Program", getattr(run.programs, ask.program))
-        longest = min(longest, program.ample)
+        longest = min(longest, program.token_limit)
     length = ask.reply * run.course.tokens
     return min(length + (_THINKING[run.course] if thinks(model) else 0), longest)
 
@@ -139,7 +139,7 @@ def _whole(numbers: list[float]) -> Range:
 def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
     notes = [
         f"not counted: replies that do not parse are asked for again, {settings.samples} times in all, and calls that "
-        f"fail for a passing reason {settings.attempts} times"
+        f"meet a transient error are attempted {settings.attempts} times"
     ]
     for name, price in prices.items():
         if is_embedded(name):

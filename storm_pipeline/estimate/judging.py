@@ -174,4 +174,4 @@ def _judged(settings: Settings, course: Course, fields: int) -> Judged:
 
 
 def _tokens(question: Question) -> float:
-    return measure(Program(question.signature, ample=1), question.inputs, question.inputs).tokens
+    return measure(Program(question.signature, token_limit=1), question.inputs, question.inputs).tokens

@@ -40,7 +40,7 @@ def measure(program: Program, first: Mapping[str, object], *others: Mapping[str,
     """The tokens of a program's prompts with ``others`` as inputs, each sent after the one before it.
 
     Args:
-        program: with its instructions and worked examples.
+        program: with its instructions and worked examples; of several predictors the first one counts.
         first: inputs of a call that went before; not counted itself.
         others: inputs of the calls that are counted.
     """
@@ -48,12 +48,13 @@ def measure(program: Program, first: Mapping[str, object], *others: Mapping[str,
     shared = [_common(*pair) / CHARACTERS_A_TOKEN for pair in pairwise(texts)]
     served = [share // _CACHED_STEP * _CACHED_STEP if share >= _LEAST_CACHED else 0.0 for share in shared]
     whole = [len(text) / CHARACTERS_A_TOKEN for text in texts[1:]]
-    messages = 2 + 2 * len(program.predict.demos)
+    messages = 2 + 2 * len(program.predictors()[0].demos)
     return Prompts(_mean(whole) + messages * _MESSAGE, _mean(shared), _mean(served))
 
 
 def _render(program: Program, inputs: Mapping[str, object]) -> str:
-    messages = PromptAdapter().format(program.predict.signature, program.predict.demos, dict(inputs))
+    first = program.predictors()[0]
+    messages = PromptAdapter().format(first.signature, first.demos, dict(inputs))
     return "\n".join(message["content"] for message in messages)
 
 

@@ -6,7 +6,17 @@ Languages are given by their ISO 639-1 code; "" is a language that is not known.
 from storm_pipeline.languages.counting import count_words
 from storm_pipeline.languages.detection import detect
 from storm_pipeline.languages.function_words import stop_words
+from storm_pipeline.languages.names import language_name
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.languages.writing import capitalises_nouns, has_case, has_spaces
 
-__all__ = ["capitalises_nouns", "count_words", "detect", "has_case", "has_spaces", "split_sentences", "stop_words"]
+__all__ = [
+    "capitalises_nouns",
+    "count_words",
+    "detect",
+    "has_case",
+    "has_spaces",
+    "language_name",
+    "split_sentences",
+    "stop_words",
+]

@@ -34,7 +34,8 @@ def first_line(error: BaseException | None) -> str:
 def reason_of(model: Model, error: BaseException | None) -> str:
     """What went wrong, in one line; of a time-out of ours DSPy would name its own option."""
     if _is_silence(error):
-        return f"it timed out, nothing came for {model.lm.kwargs['timeout']:g} s"
+        seconds = model.lm.kwargs.get("timeout")
+        return f"it timed out, nothing came for {seconds:g} s" if seconds else "it timed out"
     return first_line(error)
 
 

@@ -13,23 +13,27 @@ from storm_pipeline.prices import Price
 class Model:
     """A language model, the adapter that speaks to it, and its name and place for people.
 
-    ``price`` is None where it is unknown. ``bounded`` replies end where a program's ``ample`` says; others where the
-    model or the settings do. A ``steady`` model gives its likeliest reply to a program that asks for it, unless that
-    did not parse.
+    Attributes:
+        lm: is called as it is, with its own parameters.
+        adapter: makes messages of signatures, and values of replies.
+        name: in reports.
+        where: in errors; calls in flight are bounded for each of these places.
+        price: None where it is unknown.
+        bounded: whether the ``token_limit`` of a program bounds replies, beside the model and the settings.
+        greedy: whether programs that ask for it are decoded greedily, unless that reply did not parse.
     """
 
-    lm: dspy.LM
+    lm: dspy.BaseLM
     adapter: PromptAdapter
     name: str
     where: str
     price: Price | None = None
     bounded: bool = False
-    steady: bool = False
+    greedy: bool = False
 
 
 class DiscreetLM(dspy.LM):
-    """Keeps its calls to itself: DSPy holds on to the last 10,000 prompts and replies of the whole process."""
+    """Keeps no history: DSPy holds on to the last 10,000 prompts and replies of the whole process."""
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        """Remember a call here alone."""
-        self.history.append(entry)
+        """Forget a call."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import dspy
 from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.given import GivenModel, is_object, object_named
 from storm_pipeline.models.model import DiscreetLM, Model
-from storm_pipeline.prices import full_name, own_prices, price_of
+from storm_pipeline.prices import Price, full_name, own_prices, price_of
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
@@ -23,30 +25,56 @@ _EMBEDDED_TIMEOUT = 3600.0
 _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
 
 
-def open_models(settings: Settings, progress: Progress | None = None) -> dict[Role, Model]:
+def open_models(
+    settings: Settings, progress: Progress | None = None, given: Mapping[str, GivenModel] | None = None
+) -> dict[Role, Model]:
     """Make the role → model table that the settings describe; starts the embedded model where one is named.
 
     Args:
         settings: names of models and endpoints, sampling, time-outs.
         progress: told ``(name, bytes done, bytes in all)`` while the embedded model is fetched.
+        given: objects that settings such as ``lm`` and ``writer_lm`` stand for, by these names.
 
     Raises:
-        SettingsError: a name or a key variable is not usable.
+        SettingsError: a name or a key variable is not usable, or an object that a setting stands for is not given.
         MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
     prices = own_prices(settings.prices)
-    names = dict.fromkeys(settings.lm_of(role) for role in ROLES)
+    fields = {role: f"{role}_lm" if getattr(settings, f"{role}_lm") else "lm" for role in ROLES}
     opened = {
-        name: replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
-        for name in names
+        field: _opened(field, settings, progress, given or {}, prices) for field in dict.fromkeys(fields.values())
     }
-    unpriced = [name for name, model in opened.items() if model.price is None]
+    unpriced = [model.name for model in opened.values() if model.price is None]
     if settings.max_cost is not None and unpriced:
         raise SettingsError(
             f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
             f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars a million tokens), or cap tokens"
         )
-    return {role: opened[settings.lm_of(role)] for role in ROLES}
+    return {role: opened[fields[role]] for role in ROLES}
+
+
+def _opened(
+    field: str,
+    settings: Settings,
+    progress: Progress | None,
+    given: Mapping[str, GivenModel],
+    prices: Mapping[str, Price],
+) -> Model:
+    """The model that a field of the settings names, with its price."""
+    name = getattr(settings, field)
+    if not is_object(name):
+        return replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
+    found = object_named(name, field, given)
+    if isinstance(found, Model):
+        return found if found.price else replace(found, price=price_of(found.name, prices))
+    base = found.kwargs.get("api_base") or found.kwargs.get("base_url") or ""
+    return Model(
+        found,
+        PromptAdapter(structured=_structured(found, settings)),
+        found.model,
+        base or f"the provider of {found.model}",
+        price=price_of(f"{found.model}@{base}" if base else found.model, prices),
+    )
 
 
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
@@ -89,8 +117,8 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
         timeout=_EMBEDDED_TIMEOUT,
     )
     adapter = PromptAdapter(structured=settings.structured != "never")
-    steady = settings.temperature is None
-    return Model(lm, adapter, server.model, "the embedded model", bounded=True, steady=steady)
+    greedy = settings.temperature is None
+    return Model(lm, adapter, server.model, "the embedded model", bounded=True, greedy=greedy)
 
 
 def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:
@@ -108,7 +136,7 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     return DiscreetLM(model, cache=False, num_retries=0, **drawn, **options)
 
 
-def _structured(lm: dspy.LM, settings: Settings) -> bool:
+def _structured(lm: dspy.BaseLM, settings: Settings) -> bool:
     if settings.structured != "auto":
         return settings.structured == "always"
     return bool(lm.supports_response_schema)

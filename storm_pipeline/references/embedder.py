@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.assets import EMBEDDER, Progress, fetch
+from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.errors import SettingsError
 
 Vectors = npt.NDArray[np.float32]
@@ -94,7 +95,7 @@ class SentenceTransformerEmbedder:
 
     Args:
         model: a folder, which is never looked for on the network, or a name on the model hub.
-        threads: processor threads, >= 1. torch keeps this setting for the process, not for the object.
+        threads: processor threads, >= 1. torch is held to so many while texts are embedded.
         batch_size: texts a forward pass, >= 1; the library sorts by length, so padding stays small.
         cache: where a model from the hub is kept; default: the library's own place.
     """
@@ -127,15 +128,13 @@ class SentenceTransformerEmbedder:
             model = self._loaded()
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
-            import torch
-
-            torch.set_num_threads(self._threads)
-            vectors = model.encode(
-                [encodable(text) for text in texts],
-                batch_size=self._batch_size,
-                normalize_embeddings=True,
-                show_progress_bar=False,
-            )
+            with torch_threads.held_to(self._threads):
+                vectors = model.encode(
+                    [encodable(text) for text in texts],
+                    batch_size=self._batch_size,
+                    normalize_embeddings=True,
+                    show_progress_bar=False,
+                )
         return np.asarray(vectors, dtype=np.float32)
 
     @property

@@ -34,9 +34,9 @@ class Int8BertEmbedder:
 
     Args:
         folder: a sentence-transformers folder that :meth:`fits`; the network is never touched.
-        threads: batches computed side by side, >= 1, each on one thread. torch is held to one thread an operation,
-            a setting that it keeps for the process: threads that wait for each other within every operation
-            cost several times as much once something else wants a core.
+        threads: batches computed side by side, >= 1, each on one thread. torch is held to one thread an operation
+            meanwhile: threads that wait for each other within every operation cost several times as much once
+            something else wants a core.
         batch_tokens: tokens a forward pass, >= 1; about 25 kB of memory each.
     """
 

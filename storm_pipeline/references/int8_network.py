@@ -7,6 +7,7 @@ and GELU stay in float32.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.references.embedder import Vectors
 
 if TYPE_CHECKING:
@@ -120,11 +121,10 @@ class Int8Bert:
         """Unit vectors (texts, dimension) of token ids, each text padded to ``length`` tokens."""
         import torch
 
-        torch.set_num_threads(1)
         tokens = torch.zeros(len(ids), length, dtype=torch.int64)
         for row, text in zip(tokens, ids, strict=True):
             row[: len(text)] = torch.tensor(text)
-        with torch.inference_mode():
+        with torch_threads.held_to(1), torch.inference_mode():
             vectors: Vectors = self._forward(tokens, torch.tensor([len(text) for text in ids])).numpy()
         return vectors
 

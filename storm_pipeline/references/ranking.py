@@ -71,11 +71,15 @@ class HybridIndex:
 
         # Beyond this depth an entry moves the fused order too little to matter.
         depth = min(len(self._snippets), max(100, 2 * k))
-        # Applies to the calling thread. A search of this size takes a millisecond on one.
-        faiss.omp_set_num_threads(1)
         dense: list[Ranking] = [[] for _ in queries]
         if most := min(depth, len(self._positions)):  # FAISS refuses to look for nothing
-            scores, rows = self._dense.search(vectors, most)
+            # Applies to the calling thread. A search of this size takes a millisecond on one.
+            threads = faiss.omp_get_max_threads()
+            faiss.omp_set_num_threads(1)
+            try:
+                scores, rows = self._dense.search(vectors, most)
+            finally:
+                faiss.omp_set_num_threads(threads)
             found = self._positions[rows]
             dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(found, scores, strict=True)]
         lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -164,3 +165,17 @@ def test_an_embedder_tells_how_much_of_a_text_it_takes(
     )
     assert len(passages) > 1
     assert all(embedder.count_tokens(passage) <= embedder.longest - 2 for passage in passages)
+
+
+def test_the_threads_of_torch_are_the_hosts_again(folder: Path) -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        for embedder in (Int8BertEmbedder(folder, threads=4, batch_tokens=8), SentenceTransformerEmbedder(folder)):
+            embedder.embed(TEXTS)
+            with ThreadPoolExecutor(1) as pool:
+                assert (torch.get_num_threads(), pool.submit(torch.get_num_threads).result()) == (3, 3)
+    finally:
+        torch.set_num_threads(before)

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,18 @@ from test_pipeline import NoContents, folder, world
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, TooManyFailuresError
-from storm_pipeline.events import CallbackSink, CallFinished, Event, Noted, Reused, StageAdvanced, read_events
+from storm_pipeline.events import (
+    CallbackSink,
+    CallFinished,
+    Downloading,
+    Event,
+    Noted,
+    Reused,
+    RunStarted,
+    StageAdvanced,
+    StageStarted,
+    read_events,
+)
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.runs import RunStore
 from storm_pipeline.search.fake import FakeSearch
@@ -388,3 +400,39 @@ def test_what_is_reused_is_told(tmp_path: Path) -> None:
     assert kinds.count("reply") == made.usage.calls
     assert kinds.count("search") == len([t for c in made.conversations for t in c.turns for _ in t.queries])
     assert not [event for event in events if isinstance(event, CallFinished)]
+
+
+@pytest.mark.parametrize("moment", [RunStarted, StageStarted])
+def test_a_run_is_stopped_while_it_is_set_up(tmp_path: Path, moment: type[Event]) -> None:
+    sinks: list[CallbackSink] = []
+    box: list[Storm] = []
+    sinks.append(CallbackSink(lambda event: box[0].stop() if isinstance(event, moment) else None))
+    with FakeModel(answers()) as server:
+        box.append(storm(server, tmp_path, sinks=sinks))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+        assert not box[0].running
+        run = folder(tmp_path)
+        assert json.loads((run / "run.json").read_text())["status"] == "stopped"
+        assert not server.asked
+        assert "set-up" in {event.stage for _, event in read_events(run / "events.jsonl")}
+        assert isinstance(storm(server, tmp_path).resume(run), Article)
+
+
+def test_a_download_ends_when_the_run_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box: list[Storm] = []
+
+    def slow(model: str, cache: Path, progress: Callable[[str, int, int], None]) -> HashingEmbedder:
+        for done in range(100):
+            if done == 3:
+                box[0].stop()
+            progress(model, done, 100)
+        raise AssertionError("it was downloaded to its end")
+
+    monkeypatch.setattr("storm_pipeline.storm.shared_embedder", slow)
+    with FakeModel(answers()) as server:
+        box.append(storm(server, tmp_path, embedder=None))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+    events = [event for _, event in read_events(folder(tmp_path) / "events.jsonl")]
+    assert [event.done for event in events if isinstance(event, Downloading)] == [0, 1, 2]

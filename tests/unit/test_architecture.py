@@ -10,11 +10,11 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
-    {"quantities"},
-    {"events", "settings", "assets"},
+    {"quantities", "languages"},
+    {"events", "settings", "keywords", "assets"},
     {"prices", "journal", "folders"},
     {"documents"},
-    {"search", "references", "render", "languages"},
+    {"search", "references", "render"},
     {"pages", "sources"},
     {"adapter", "programs", "local", "control", "runs"},
     {"ledger"},
@@ -36,7 +36,7 @@ ORDER = [
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # `article.to_markdown()` is the promised interface: the value offers what render does, importing it when it is called.
-ALLOWED = {("types", "render"), ("references", "search")}
+ALLOWED = {("types", "render"), ("references", "search"), ("languages", "search")}
 
 
 def imports(path: Path) -> set[str]:
@@ -93,3 +93,13 @@ def test_public_names() -> None:
 def test_unknown_public_name() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Stormm'"):
         storm_pipeline.Stormm  # noqa: B018
+
+
+def test_the_memory_of_the_process_is_changed_by_programs_alone() -> None:
+    """A library that its host imports does not choose how the C library keeps memory."""
+    users = {
+        room(path)
+        for path in (ROOT / "storm_pipeline").rglob("*.py")
+        if "few_arenas" in path.read_text(encoding="utf-8")
+    }
+    assert users == {"concurrency", "cli", "experiments"}

@@ -267,8 +267,8 @@ def test_the_embedded_model_costs_nothing_but_time() -> None:
     assert "embedded runs on this machine and costs nothing but time" in made.notes
     assert made.tokens_cached.likely > made.tokens_in.likely / 3
     for r in made.rows:
-        ample = getattr(Programs(), r.program).ample
-        assert r.tokens_out.high <= ample * r.calls.high, f"{r.program} ends after {ample} tokens"
+        token_limit = getattr(Programs(), r.program).token_limit
+        assert r.tokens_out.high <= token_limit * r.calls.high, f"{r.program} ends after {token_limit} tokens"
 
 
 def test_replies_end_at_the_limit_that_is_set() -> None:

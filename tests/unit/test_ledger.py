@@ -1,14 +1,15 @@
 """What a run's ledger tells does not depend on which thread was first."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.events import CallFinished, Degraded, Event, Failed
+from storm_pipeline.events import COUNTED, CallbackSink, CallFinished, Counted, Degraded, Event, Events, Failed
 from storm_pipeline.ledger import Ledger
-from storm_pipeline.types import Problem
+from storm_pipeline.types import Problem, Report
 
 stages = st.sampled_from(["conversations", "lead", "sections"])
 details = st.sampled_from(["a page was not read", "no reply", "section 'B'"])
@@ -66,3 +67,21 @@ def test_a_cost_is_told_without_the_noise_of_adding() -> None:
 def test_one_call_of_unknown_price_leaves_the_cost_unknown() -> None:
     (row,) = after([call(0.1), call(None), call(0.2)]).usage(1).rows
     assert row.cost is None
+
+
+def test_what_is_counted_is_what_the_report_holds() -> None:
+    assert {field.name for field in fields(Report)} - {"problems"} == COUNTED
+
+
+def test_a_misspelt_count_is_refused_at_once() -> None:
+    told: list[Event] = []
+    with pytest.raises(TypeError, match="dropped_unsuported"):
+        Events(CallbackSink(told.append)).count(dropped_unsuported=1)  # type: ignore[call-arg]
+    assert not told
+
+
+@given(st.lists(st.tuples(st.sampled_from([*sorted(COUNTED), "of another version"]), st.integers(0, 9))))
+def test_counts_add_up_and_unknown_ones_never_end_a_run(counts: list[tuple[str, int]]) -> None:
+    report = after([Counted("sections", name, number) for name, number in counts]).report()
+    for name in COUNTED:
+        assert getattr(report, name) == sum(number for own, number in counts if own == name)

@@ -76,8 +76,8 @@ class LanguageModelGrader:
     def __init__(self, model: JudgeModel) -> None:
         self._model = model
         self._programs = {
-            (1, 5): Program(GradeOneToFive, ample=450, steady=True),
-            (0, 5): Program(GradeZeroToFive, ample=450, steady=True),
+            (1, 5): Program(GradeOneToFive, token_limit=450, greedy=True),
+            (0, 5): Program(GradeZeroToFive, token_limit=450, greedy=True),
         }
 
     @property

@@ -34,7 +34,7 @@ class LanguageModelJudge:
         self.threshold = threshold
         self._model = model
         self._window = window
-        self._program = Program(JudgeSupport, ample=20, steady=True)
+        self._program = Program(JudgeSupport, token_limit=20, greedy=True)
 
     @property
     def name(self) -> str:

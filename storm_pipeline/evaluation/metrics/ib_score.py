@@ -43,8 +43,8 @@ class IbScore:
     def __init__(self, model: JudgeModel, *, longest: int = LONGEST) -> None:
         self._model = model
         self._longest = longest
-        self._answer = Program(AnswerFromArticle, ample=60, steady=True)
-        self._compare = Program(CompareAnswers, ample=10, steady=True)
+        self._answer = Program(AnswerFromArticle, token_limit=60, greedy=True)
+        self._compare = Program(CompareAnswers, token_limit=10, greedy=True)
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:

@@ -48,7 +48,7 @@ class SupportErrors:
         self._judge = Remembering.of(judge)
         self._model = model
         self._lead = lead
-        self._program = Program(ClassifyUnsupported, ample=20, steady=True)
+        self._program = Program(ClassifyUnsupported, token_limit=20, greedy=True)
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:

@@ -86,7 +86,7 @@ class WikiGenQuality:
         self._model = model
         self._grader = grader
         self._longest = longest
-        self._program = Program(GradeWriting, ample=40, steady=True)
+        self._program = Program(GradeWriting, token_limit=40, greedy=True)
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:

@@ -1,0 +1,70 @@
+"""The settings as keywords, for type checkers and editors."""
+
+from datetime import date
+from pathlib import Path
+from typing import Literal, TypedDict
+
+
+class SettingsKeywords(TypedDict, total=False):
+    """The fields of :class:`storm_pipeline.settings.Settings`, which says what they mean.
+
+    ``lm``, ``search`` and ``embedder`` are left out: ``Storm`` takes objects in their place too.
+    """
+
+    asker_lm: str | None
+    expert_lm: str | None
+    outliner_lm: str | None
+    writer_lm: str | None
+    reviewer_lm: str | None
+    api_base: str | None
+    api_key_env: str | None
+    temperature: float | None
+    top_p: float | None
+    seed: int | None
+    reply_tokens: int | None
+    structured: Literal["auto", "always", "never"]
+    lm_timeout: float
+    attempts: int
+    samples: int
+    workers: int
+    process_workers: int
+    prices: tuple[str, ...]
+    max_cost: float | None
+    max_tokens: int | None
+    max_minutes: float | None
+    max_failures: int
+    perspectives: int
+    turns: int
+    queries: int
+    related_topics: int
+    top_k: int
+    search_rate: float | None
+    language: str | None
+    region: str | None
+    since: date | None
+    until: date | None
+    domains: tuple[str, ...]
+    without_domains: tuple[str, ...]
+    read_pages: Literal["auto", "always", "never"]
+    sources: Literal["auto", "strict", "standard", "any"]
+    allow_sources: tuple[str, ...]
+    deny_sources: tuple[str, ...]
+    exclude_urls: tuple[str, ...]
+    exclude_titles: tuple[str, ...]
+    search_cache: Literal["use", "off", "refresh", "replay"]
+    search_cache_days: float
+    answer_facts: int
+    section_snippets: int
+    section_facts: int
+    section_words: int
+    max_sections: int
+    outline_depth: int
+    outline_words: int
+    writing: Literal["auto", "whole", "sentences"]
+    length: Literal["short", "standard", "long"] | int
+    evidence: int | None
+    article_language: str
+    style: str | None
+    uncited: Literal["drop", "keep"]
+    out: Path
+    cache: Path

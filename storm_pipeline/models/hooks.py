@@ -1,0 +1,65 @@
+"""Where DSPy hands over: a predictor that is to be asked, and a request that is ready to be sent."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+Completions = list[dict[str, Any]]
+"""Values of the output fields, for each of the replies that were asked for; one unless ``n`` says otherwise."""
+Send = Callable[[list[dict[str, Any]], dict[str, Any]], list[Any]]
+"""Messages and parameters of a call → its replies, in the form of ``dspy.LM``."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """What DSPy hands to an adapter, beside the language model: a call's parameters, signature, examples, inputs."""
+
+    options: dict[str, Any]
+    signature: type[dspy.Signature]
+    demos: list[dict[str, Any]]
+    inputs: dict[str, Any]
+
+    def through(self, adapter: dspy.Adapter, lm: dspy.BaseLM) -> Completions:
+        """The values of the output fields, as ``lm`` gives them; raises AdapterParseError if they do not parse."""
+        completions: Completions = adapter(lm, dict(self.options), self.signature, self.demos, self.inputs)
+        return completions
+
+
+class PredictorHook(dspy.Adapter):
+    """An adapter that lets a function ask for each predictor of a program."""
+
+    def __init__(self, ask: Callable[[Predictor], Completions]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __call__(
+        self,
+        lm: dspy.BaseLM,  # noqa: ARG002 - the base class's contract
+        lm_kwargs: dict[str, Any],
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> Completions:
+        """Hand the predictor over."""
+        return self._ask(Predictor(lm_kwargs, signature, demos, inputs))
+
+
+class RequestHook(dspy.BaseLM):
+    """A language model that lets a function answer; to adapters it looks like ``lm``."""
+
+    def __init__(self, lm: dspy.BaseLM, send: Send) -> None:
+        super().__init__(lm.model, lm.model_type, cache=False, num_retries=0)
+        self.kwargs = dict(lm.kwargs)
+        self._send = send
+
+    def __call__(
+        self,
+        prompt: str | None = None,
+        *,
+        messages: list[dict[str, Any]] | None = None,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """Hand the finished request over."""
+        return self._send(messages or [{"role": "user", "content": prompt}], kwargs)

@@ -1,0 +1,98 @@
+"""Programs of several predictors in place of the package's own: every call is journalled, none is bought twice."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+from llm import FakeModel, completion
+from servers import Reply
+from test_pipeline import folder
+from test_resume import answers, stopping_after, storm, text
+
+from signatures import research, review
+from storm_pipeline.errors import StoppedError
+from storm_pipeline.models import LanguageModels, open_models
+from storm_pipeline.programs import Program, Programs
+from storm_pipeline.settings import Settings
+
+
+class AskThenReword(dspy.Module):
+    """Two predictors, the second of which reads what the first one wrote."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draft = dspy.Predict(research.AskQuestion)
+        self.reword = dspy.Predict(review.RewordSentence)
+
+    def forward(self, **inputs: object) -> dspy.Prediction:
+        drafted = self.draft(**inputs).question
+        return dspy.Prediction(question=self.reword(about=inputs["topic"], sentence=drafted).reworded)
+
+
+def reworded(user: str) -> str:
+    return "Tell me: " + user.rsplit("Sentence:", maxsplit=1)[-1].strip()
+
+
+def reasoned(user: str) -> str:
+    return json.dumps({"reasoning": "It is not known yet.", "question": answers()["AskQuestion"](user)})
+
+
+MODULES: dict[str, tuple[type[dspy.Module] | Any, dict[str, Any]]] = {
+    "two predictors": (AskThenReword, {"RewordSentence": reworded}),
+    "chain of thought": (lambda: dspy.ChainOfThought(research.AskQuestion), {"AskQuestion": reasoned}),
+}
+
+
+def programs(kind: str) -> Programs:
+    return replace(Programs(), question=Program(MODULES[kind][0]()))
+
+
+@pytest.mark.parametrize("kind", MODULES)
+@pytest.mark.parametrize("calls", [3, 4, 5, 8, 11])
+def test_a_run_with_a_module_of_ones_own_is_stopped_and_resumed(tmp_path: Path, kind: str, calls: int) -> None:
+    with FakeModel(answers() | MODULES[kind][1]) as server:
+        whole = storm(server, tmp_path / "whole", programs=programs(kind)).write("Silk Road")
+        once = [asked.prompt for asked in server.asked]
+        sinks: list[Any] = []
+        _, box = stopping_after(calls, sinks=sinks)
+        box.append(storm(server, tmp_path, sinks=sinks, programs=programs(kind)))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+        article = storm(server, tmp_path, programs=programs(kind)).resume(folder(tmp_path))
+    assert sorted(asked.prompt for asked in server.asked) == sorted(once * 2)
+    assert text(article) == text(whole)
+    assert article.usage.calls == len(once)  # type: ignore[union-attr]
+
+
+def test_only_the_predictor_whose_reply_does_not_parse_is_asked_again() -> None:
+    empty = [Reply(body=completion(" ")), Reply(body=completion("<think>Well"))]
+    with FakeModel(answers() | {"RewordSentence": reworded}, faults={"RewordSentence": empty}) as server:
+        chosen = Settings(lm=server.lm, lm_timeout=5)
+        asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
+        reply = asking.ask("asker", Program(AskThenReword()), topic="Silk Road", perspective="", conversation="")
+        asked = [one.signature for one in server.asked]
+    assert reply.question == "Tell me: What is known about aspect 1 of Silk Road?"
+    assert asked == ["AskQuestion", "RewordSentence", "RewordSentence", "RewordSentence"]
+
+
+def test_the_model_of_the_role_answers_a_predictor_that_has_one_of_its_own() -> None:
+    module = AskThenReword()
+    module.set_lm(dspy.LM("openai/elsewhere", api_base="http://127.0.0.1:9/v1", api_key="x"))
+    with FakeModel(answers() | {"RewordSentence": reworded}) as server:
+        chosen = Settings(lm=server.lm, lm_timeout=5)
+        asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
+        asking.ask("asker", Program(module), topic="Silk Road", perspective="", conversation="")
+        assert len(server.asked) == 2
+
+
+def test_a_module_has_a_name_and_a_fingerprint_of_all_its_prompts() -> None:
+    module = AskThenReword()
+    program = Program(module)
+    assert (program.name, Program(research.AskQuestion).name) == ("AskThenReword", "AskQuestion")
+    before = program.fingerprint
+    assert before == Program(AskThenReword()).fingerprint
+    module.reword.demos = [dspy.Example(about="It", sentence="It is.", reworded="It is so.")]
+    assert program.fingerprint != before
