@@ -21,8 +21,9 @@ from storm_pipeline.programs import Programs
 from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
 from storm_pipeline.runs import EDITABLE, RunStore
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.contents import ContentsSource
+from storm_pipeline.search.edge import checked
 from storm_pipeline.sessions import MOST_SECTIONS, Parts, parse_given, read_given, saved_settings, session
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.streaming import Stream
@@ -42,7 +43,8 @@ class Storm:
 
     Args:
         settings: all settings at once; or give them one by one as keywords.
-        search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``.
+        search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``; see
+            :class:`storm_pipeline.search.base.SearchEngine`.
         models: a role → model table of one's own instead of what the settings name.
         embedder: an embedder of one's own instead of what the settings name.
         contents: where tables of contents are looked up; default: Wikipedia.
@@ -51,14 +53,14 @@ class Storm:
         **keywords: fields of :class:`Settings`.
 
     Raises:
-        SettingsError: a setting is unknown or out of range.
+        SettingsError: a setting is unknown or out of range, or ``search`` is no engine.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         *,
-        search: str | SearchEngine | None = None,
+        search: str | SearchEngine | Search | None = None,
         models: dict[Role, Model] | None = None,
         embedder: Embedder | None = None,
         contents: ContentsSource | None = None,
@@ -69,12 +71,11 @@ class Storm:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
         given = settings.model_dump(exclude_unset=True) if settings else keywords
-        if isinstance(search, str):
-            given = {**given, "search": search}
-        elif search is not None:
-            given = {**given, "search": search.name}
+        own = None if search is None or isinstance(search, str) else checked(search)
+        if search is not None:
+            given = {**given, "search": own.name if own else search}
         self.settings = Settings.build(given)
-        self._own_search = search if search is not None and not isinstance(search, str) else None
+        self._own_search = own
         self._own_models = models
         self._own_embedder = embedder
         self._own_contents = contents
