@@ -47,6 +47,7 @@ class RecordedSearch(Search):
         self._control = control
         self._identity = [spec, {name: getattr(settings, name) for name in _DECIDING}]
         self._excluded: set[Exclusion] = set()
+        self._left_out: set[str] = set()
         self._unread: set[Unread] = set()
         self._read: set[str] = set()
         self._seen: set[Sighting] = set()
@@ -85,7 +86,8 @@ class RecordedSearch(Search):
         with self._lock:
             seen = frozenset(self._seen)
         self._tell(self._gather(SearchResult(excluded=self._search.copies(seen))))
-        return frozenset(source_id(one.url) for one in self.excluded)
+        with self._lock:
+            return frozenset(self._left_out)
 
     def search(self, query: str, k: int) -> SearchResult:
         """As the run's search.
@@ -113,12 +115,13 @@ class RecordedSearch(Search):
     def _gather(self, result: SearchResult) -> tuple[Exclusion, ...]:
         """Add a result to what is known of the run; the pages of it that no earlier result left out."""
         with self._lock:
-            before = {source_id(one.url) for one in self._excluded}
+            new = tuple(one for one in each_page_once(result.excluded) if source_id(one.url) not in self._left_out)
+            self._left_out.update(source_id(one.url) for one in new)
             self._excluded.update(result.excluded)
             self._unread.update(result.unread)
             self._read.update(result.read)
             self._seen.update(result.seen)
-        return tuple(one for one in each_page_once(result.excluded) if source_id(one.url) not in before)
+        return new
 
     def _tell(self, exclusions: Iterable[Exclusion]) -> None:
         for one in exclusions:

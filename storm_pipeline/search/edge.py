@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
@@ -13,6 +14,7 @@ from storm_pipeline.types import Snippet
 
 _EXPECTED = "expected is a list of Snippet objects, or of dicts with url, title and text"
 _FIELDS = tuple(field.name for field in fields(Snippet))
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _log = logging.getLogger(__name__)
 
 
@@ -97,8 +99,12 @@ def _snippet(item: object, engine: str) -> Snippet:
     for name in ("url", "text"):
         if values.get(name) is None or (isinstance(values[name], str) and not values[name].strip()):
             raise TypeError(f"no `{name}`")
-    snippet = checked_value(Snippet, values)
-    return item if isinstance(item, Snippet) else snippet
+    return checked_value(Snippet, {name: _encodable(value) for name, value in values.items()})
+
+
+def _encodable(value: object) -> object:
+    """The value, halves of surrogate pairs in a text replaced: no model, file or service takes them."""
+    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def _name(engine: object) -> str:
@@ -116,8 +122,8 @@ def _name(engine: object) -> str:
         name = getattr(engine, "name", None)
     except Exception as error:
         raise SettingsError(f"{form}, whose `name` raised {type(error).__name__}: {_said(error)}") from error
-    if not isinstance(name, str) or not name.strip():
-        raise SettingsError(f"{form}, whose `name` is {name!r}: it must be a text that is not empty")
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise SettingsError(f"{form}, whose `name` is {name!r}: it must be one line of text that is not empty")
     return name
 
 

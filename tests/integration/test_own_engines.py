@@ -74,6 +74,16 @@ def test_what_cannot_be_used_is_told_and_the_rest_is_written_from(
     assert any(one.kind == "degradation" and one.detail.startswith(said) for one in article.report.problems)
 
 
+def test_halves_of_characters_end_no_run(tmp_path: Path) -> None:
+    def answer(query: str, found: list[Snippet]) -> Any:
+        return [dataclasses.replace(one, text=f"{one.text} \ud800", title="\udfff", author="\ud801") for one in found]
+
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
+    assert article.references
+    assert article.report.problems == ()
+
+
 @pytest.mark.parametrize("error", [ConnectionError("no route to host"), KeyError("results"), RecursionError()])
 def test_an_error_of_any_kind_costs_one_search(tmp_path: Path, error: Exception) -> None:
     def answer(query: str, found: list[Snippet]) -> Any:

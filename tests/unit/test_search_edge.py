@@ -72,6 +72,15 @@ def test_an_item_that_is_no_result_is_lost_and_the_others_stay(item: Any, said: 
     )
 
 
+def test_halves_of_characters_are_replaced() -> None:
+    odd = Snippet("u:a\ud800", "T\udfff", "a \ud801 b", author="\ud802")
+    mended = Snippet("u:a\ufffd", "T\ufffd", "a \ufffd b", author="\ufffd")
+    assert found([odd, {"url": odd.url, "title": odd.title, "text": odd.text}]).snippets == (
+        mended,
+        Snippet(mended.url, mended.title, mended.text, engine="mine"),
+    )
+
+
 def test_many_lost_items_are_one_sentence() -> None:
     (lost,) = found([None, SILK, 5, 6]).lost
     assert "gave 3 results that cannot be used, such as number 1, which has" in lost
@@ -135,6 +144,7 @@ def raising(error: BaseException) -> Callable[[str], Any]:
     [
         (ConnectionError("refused\n by  host"), "the engine `mine` raised ConnectionError: refused by host"),
         (KeyError("results"), "the engine `mine` raised KeyError: 'results'"),
+        (OSError("half \ud800 of it"), "the engine `mine` raised OSError: half of it"),
         (RecursionError(), "the engine `mine` raised RecursionError"),
         (MuteError(), "the engine `mine` raised MuteError"),
     ],
@@ -189,9 +199,10 @@ class Asynchronous:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (Nameless(), "not an object of type Nameless, whose `name` is None: it must be a text"),
-        (engine([], name=5), "whose `name` is 5: it must be a text"),
-        (engine([], name="  "), "it must be a text that is not empty"),
+        (Nameless(), "not an object of type Nameless, whose `name` is None: it must be one line of text"),
+        (engine([], name=5), "whose `name` is 5: it must be one line of text"),
+        (engine([], name="  "), "it must be one line of text that is not empty"),
+        (engine([], name="two\nlines"), "it must be one line of text that is not empty"),
         (Failing(), "whose `name` raised RuntimeError: not connected"),
         (SimpleNamespace(name="x"), "which has no method `search`"),
         (SimpleNamespace(name="x", search=[]), "which has no method `search`"),
