@@ -97,7 +97,7 @@ class RecordedSearch(Search):
             StoppedError, TooManyFailuresError: the run is to end.
         """
         key = fingerprint(current_place(), self._identity, query, k)
-        known = decoded(self._journal.take("search", key))
+        known = self._on_record(key)
         if known is not None:
             self._events.emit(Reused(self._events.stage, "search"))
             self._gather(known)  # an earlier session told what was left out
@@ -111,6 +111,13 @@ class RecordedSearch(Search):
     def close(self) -> None:
         """As :meth:`RunSearch.close`."""
         self._search.close()
+
+    def _on_record(self, key: str) -> SearchResult | None:
+        """The oldest result that was not taken yet; records that hold none count as not there."""
+        while (value := self._journal.take("search", key)) is not None:
+            if (result := decoded(value)) is not None:
+                return result
+        return None
 
     def _gather(self, result: SearchResult) -> tuple[Exclusion, ...]:
         """Add a result to what is known of the run; the pages of it that no earlier result left out."""
