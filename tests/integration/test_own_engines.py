@@ -81,7 +81,7 @@ def test_halves_of_characters_end_no_run(tmp_path: Path) -> None:
     with FakeModel() as server:
         article = storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
     assert article.references
-    assert article.report.problems == ()
+    assert not [problem for problem in article.report.problems if problem.kind == "failure"]
 
 
 @pytest.mark.parametrize("error", [ConnectionError("no route to host"), KeyError("results"), RecursionError()])
