@@ -1,36 +1,38 @@
 """Searches and tables of contents, written down in the run's journal and served from it when the run is resumed."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, fields
-from typing import Any
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 
 from storm_pipeline.control import RunControl
 from storm_pipeline.events import Events, Excluded, Reused
 from storm_pipeline.finding import RunSearch
 from storm_pipeline.identity import source_id
 from storm_pipeline.journal import Journal, current_place, fingerprint
+from storm_pipeline.search.base import Search
 from storm_pipeline.search.contents import ContentsSource, TableOfContents
-from storm_pipeline.search.losses import gathering, tell
+from storm_pipeline.search.result import SearchResult, Sighting, Unread, decoded, encoded
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.copies import Sighting
 from storm_pipeline.sources.filtering import each_page_once
-from storm_pipeline.types import Exclusion, Snippet
+from storm_pipeline.types import Exclusion
 
 _DECIDING = (
     *("language", "region", "since", "until", "domains", "without_domains", "read_pages", "sources"),
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings on which the result of a search depends, beside the engine."""
-_FIELDS = tuple(field.name for field in fields(Snippet))
 
 
-class RecordedSearch:
-    """A run's search, each result of which is had once a run, whatever happens to the run.
+class RecordedSearch(Search):
+    """A run's search, each result of which is had once a run, whatever happens to the run. Thread-safe.
+
+    What all searches of the run tell together, those of earlier sessions included, is gathered here and nowhere else;
+    it depends neither on their order nor on the timing of threads.
 
     Args:
         search: asked what is not on record.
         journal: the record.
-        events: told what is served from it.
+        events: told what is served from it, and of each page that is left out.
         control: asked before every search.
         settings: of the run.
         spec: what names the engine.
@@ -44,10 +46,12 @@ class RecordedSearch:
         self._events = events
         self._control = control
         self._identity = [spec, {name: getattr(settings, name) for name in _DECIDING}]
-        self._excluded: list[Exclusion] = []
-        self._unread: list[tuple[str, str]] = []
+        self._excluded: set[Exclusion] = set()
+        self._left_out: set[str] = set()
+        self._unread: set[Unread] = set()
         self._read: set[str] = set()
-        self._sightings: set[Sighting] = set()
+        self._seen: set[Sighting] = set()
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -57,16 +61,17 @@ class RecordedSearch:
     @property
     def excluded(self) -> tuple[Exclusion, ...]:
         """Pages left out so far, each once, by address."""
-        return each_page_once([*self._excluded, *self._search.excluded])
+        with self._lock:
+            return each_page_once(self._excluded)
 
     @property
     def unread(self) -> Mapping[str, str]:
         """Address → why the engine's snippets alone stand for the page."""
-        read = self._read | self._search.read
+        with self._lock:
+            lasting = sorted((one.url, one.reason) for one in self._unread if one.url not in self._read)
         reasons: dict[str, str] = {}
-        for url, why in sorted([*self._unread, *self._search.unread.items()]):
-            if url not in read:
-                reasons.setdefault(url, why)
+        for url, reason in lasting:
+            reasons.setdefault(url, reason)
         return reasons
 
     def keeps_out(self, title: str) -> bool:
@@ -78,57 +83,56 @@ class RecordedSearch:
 
         To be asked when no search is under way, so that it does not depend on which of them was faster.
         """
-        known = {source_id(one.url) for one in self.excluded}
-        for one in each_page_once(self._search.copies(self._sightings | self._search.sightings)):
-            self._excluded.append(one)
-            if source_id(one.url) not in known:
-                self._events.emit(Excluded(self._events.stage, one.url, one.reason))
-        return frozenset(source_id(one.url) for one in self.excluded)
+        with self._lock:
+            seen = frozenset(self._seen)
+        self._tell(self._gather(SearchResult(excluded=self._search.copies(seen))))
+        with self._lock:
+            return frozenset(self._left_out)
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """As the engine's.
+    def search(self, query: str, k: int) -> SearchResult:
+        """As the run's search.
 
         Raises:
             SearchError: as the engine's; it is not put on record.
             StoppedError, TooManyFailuresError: the run is to end.
         """
         key = fingerprint(current_place(), self._identity, query, k)
-        known = self._journal.take("search", key)
+        known = self._on_record(key)
         if known is not None:
             self._events.emit(Reused(self._events.stage, "search"))
-            return self._restored(known)
+            self._gather(known)  # an earlier session told what was left out
+            return known
         self._control.check()
-        seen = self._search.sightings
-        # What other threads leave out meanwhile is recorded with this search too; that does no harm.
-        before, unread, read = set(self._search.excluded), self._search.unread, self._search.read
-        with gathering() as lost:
-            snippets = tuple(self._search.search(query, k))
-        for detail in lost:
-            tell(detail)
-        record = {
-            "query": query,
-            "snippets": [{name: getattr(snippet, name) for name in _FIELDS} for snippet in snippets],
-            "lost": list(lost),
-            "excluded": [asdict(one) for one in self._search.excluded if one not in before],
-            "unread": {url: why for url, why in self._search.unread.items() if unread.get(url) != why},
-            "read": sorted(self._search.read - read),
-            "seen": [asdict(one) for one in sorted(self._search.sightings - seen, key=astuple)],
-        }
-        self._journal.add("search", key, record)
-        return snippets
+        found = self._search.search(query, k)
+        self._tell(self._gather(found))
+        self._journal.add("search", key, encoded(found))
+        return found
 
     def close(self) -> None:
         """As :meth:`RunSearch.close`."""
         self._search.close()
 
-    def _restored(self, record: Mapping[str, Any]) -> tuple[Snippet, ...]:
-        for detail in record["lost"]:
-            tell(detail)
-        self._excluded += [Exclusion(**one) for one in record["excluded"]]
-        self._unread += record["unread"].items()
-        self._read.update(record["read"])
-        self._sightings.update(Sighting(**one) for one in record.get("seen", ()))  # runs of before have none
-        return tuple(Snippet(**snippet) for snippet in record["snippets"])
+    def _on_record(self, key: str) -> SearchResult | None:
+        """The oldest result that was not taken yet; records that hold none count as not there."""
+        while (value := self._journal.take("search", key)) is not None:
+            if (result := decoded(value)) is not None:
+                return result
+        return None
+
+    def _gather(self, result: SearchResult) -> tuple[Exclusion, ...]:
+        """Add a result to what is known of the run; the pages of it that no earlier result left out."""
+        with self._lock:
+            new = tuple(one for one in each_page_once(result.excluded) if source_id(one.url) not in self._left_out)
+            self._left_out.update(source_id(one.url) for one in new)
+            self._excluded.update(result.excluded)
+            self._unread.update(result.unread)
+            self._read.update(result.read)
+            self._seen.update(result.seen)
+        return new
+
+    def _tell(self, exclusions: Iterable[Exclusion]) -> None:
+        for one in exclusions:
+            self._events.emit(Excluded(self._events.stage, one.url, one.reason))
 
 
 class RecordedContents:

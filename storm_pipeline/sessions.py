@@ -23,7 +23,6 @@ from storm_pipeline.events import (
     Downloading,
     Events,
     EventSink,
-    Excluded,
     RunFinished,
     RunStarted,
     RunStopped,
@@ -218,7 +217,6 @@ def _context(
     search = RunSearch(
         engine,
         settings,
-        on_exclusion=lambda one: events.emit(Excluded(events.stage, one.url, one.reason)),
         embedder=parts.embedder,
     )
     contents = parts.contents or engine.contents or WikipediaContents(settings.cache)

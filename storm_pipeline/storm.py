@@ -23,8 +23,9 @@ from storm_pipeline.programs import Programs
 from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
 from storm_pipeline.runs import EDITABLE, RunStore, SavedSettings
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.contents import ContentsSource
+from storm_pipeline.search.edge import checked
 from storm_pipeline.sessions import MOST_SECTIONS, Parts, changed_settings, parse_given, read_given, session
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.streaming import Stream
@@ -46,7 +47,8 @@ class Storm:
     Args:
         settings: all settings at once; or give them one by one as keywords.
         lm: the language model: its name, or a ``dspy.LM`` with parameters of its own.
-        search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``.
+        search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``; see
+            :class:`storm_pipeline.search.base.SearchEngine`.
         models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles have what the settings name.
         embedder: name or folder of a sentence-transformers model, or an embedder of one's own.
         contents: where tables of contents are looked up; default: Wikipedia.
@@ -55,7 +57,7 @@ class Storm:
         **keywords: fields of :class:`Settings`.
 
     Raises:
-        SettingsError: a setting is unknown or out of range.
+        SettingsError: a setting is unknown or out of range, or ``search`` is no engine.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Storm:
         settings: Settings | None = None,
         *,
         lm: str | GivenModel | None = None,
-        search: str | SearchEngine | None = None,
+        search: str | SearchEngine | Search | None = None,
         models: Mapping[Role, str | GivenModel] | None = None,
         embedder: str | Embedder | None = None,
         contents: ContentsSource | None = None,
@@ -76,12 +78,13 @@ class Storm:
         given: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
         named, self._own_models = sort_given(lm, models or {})
         given |= named
+        own = None if search is None or isinstance(search, str) else checked(search)
         if search is not None:
-            given["search"] = search if isinstance(search, str) else search.name
+            given["search"] = own.name if own else search
         if isinstance(embedder, str):
             given["embedder"] = embedder
         self.settings = Settings.build(given)
-        self._own_search = None if isinstance(search, str) else search
+        self._own_search = own
         self._own_embedder = None if isinstance(embedder, str) else embedder
         self._own_contents = contents
         self._programs = programs or Programs()

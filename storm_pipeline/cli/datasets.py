@@ -11,7 +11,7 @@ from storm_pipeline.cli.output import say
 
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.datasets.dataset import DataSet
-    from storm_pipeline.search.base import SearchEngine
+    from storm_pipeline.search.base import Search
 
 data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build a new data set for any months.")
 
@@ -63,7 +63,7 @@ def wikigenbench(
         _told(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=_to_stderr), to)
 
 
-def _engine(values: dict[str, Any]) -> "SearchEngine":
+def _engine(values: dict[str, Any]) -> "Search":
     from storm_pipeline.finding import open_engine
     from storm_pipeline.settings import Settings
 

@@ -3,18 +3,18 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
-from types import MappingProxyType
+from itertools import chain, islice
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search
 from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
 
 _log = logging.getLogger(__name__)
@@ -29,12 +29,21 @@ class _Reading:
     index: LexicalIndex
 
 
-class PageReader:
-    """A search engine that reads the pages that another finds. Thread-safe; close it after use.
+@dataclass(frozen=True)
+class _Shown:
+    """What a search shows of a page, and why it was not read, if it was to be."""
+
+    snippets: tuple[Snippet, ...]
+    unread: tuple[Unread, ...] = ()
+    read: tuple[str, ...] = ()
+
+
+class PageReader(Search):
+    """A search that reads the pages that another finds. Thread-safe; close it after use.
 
     Each page is had once, however many searches find it. Where it can't be had, holds nothing of the query, or does
-    not come in time, the engine's own snippets stand in for it; every snippet tells by its ``origin`` which it is. A
-    page that comes late is there for the next search.
+    not come in time, the engine's own snippets stand in for it; every snippet tells by its ``origin`` which it is, and
+    the result says why. A page that comes late is there for the next search.
 
     Filters that go by address (:class:`storm_pipeline.sources.filtering.ReliableSearch`) belong around this engine, not
     only inside: a page that redirects bears the address that it has led to.
@@ -52,7 +61,7 @@ class PageReader:
 
     def __init__(
         self,
-        engine: SearchEngine,
+        engine: Search,
         fetch: Callable[[str], Page] | None = None,
         *,
         passages: int = 3,
@@ -70,9 +79,6 @@ class PageReader:
         # Not parallel_map, which waits for everything: a page that is late must not hold up the search.
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
         self._readings: dict[str, Future[_Reading]] = {}
-        self._problems: dict[str, str] = {}
-        self._served: set[str] = set()
-        self._read: set[str] = set()
         self._lock = threading.Lock()
 
     @property
@@ -80,45 +86,32 @@ class PageReader:
         """Name of the engine that searches."""
         return self._engine.name
 
-    @property
-    def pages_read(self) -> int:
-        """Distinct pages that snippets were taken from so far."""
-        with self._lock:
-            return len(self._read)
-
-    @property
-    def served(self) -> frozenset[str]:
-        """Addresses, as the engine gave them, of the pages that snippets were taken from so far."""
-        with self._lock:
-            return frozenset(self._served)
-
-    @property
-    def problems(self) -> Mapping[str, str]:
-        """Address → why the engine's own snippets alone stand for the page, by address; a copy."""
-        with self._lock:
-            lasting = {url: why for url, why in sorted(self._problems.items()) if url not in self._served}
-        return MappingProxyType(lasting)
-
     def close(self) -> None:
         """Begin no further page; those being read are not waited for."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
+    def search(self, query: str, k: int) -> SearchResult:
         """Passages of the pages that the engine finds, in its order, best passage of a page first.
 
         Raises:
             SearchError: as the engine's.
         """
+        hit = self._engine.search(query, k)
         groups: dict[str, list[Snippet]] = {}
-        for hit in self._engine.search(query, k):
-            groups.setdefault(hit.source_id, []).append(hit)
+        for snippet in hit.snippets:
+            groups.setdefault(snippet.source_id, []).append(snippet)
         deadline = time.monotonic() + self._seconds
-        begun = [(hits, self._begun(hits[0])) for hits in groups.values()]
+        begun = [(tuple(hits), self._begun(hits[0])) for hits in groups.values()]
+        shown = [self._shown(query, hits, reading, deadline) for hits, reading in begun]
         found: dict[str, Snippet] = {}
-        for hits, reading in begun:
-            for snippet in self._passages(query, hits, reading, deadline):
-                found.setdefault(snippet.id, snippet)
-        return tuple(found.values())
+        for snippet in chain.from_iterable(page.snippets for page in shown):
+            found.setdefault(snippet.id, snippet)
+        return replace(
+            hit,
+            snippets=tuple(found.values()),
+            unread=(*hit.unread, *chain.from_iterable(page.unread for page in shown)),
+            read=(*hit.read, *chain.from_iterable(page.read for page in shown)),
+        )
 
     def _begun(self, hit: Snippet) -> "Future[_Reading] | None":
         """The page of a hit, being read or to be read; None for what is no page of the web."""
@@ -136,34 +129,26 @@ class PageReader:
         passages = tuple(dict.fromkeys((number, text) for number, text in pieces if text))
         return _Reading(page, passages, LexicalIndex([[(text, 1)] for _, text in passages], floor=0.0))
 
-    def _passages(
-        self, query: str, hits: list[Snippet], future: "Future[_Reading] | None", deadline: float
-    ) -> Sequence[Snippet]:
+    def _shown(
+        self, query: str, hits: tuple[Snippet, ...], future: "Future[_Reading] | None", deadline: float
+    ) -> _Shown:
         if future is None:
-            return hits
+            return _Shown(hits)
         url = hits[0].url
         try:
             reading = future.result(timeout=max(0.0, deadline - time.monotonic()))
         except (TimeoutError, CancelledError):
             future.cancel()  # if it has not begun; a later search may ask for it again
-            return self._kept(url, f"was not read within {self._seconds:g} s", hits)
+            return _Shown(hits, (Unread(url, f"was not read within {self._seconds:g} s"),))
         except PageError as error:
-            return self._kept(url, str(error), hits)
+            return _Shown(hits, (Unread(url, str(error)),))
         except Exception as error:  # noqa: BLE001  (a library may fail on a damaged page in any way)
             _log.debug("reading %s failed", url, exc_info=error)
-            return self._kept(url, f"could not be read ({type(error).__name__})", hits)
+            return _Shown(hits, (Unread(url, f"could not be read ({type(error).__name__})"),))
         best = [reading.passages[match.position] for match in islice(reading.index.search(query), self._most)]
         if not best:
-            return self._kept(url, "has no passage that matches the query", hits)
-        with self._lock:
-            self._read.add(reading.page.url)
-            self._served.add(url)
-        return [_snippet(hits[0], reading.page, number, text) for number, text in best]
-
-    def _kept(self, url: str, reason: str, hits: Sequence[Snippet]) -> Sequence[Snippet]:
-        with self._lock:
-            self._problems[url] = min(reason, self._problems.get(url, reason))
-        return hits
+            return _Shown(hits, (Unread(url, "has no passage that matches the query"),))
+        return _Shown(tuple(_snippet(hits[0], reading.page, number, text) for number, text in best), read=(url,))
 
 
 def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet:

@@ -1,13 +1,13 @@
 """Searches remembered on disk: what was asked once need not be asked, or paid for, again."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 from unicodedata import normalize
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
@@ -18,8 +18,8 @@ _FORMAT = 1
 _FIELDS = ("url", "title", "text", "published", "page", "engine")
 
 
-class CachedSearch:
-    """A search engine that remembers its results. Failures are not remembered; that nothing was found is.
+class CachedSearch(Search):
+    """A search engine that remembers its results. Failures and losses are not remembered; that nothing was found is.
 
     Args:
         engine: where to search.
@@ -31,7 +31,7 @@ class CachedSearch:
 
     def __init__(
         self,
-        engine: SearchEngine,
+        engine: Search,
         folder: Path,
         mode: CacheMode = "use",
         max_age_days: float | None = 30.0,
@@ -48,7 +48,7 @@ class CachedSearch:
         """Name of the engine that searches."""
         return self._engine.name
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
+    def search(self, query: str, k: int) -> SearchResult:
         """As the engine's, from memory where the mode allows.
 
         Raises:
@@ -60,14 +60,15 @@ class CachedSearch:
         if self._mode != "refresh":
             known = _snippets(self._cache.get(key, None if self._mode == "replay" else self._max_age_days))
             if known is not None:
-                return known
+                return SearchResult(known)
         if self._mode == "replay":
             raise SearchError(
                 f"the search for {query!r} by {self.name} ({k} results) was not recorded: "
                 "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
             )
-        found = tuple(self._engine.search(query, k))
-        self._cache.put(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found])
+        found = self._engine.search(query, k)
+        if not found.lost:
+            self._cache.put(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found.snippets])
         return found
 
 

@@ -1,13 +1,15 @@
 """What the engines over engines share: reading their specifications, and surviving an engine that fails."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.losses import tell
-from storm_pipeline.search.opening import Opening
+from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.opening import Opened, Opening
 from storm_pipeline.search.registry import open_search
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
 _MOST_ENGINES = 16
@@ -15,25 +17,26 @@ _MOST_ENGINES = 16
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one engine gave: snippets, or in ``failure`` the sentence that tells why it could not search."""
+    """What one engine gave: a result, or in ``failure`` the sentence that tells why it could not search."""
 
-    snippets: tuple[Snippet, ...] = ()
+    result: SearchResult = field(default_factory=SearchResult)
     failure: str = ""
 
 
-def attempt(engine: SearchEngine, query: str, k: int) -> Attempt:
+def attempt(engine: Search, query: str, k: int) -> Attempt:
     """Search with one of several engines; its SearchError becomes a value."""
     try:
-        return Attempt(tuple(engine.search(query, k)))
+        return Attempt(engine.search(query, k))
     except SearchError as error:
         return Attempt(failure=f"the search engine `{engine.name}` failed: {error}")
 
 
-def tell_failures(attempts: Sequence[Attempt]) -> None:
-    """Tell :mod:`storm_pipeline.search.losses` of each failure that was survived.
+def together(attempts: Sequence[Attempt], snippets: Iterable[Snippet]) -> SearchResult:
+    """One result of several engines; each failure that was survived is among what is lost.
 
     Args:
         attempts: one for each engine that was asked.
+        snippets: what is taken from them.
 
     Raises:
         SearchError: none was survived, because every engine failed; names each.
@@ -41,14 +44,42 @@ def tell_failures(attempts: Sequence[Attempt]) -> None:
     failures = [one.failure for one in attempts if one.failure]
     if len(failures) == len(attempts):
         raise SearchError("; ".join(failures))
-    for failure in failures:
-        tell(f"{failure}; the search went on without it")
+    results = [one.result for one in attempts]
+    survived = (f"{failure}; the search went on without it" for failure in failures)
+    return SearchResult(
+        tuple(snippets),
+        excluded=tuple(chain.from_iterable(one.excluded for one in results)),
+        unread=tuple(chain.from_iterable(one.unread for one in results)),
+        read=tuple(chain.from_iterable(one.read for one in results)),
+        seen=tuple(chain.from_iterable(one.seen for one in results)),
+        lost=(*chain.from_iterable(one.lost for one in results), *survived),
+    )
 
 
-def open_parts(name: str, argument: str, separator: str, opening: Opening) -> list[SearchEngine]:
-    """Open the engines that an engine over engines is to ask.
+def checked_parts(name: str, form: str, engines: Iterable[SearchEngine | Search]) -> tuple[Search, ...]:
+    """The engines that an engine over engines asks, each behind the edge.
 
     Args:
+        name: its own name, for messages.
+        form: how its specification is written.
+        engines: in order.
+
+    Raises:
+        SettingsError: there is none, or one of them is no engine.
+    """
+    parts = tuple(map(checked, engines))
+    if not parts:
+        raise SettingsError(f"the search engine `{name}` needs at least one engine: write {form}")
+    return parts
+
+
+def open_over(
+    kind: Callable[[Iterable[Search]], Search], name: str, argument: str, separator: str, opening: Opening
+) -> Opened:
+    """Open an engine over engines, and with it the engines that it is to ask.
+
+    Args:
+        kind: makes it from them.
         name: its own name, for messages.
         argument: their specifications with ``separator`` between them, see :func:`parts_of`.
         separator: one character.
@@ -57,7 +88,9 @@ def open_parts(name: str, argument: str, separator: str, opening: Opening) -> li
     Raises:
         SettingsError: the argument cannot be read, or an engine of it cannot be opened.
     """
-    return [open_search(part, opening) for part in parts_of(name, argument, separator)]
+    parts = [open_search(part, opening) for part in parts_of(name, argument, separator)]
+    problems = tuple(chain.from_iterable(part.problems for part in parts))
+    return Opened(kind([part.engine for part in parts]), problems)
 
 
 def parts_of(name: str, argument: str, separator: str) -> list[str]:

@@ -1,11 +1,11 @@
 """Which hosts results may stand on."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search
 from storm_pipeline.search.opening import SearchOptions
-from storm_pipeline.types import Snippet
+from storm_pipeline.search.result import SearchResult
 
 
 def host_of(url: str) -> str:
@@ -22,7 +22,7 @@ def stands_below(host: str, domain: str) -> bool:
     return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
-class DomainSearch:
+class DomainSearch(Search):
     """A search engine whose results are held to the domains of the options, whether or not it can do so itself.
 
     Args:
@@ -30,7 +30,7 @@ class DomainSearch:
         options: ``domains`` and ``without_domains`` are looked at.
     """
 
-    def __init__(self, engine: SearchEngine, options: SearchOptions) -> None:
+    def __init__(self, engine: Search, options: SearchOptions) -> None:
         self._engine = engine
         self._options = options
 
@@ -39,19 +39,20 @@ class DomainSearch:
         """Name of the engine that searches."""
         return self._engine.name
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
+    def search(self, query: str, k: int) -> SearchResult:
         """As the engine's, asked for twice as many pages so that those left out cost fewer places.
 
         Raises:
             SearchError: as the engine's.
         """
+        found = self._engine.search(query, 2 * k)
         pages: set[str] = set()
         kept = []
-        for snippet in self._engine.search(query, 2 * k):
+        for snippet in found.snippets:
             if self._allows(host_of(snippet.url)) and len(pages | {snippet.source_id}) <= k:
                 pages.add(snippet.source_id)
                 kept.append(snippet)
-        return tuple(kept)
+        return replace(found, snippets=tuple(kept))
 
     def _allows(self, host: str) -> bool:
         options = self._options

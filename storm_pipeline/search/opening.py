@@ -8,10 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search
+
+if TYPE_CHECKING:
+    from storm_pipeline.search.contents import ContentsSource
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,22 @@ class Opening:
     options: SearchOptions = field(default_factory=SearchOptions)
     rate: float | None = None
     on_progress: Progress | None = None
-    remember: Callable[[SearchEngine, str], SearchEngine] | None = None
+    remember: Callable[[Search, str], Search] | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An engine that was opened.
+
+    Attributes:
+        engine: ready to search.
+        problems: what of it could not be read, such as files of one's own documents: one sentence each.
+        contents: its tables of contents, where it has such.
+    """
+
+    engine: Search
+    problems: tuple[str, ...] = ()
+    contents: "ContentsSource | None" = None
 
 
 def variable(name: str) -> str:
@@ -115,6 +134,23 @@ def needed_key(engine: str, name: str, source: str, given: str | None = None) ->
     if not key:
         raise SettingsError(f"the search engine `{engine}` needs a key: set {name} to one from {source}")
     return key
+
+
+def needed_argument(engine: str, argument: str, what: str, form: str) -> str:
+    """What stands behind the colon, for an engine that cannot do without.
+
+    Args:
+        engine: its name.
+        argument: what the user wrote there.
+        what: what is needed, such as ``a path``.
+        form: how a whole specification is written.
+
+    Raises:
+        SettingsError: nothing stands there.
+    """
+    if not argument:
+        raise SettingsError(f"the search engine `{engine}` needs {what}: write {form}")
+    return argument
 
 
 def no_argument(engine: str, argument: str) -> None:

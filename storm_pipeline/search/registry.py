@@ -4,9 +4,9 @@ from importlib import import_module
 from types import ModuleType
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch
-from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.opening import EngineInfo, Opened, Opening
 
 _MODULES = (
     "wiki_leads",
@@ -37,7 +37,7 @@ def engines() -> tuple[EngineInfo, ...]:
     return tuple(_module(name).INFO for name in _MODULES)
 
 
-def open_search(spec: str, opening: Opening | None = None) -> SearchEngine:
+def open_search(spec: str, opening: Opening | None = None) -> Opened:
     """The engine that a specification names, ready to search.
 
     Args:
@@ -65,17 +65,19 @@ def _module(name: str) -> ModuleType:
     return import_module(f"storm_pipeline.search.engines.{name}")
 
 
-def _opened(module: ModuleType, argument: str, opening: Opening) -> SearchEngine:
+def _opened(module: ModuleType, argument: str, opening: Opening) -> Opened:
     info: EngineInfo = module.INFO
     if info.of_engines:  # each of which looks after memory and options itself
-        together: SearchEngine = module.open_engine(argument, opening)
+        together: Opened = module.open_engine(argument, opening)
         return together
     _refuse_unknown(info, opening)
-    engine: SearchEngine = module.open_engine(argument, opening)
-    options = opening.options
+    raw = module.open_engine(argument, opening)
+    engine, options = checked(raw), opening.options
     if info.remote and opening.remember:
         engine = opening.remember(engine, f"{info.spoken}:{argument} {options}")
-    return DomainSearch(engine, options) if options.domains or options.without_domains else engine
+    if options.domains or options.without_domains:
+        engine = DomainSearch(engine, options)
+    return Opened(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None))
 
 
 def _refuse_unknown(info: EngineInfo, opening: Opening) -> None:

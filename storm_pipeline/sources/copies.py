@@ -1,27 +1,10 @@
 """Copies of what is kept out that only another search gives away: recognised once all searches are known."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from storm_pipeline.search.result import Sighting
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.types import Exclusion
-
-
-@dataclass(frozen=True)
-class Sighting:
-    """A page as one search showed it.
-
-    Attributes:
-        url: its address.
-        title: its title; may be empty.
-        text: all passages of it together.
-        query: of the search.
-    """
-
-    url: str
-    title: str
-    text: str
-    query: str
 
 
 def copies(seen: Iterable[Sighting], truth: GroundTruth) -> tuple[Exclusion, ...]:

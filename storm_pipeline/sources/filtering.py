@@ -1,12 +1,11 @@
-"""A search engine that returns only pages that may be used, and remembers the others."""
+"""A search that finds only pages that may be used, and names the others."""
 
 import dataclasses
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from storm_pipeline.identity import source_id
-from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.sources.copies import Sighting
+from storm_pipeline.search.base import Search
+from storm_pipeline.search.result import SearchResult, Sighting
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge
 from storm_pipeline.types import Exclusion, Snippet
@@ -25,15 +24,15 @@ def each_page_once(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
     return tuple(sorted(pages.values(), key=lambda one: one.url))
 
 
-class ReliableSearch:
-    """A search engine without pages that a policy excludes or that are to be kept out. Thread-safe.
+class ReliableSearch(Search):
+    """A search without pages that a policy excludes or that are to be kept out. Thread-safe.
 
-    It is asked for more pages, so that those left out cost fewer places: twice as many where the policy may exclude
+    It asks for more pages, so that those left out cost fewer places: twice as many where the policy may exclude
     some, three more where only certain pages are to be kept out.
 
-    What a search gives depends on nothing but what the engine found for it: of other searches chance decides which
-    come first. Copies of what is kept out that only these give away are recognised afterwards, from the
-    :attr:`sightings` (:func:`storm_pipeline.sources.copies.copies`).
+    What a search gives depends on nothing but what was found for it: of other searches chance decides which
+    come first. Copies of what is kept out that only these give away are recognised afterwards, from what all of them
+    have seen (:func:`storm_pipeline.sources.copies.copies`).
 
     Args:
         engine: where to search.
@@ -41,61 +40,55 @@ class ReliableSearch:
         kept_out: pages never used, such as the article that a new one is measured against.
         trusted: names of engines whose pages are not judged, since somebody chose what they search.
         spare: whether to ask for more pages than wanted.
-        on_exclusion: told of each page that is left out, once.
     """
 
     def __init__(
         self,
-        engine: SearchEngine,
+        engine: Search,
         judge: Judge,
         kept_out: GroundTruth | None = None,
         *,
         trusted: Collection[str] = (),
         spare: bool = True,
-        on_exclusion: Callable[[Exclusion], None] | None = None,
     ) -> None:
         self._engine = engine
         self._judge = judge
         self._kept_out = kept_out
         self._trusted = trusted
         self._spare = spare
-        self._on_exclusion = on_exclusion
-        self._excluded: dict[str, Exclusion] = {}
-        self._sightings: set[Sighting] = set()
-        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
         """Name of the engine that searches."""
         return self._engine.name
 
-    @property
-    def excluded(self) -> tuple[Exclusion, ...]:
-        """The pages left out so far, each once, by address."""
-        with self._lock:
-            return each_page_once(self._excluded.values())
-
-    @property
-    def sightings(self) -> frozenset[Sighting]:
-        """Every page that the engine showed so far, search by search; none where none is to be kept out."""
-        with self._lock:
-            return frozenset(self._sightings)
-
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """As the engine's, up to ``k`` pages, without the excluded ones.
+    def search(self, query: str, k: int) -> SearchResult:
+        """As the engine's, up to ``k`` pages, without the excluded ones, which the result names.
 
         Raises:
             SearchError: as the engine's.
         """
         if k < 1:
-            return ()
+            return SearchResult()
         found = self._engine.search(query, k + self._more(k))
         pages: dict[str, list[Snippet]] = {}
-        for snippet in found:
+        for snippet in found.snippets:
             pages.setdefault(snippet.source_id, []).append(snippet)
-        truth = self._beside(pages, query)
-        kept = [page for page, snippets in pages.items() if not self._excludes(page, snippets, query, truth)][:k]
-        return tuple(snippet for snippet in found if snippet.source_id in kept)
+        seen = self._seen(pages, query)
+        truth = self._knowing(seen)
+        reasons = {page: self._reason(snippets, truth) for page, snippets in pages.items()}
+        kept = [page for page, reason in reasons.items() if reason is None][:k]
+        left_out = (
+            Exclusion(pages[page][0].url, pages[page][0].title, reason, query)
+            for page, reason in reasons.items()
+            if reason is not None
+        )
+        return dataclasses.replace(
+            found,
+            snippets=tuple(snippet for snippet in found.snippets if snippet.source_id in kept),
+            excluded=(*found.excluded, *left_out),
+            seen=(*found.seen, *seen),
+        )
 
     def _more(self, k: int) -> int:
         if not self._spare:
@@ -104,27 +97,16 @@ class ReliableSearch:
             return k
         return _SPARE if self._kept_out else 0
 
-    def _beside(self, pages: Mapping[str, Sequence[Snippet]], query: str) -> GroundTruth | None:
-        """What is kept out, known also by what this search shows of it."""
+    def _seen(self, pages: Mapping[str, Sequence[Snippet]], query: str) -> tuple[Sighting, ...]:
+        """The pages as this search shows them; none where none is to be kept out."""
         if self._kept_out is None:
-            return None
-        seen = [Sighting(found[0].url, found[0].title, _together(found), query) for found in pages.values()]
-        with self._lock:
-            self._sightings.update(seen)
-        truth = self._kept_out
-        return truth.knowing(one.text for one in seen if truth.named(one.url, one.title))
+            return ()
+        return tuple(Sighting(found[0].url, found[0].title, _together(found), query) for found in pages.values())
 
-    def _excludes(self, page: str, snippets: Sequence[Snippet], query: str, truth: GroundTruth | None) -> bool:
-        reason = self._reason(snippets, truth)
-        if reason is None:
-            return False
-        with self._lock:
-            known = self._excluded.get(page)
-            found = Exclusion(snippets[0].url, snippets[0].title, reason, query)
-            (self._excluded[page],) = each_page_once([known or found, found])
-        if known is None and self._on_exclusion:
-            self._on_exclusion(found)
-        return True
+    def _knowing(self, seen: Sequence[Sighting]) -> GroundTruth | None:
+        """What is kept out, known also by what this search shows of it."""
+        truth = self._kept_out
+        return truth.knowing(one.text for one in seen if truth.named(one.url, one.title)) if truth else None
 
     def _reason(self, snippets: Sequence[Snippet], truth: GroundTruth | None) -> str | None:
         """Why a page is not to be used, from all passages of it that were found together; None if it may be."""

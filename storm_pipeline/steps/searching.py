@@ -9,7 +9,7 @@ from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SearchError
 from storm_pipeline.events import Retried, Searched
 from storm_pipeline.identity import normalised_text
-from storm_pipeline.search.losses import gathering
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.search.transport.retrying import telling_retries
 from storm_pipeline.types import Snippet
 
@@ -59,13 +59,12 @@ def _search(ctx: RunContext, query: str, depth: int) -> _Hits:
         ctx.events.emit(Retried(ctx.events.stage, ctx.search.name, reason, round(wait, 2)))
 
     start = time.monotonic()
-    with gathering() as lost, telling_retries(retried):
+    with telling_retries(retried):
         try:
-            results = ctx.search.search(query, depth * ctx.settings.top_k)
-            snippets = tuple(snippet for snippet in results if snippet.url and snippet.text.strip())
+            found = ctx.search.search(query, depth * ctx.settings.top_k)
         except SearchError as error:
             ctx.events.failed(f"search for {query!r}", error)
-            snippets = ()
-    for detail in lost:
+            found = SearchResult()
+    for detail in found.lost:
         ctx.events.degraded(detail)
-    return _Hits(query, snippets, time.monotonic() - start)
+    return _Hits(query, found.snippets, time.monotonic() - start)

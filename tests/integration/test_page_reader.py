@@ -16,8 +16,9 @@ from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import PageReader
 from storm_pipeline.pages.web import WebPages
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
 
 HITS = [
@@ -54,7 +55,7 @@ def reader() -> Iterator[Callable[..., PageReader]]:
     made: list[PageReader] = []
 
     def make(*args: object, hits: list[Snippet] = HITS, **options: object) -> PageReader:
-        made.append(PageReader(FakeSearch(lambda _: hits), *args, **options))  # type: ignore[arg-type]
+        made.append(PageReader(checked(FakeSearch(lambda _: hits)), *args, **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -68,8 +69,8 @@ Make = Callable[..., PageReader]
 def test_passages_that_match_stand_for_the_snippet(reader: Make) -> None:
     about = page("https://a.org/1", author="Jane", site="A", language="en", published="2021-02-03")
     engine = reader(fetching({"https://a.org/1": about}))
-    found = engine.search("who sold paper", 5)
-    assert isinstance(engine, SearchEngine)
+    result = engine.search("who sold paper", 5)
+    found = result.snippets
     assert [s.origin for s in found] == ["page"] * (len(found) - 2) + ["snippet"] * 2
     first = found[0]
     assert 1 <= len(found) - 2 <= 3
@@ -78,55 +79,59 @@ def test_passages_that_match_stand_for_the_snippet(reader: Make) -> None:
     assert (first.url, first.title, first.engine) == ("https://a.org/1", "One", "fake")
     assert (first.author, first.site, first.language, first.published) == ("Jane", "A", "en", "2021-02-03")
     assert list(found[-2:]) == HITS[1:]
-    assert engine.problems == {"https://b.org/2": "https://b.org/2 answered 404"}
-    assert engine.pages_read == 1
+    assert result.unread == (Unread("https://b.org/2", "https://b.org/2 answered 404"),)
+    assert result.read == ("https://a.org/1",)
 
 
 def test_page_numbers_and_the_final_address_are_kept(reader: Make) -> None:
     pdf = Page("https://final.org/x.pdf", "On Paper", ((3, "Silk was sold."), (7, "Paper was invented in Luoyang.")))
-    (found, *_) = reader(fetching({"https://a.org/1": pdf})).search("invention of paper", 5)
+    (found, *_) = reader(fetching({"https://a.org/1": pdf})).search("invention of paper", 5).snippets
     assert (found.url, found.title, found.page) == ("https://final.org/x.pdf", "On Paper", 7)
     assert found.published == "2020-01-01"
 
 
 def test_few_passages_a_page(reader: Make) -> None:
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), passages=2, hits=HITS[:1])
-    assert len(engine.search("merchants journey town", 5)) == 2
+    assert len(engine.search("merchants journey town", 5).snippets) == 2
 
 
 def test_passages_are_cut_as_told(reader: Make) -> None:
     cut = functools.partial(token_chunks, limit=30, count=lambda text: len(text.split()))
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), cut=cut, hits=HITS[:1])
-    assert all(len(s.text.split()) <= 30 for s in engine.search("merchants sold jade", 5))
+    assert all(len(s.text.split()) <= 30 for s in engine.search("merchants sold jade", 5).snippets)
 
 
 def test_a_page_that_says_nothing_of_the_query_is_no_better_than_the_snippet(reader: Make) -> None:
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), hits=HITS[:1])
-    assert engine.search("quantum chromodynamics", 5) == (HITS[0],)
-    assert "no passage that matches" in engine.problems["https://a.org/1"]
+    result = engine.search("quantum chromodynamics", 5)
+    assert result.snippets == (HITS[0],)
+    assert [one.url for one in result.unread] == ["https://a.org/1"]
+    assert "no passage that matches" in result.unread[0].reason
 
 
 @pytest.mark.parametrize("queries", [["quantum chromodynamics", "silk"], ["silk", "quantum chromodynamics"]])
-def test_a_page_that_served_one_search_is_no_problem_whichever_came_first(reader: Make, queries: list[str]) -> None:
+def test_a_result_tells_what_its_own_search_read_whichever_came_first(reader: Make, queries: list[str]) -> None:
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), hits=HITS[:1])
-    for query in queries:
-        engine.search(query, 5)
-    assert engine.problems == {}
+    results = {query: engine.search(query, 5) for query in queries}
+    assert (results["silk"].read, results["silk"].unread) == (("https://a.org/1",), ())
+    other = results["quantum chromodynamics"]
+    assert (other.read, [one.url for one in other.unread]) == ((), ["https://a.org/1"])
 
 
 def test_a_library_that_fails_costs_only_the_page(reader: Make) -> None:
     engine = reader(fetching({"https://a.org/1": RecursionError(), "https://b.org/2": page("https://b.org/2")}))
-    found = engine.search("silk", 5)
-    assert found[0] == HITS[0]
-    assert found[1].origin == "page"
-    assert "RecursionError" in engine.problems["https://a.org/1"]
+    result = engine.search("silk", 5)
+    assert result.snippets[0] == HITS[0]
+    assert result.snippets[1].origin == "page"
+    assert [one.url for one in result.unread] == ["https://a.org/1"]
+    assert "RecursionError" in result.unread[0].reason
 
 
 def test_pages_are_had_once_whoever_asks(reader: Make) -> None:
     asked: list[str] = []
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}, asked))
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda topic: engine.search(f"sold {topic}", 5), TOPICS * 3))
+        found = list(pool.map(lambda topic: engine.search(f"sold {topic}", 5).snippets, TOPICS * 3))
     assert sorted(asked) == ["https://a.org/1", "https://b.org/2"]
     assert all(topic in snippets[0].text for topic, snippets in zip(TOPICS * 3, found, strict=True))
 
@@ -137,13 +142,13 @@ def test_spellings_of_one_page_are_one_page(reader: Make) -> None:
         Snippet(url, "", url) for url in ("https://a.org/1", "http://www.a.org/1/?utm_source=x", "https://m.a.org/1")
     ]
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}, asked), hits=spelt)
-    assert {s.url for s in engine.search("silk", 5)} == {"https://a.org/1"}
+    assert {s.url for s in engine.search("silk", 5).snippets} == {"https://a.org/1"}
     assert asked == ["https://a.org/1"]
 
 
 def test_two_addresses_that_lead_to_one_page_give_its_passages_once(reader: Make) -> None:
     same = page("https://b.org/2")
-    found = reader(fetching({"https://a.org/1": same, "https://b.org/2": same})).search("silk", 5)
+    found = reader(fetching({"https://a.org/1": same, "https://b.org/2": same})).search("silk", 5).snippets
     assert len(found) == len({s.id for s in found})
     assert {s.url for s in found} == {"https://b.org/2"}
 
@@ -152,12 +157,12 @@ def test_what_is_no_page_of_the_web_is_left_as_it_is(reader: Make) -> None:
     asked: list[str] = []
     own = [Snippet("file:///home/me/notes.pdf", "N", "mine", page=4), Snippet("corpus:a", "C", "other")]
     engine = reader(fetching({}, asked), hits=own)
-    assert engine.search("mine", 5) == tuple(own)
-    assert (asked, dict(engine.problems)) == ([], {})
+    assert engine.search("mine", 5) == SearchResult(tuple(own))
+    assert asked == []
 
 
 def test_the_engines_failure_is_the_readers(reader: Make) -> None:
-    engine = PageReader(FakeSearch({}, failing=lambda _: True), fetching({}))
+    engine = PageReader(checked(FakeSearch({}, failing=lambda _: True)), fetching({}))
     with pytest.raises(SearchError, match="told to fail"):
         engine.search("silk", 5)
     engine.close()
@@ -173,16 +178,16 @@ def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reade
 
     engine = reader(fetch, seconds=0.3)
     start = time.monotonic()
-    found = engine.search("silk", 5)
+    result = engine.search("silk", 5)
     assert time.monotonic() - start < 8
-    assert found[0] == HITS[0]
-    assert found[1].origin == "page"
-    assert engine.problems == {"https://a.org/1": "was not read within 0.3 s"}
+    assert result.snippets[0] == HITS[0]
+    assert result.snippets[1].origin == "page"
+    assert result.unread == (Unread("https://a.org/1", "was not read within 0.3 s"),)
     come.set()
     deadline = time.monotonic() + 5
-    while engine.search("silk", 5)[0].origin != "page" and time.monotonic() < deadline:
+    while (result := engine.search("silk", 5)).snippets[0].origin != "page" and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert engine.problems == {}
+    assert (result.read, result.unread) == (("https://a.org/1", "https://b.org/2"), ())
 
 
 def test_a_page_that_was_not_begun_in_time_is_asked_for_again(reader: Make) -> None:
@@ -193,12 +198,13 @@ def test_a_page_that_was_not_begun_in_time_is_asked_for_again(reader: Make) -> N
         return page(url)
 
     engine = reader(fetch, seconds=0.2, workers=1)
-    assert [s.origin for s in engine.search("silk", 5)] == ["snippet"] * 3
+    result = engine.search("silk", 5)
+    assert [s.origin for s in result.snippets] == ["snippet"] * 3
     come.set()
     deadline = time.monotonic() + 5
-    while engine.problems and time.monotonic() < deadline:
-        engine.search("silk", 5)
-    assert engine.problems == {}
+    while result.unread and time.monotonic() < deadline:
+        result = engine.search("silk", 5)
+    assert result.unread == ()
 
 
 def test_from_the_engine_over_the_wire_to_the_passage() -> None:
@@ -213,21 +219,25 @@ def test_from_the_engine_over_the_wire_to_the_passage() -> None:
     access, limits = Access(allow=lambda address: address.is_loopback), Limits(connect=2, read=2, total=5)
     with ScriptedServer(script) as server:
         hits = [Snippet(f"{server.url}/{name}", "", f"engine's {name}") for name in ("moved", "secret", "page")]
-        engine = PageReader(FakeSearch(lambda _: hits), WebPages(limits, access))
-        found = engine.search("sold jade", 3)
+        engine = PageReader(checked(FakeSearch(lambda _: hits)), WebPages(limits, access))
+        result = engine.search("sold jade", 3)
         engine.close()
+    found = result.snippets
     assert "jade" in found[0].text
     assert (found[0].url, found[0].title, found[0].language) == (f"{server.url}/page", "Trade", "en")
     assert [s.text for s in found if s.origin == "snippet"] == ["engine's secret"]
-    assert "robots.txt" in engine.problems[f"{server.url}/secret"]
+    assert [one.url for one in result.unread] == [f"{server.url}/secret"]
+    assert "robots.txt" in result.unread[0].reason
     assert [request.path for request in server.requests].count("/robots.txt") == 1
 
 
 def test_by_default_no_page_of_this_machine_is_read() -> None:
     with ScriptedServer(Reply(body="<p>inside")) as server:
         hits = [Snippet(f"{server.url}/x", "", "engine's")]
-        engine = PageReader(FakeSearch(lambda _: hits))
-        assert engine.search("inside", 3) == tuple(hits)
+        engine = PageReader(checked(FakeSearch(lambda _: hits)))
+        result = engine.search("inside", 3)
         engine.close()
-    assert "not a public address" in engine.problems[f"{server.url}/x"]
+    assert result.snippets == tuple(hits)
+    assert [one.url for one in result.unread] == [f"{server.url}/x"]
+    assert "not a public address" in result.unread[0].reason
     assert server.requests == []

@@ -294,11 +294,12 @@ def small_embedder(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_specifications(folder: Path, small_embedder: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_search(f"qdrant:{folder}#notes").search("silk horses", 1)[0].title == "T"
-    assert open_search(f"qdrant:{folder}#notes?title=url&embedder=mine").search("silk", 1)[0].title.startswith("http")
+    assert open_search(f"qdrant:{folder}#notes").engine.search("silk horses", 1).snippets[0].title == "T"
+    other = open_search(f"qdrant:{folder}#notes?title=url&embedder=mine").engine
+    assert other.search("silk", 1).snippets[0].title.startswith("http")
     monkeypatch.setenv("QDRANT_API_KEY", KEY)
     with ScriptedServer(info(), points({"body": "Silk."})) as server:
-        found = open_search(f"qdrant:{server.url}/#notes?text=body").search("silk", 1)
+        found = open_search(f"qdrant:{server.url}/#notes?text=body").engine.search("silk", 1).snippets
         assert [s.text for s in found] == ["Silk."]
         assert server.requests[0].path == "/collections/notes"
         assert server.requests[0].headers["api-key"] == KEY

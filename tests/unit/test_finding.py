@@ -9,10 +9,12 @@ from storm_pipeline.finding import Engine, RunSearch, open_engine
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.search.choosing import choose
+from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import engines
+from storm_pipeline.search.result import Unread
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Exclusion, Snippet
+from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables})
 TEXT = "Caravans crossed the desert in winter. Camels carried silk to Rome. Merchants met in oases."
@@ -40,7 +42,7 @@ class Web:
 
 def engine(*hosts: str, name: str = "searxng") -> Engine:
     hits = [Snippet(f"https://{host}.org/1", "Hit", f"The engine's words on {host}.", engine=name) for host in hosts]
-    return Engine(FakeSearch(lambda _: hits, name=name), name)
+    return Engine(checked(FakeSearch(lambda _: hits, name=name)), name)
 
 
 def given(tmp_path: Path, **changes: object) -> Settings:
@@ -73,10 +75,12 @@ def test_a_replay_cannot_choose(tmp_path: Path) -> None:
 def test_pages_are_read_and_the_snippet_stands_in(tmp_path: Path) -> None:
     web = Web(alpha=TEXT)
     search = RunSearch(engine("alpha", "beta"), given(tmp_path), fetch=web)
-    found = search.search("camels silk", 2)
+    result = search.search("camels silk", 2)
+    found = result.snippets
     assert [(s.url, s.origin) for s in found] == [("https://alpha.org/1", "page"), ("https://beta.org/1", "snippet")]
     assert "Camels carried silk" in found[0].text
-    assert dict(search.unread) == {"https://beta.org/1": "https://beta.org/1 answered 404"}
+    assert result.unread == (Unread("https://beta.org/1", "https://beta.org/1 answered 404"),)
+    assert result.read == ("https://alpha.org/1",)
     search.close()
 
 
@@ -84,7 +88,7 @@ def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: P
     web = Web()
     own = Engine(engine("alpha").search, "own", is_own=True)
     for opened in (engine("alpha", name="wiki-leads"), own):
-        assert RunSearch(opened, given(tmp_path), fetch=web).search("silk", 2)[0].origin == "snippet"
+        assert RunSearch(opened, given(tmp_path), fetch=web).search("silk", 2).snippets[0].origin == "snippet"
     assert RunSearch(engine("alpha"), given(tmp_path, read_pages="never"), fetch=web).search("silk", 2)
     assert web.asked == []
 
@@ -96,29 +100,29 @@ def test_pages_are_remembered_and_replayed(tmp_path: Path) -> None:
     replay = given(tmp_path, search="searxng", search_cache="replay")
     assert RunSearch(engine("alpha"), replay, fetch=web).search("silk", 2) == first
     assert web.asked == ["https://alpha.org/1"]
-    unknown = RunSearch(engine("gamma"), replay, fetch=web)
-    assert unknown.search("silk", 2)[0].origin == "snippet"
-    assert "not recorded" in unknown.unread["https://gamma.org/1"]
+    unknown = RunSearch(engine("gamma"), replay, fetch=web).search("silk", 2)
+    assert unknown.snippets[0].origin == "snippet"
+    assert "not recorded" in unknown.unread[0].reason
     RunSearch(engine("alpha"), given(tmp_path, search_cache="refresh"), fetch=web).search("silk", 2)
     RunSearch(engine("alpha"), given(tmp_path, search_cache="off"), fetch=web).search("silk", 2)
     assert len(web.asked) == 3
 
 
-def test_sources_are_judged_before_they_are_fetched_and_every_exclusion_is_told_once(tmp_path: Path) -> None:
+def test_sources_are_judged_before_they_are_fetched_and_every_result_names_what_it_excludes(tmp_path: Path) -> None:
     hits = [
         Snippet("https://www.reddit.com/r/silk", "Reddit", TEXT, engine="searxng"),
         Snippet("https://alpha.org/1", "Alpha", TEXT, engine="searxng"),
     ]
-    opened = Engine(FakeSearch(lambda _: hits), "searxng")
-    told: list[Exclusion] = []
+    opened = Engine(checked(FakeSearch(lambda _: hits)), "searxng")
     web = Web(alpha=TEXT)
-    search = RunSearch(opened, given(tmp_path), on_exclusion=told.append, fetch=web)
+    search = RunSearch(opened, given(tmp_path), fetch=web)
     for query in ("silk", "camels"):
-        assert {s.url for s in search.search(query, 3)} == {"https://alpha.org/1"}
+        result = search.search(query, 3)
+        assert {s.url for s in result.snippets} == {"https://alpha.org/1"}
+        assert [(one.url, one.query) for one in result.excluded] == [("https://www.reddit.com/r/silk", query)]
     assert web.asked == ["https://alpha.org/1"]
-    assert [one.url for one in told] == [one.url for one in search.excluded] == ["https://www.reddit.com/r/silk"]
     allowed = given(tmp_path, allow_sources=("reddit.com/r/silk",), deny_sources=("alpha.org",), read_pages="never")
-    assert [s.url for s in RunSearch(opened, allowed).search("silk", 3)] == ["https://www.reddit.com/r/silk"]
+    assert [s.url for s in RunSearch(opened, allowed).search("silk", 3).snippets] == ["https://www.reddit.com/r/silk"]
 
 
 def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> None:
@@ -127,14 +131,16 @@ def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> No
 
     settings = given(tmp_path, exclude_titles=("Silk Road",))
     search = RunSearch(engine("alpha"), settings, fetch=redirecting)
-    assert search.search("silk", 2) == ()
-    assert [one.title for one in search.excluded] == ["Silk Road"]
+    result = search.search("silk", 2)
+    assert result.snippets == ()
+    assert [one.title for one in result.excluded] == ["Silk Road"]
+    assert [one.url for one in result.seen] == ["https://alpha.org/1", "https://en.wikipedia.org/wiki/Silk_Road"]
     assert search.keeps_out("Silk Road")
     assert not search.keeps_out("Spice trade")
 
 
 def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:
-    broken = Engine(FakeSearch({}, failing=lambda _: True), "searxng")
+    broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
     with pytest.raises(SearchError, match="told to fail"):
         RunSearch(broken, given(tmp_path)).search("silk", 2)
 
@@ -157,6 +163,6 @@ def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path
     embedder = AskedEmbedder()
     search = RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT), embedder=embedder)
     assert not embedder.asked
-    found = search.search("camels silk", 2)
+    found = search.search("camels silk", 2).snippets
     assert embedder.asked
     assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)

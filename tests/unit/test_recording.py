@@ -3,18 +3,20 @@
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import PageError
-from storm_pipeline.events import Events
+from storm_pipeline.events import CallbackSink, Events, Excluded
 from storm_pipeline.finding import Engine, RunSearch
 from storm_pipeline.identity import source_id
 from storm_pipeline.journal import Journal
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.recording import RecordedSearch
+from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion, Snippet
@@ -52,14 +54,14 @@ def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
     settings = Settings(cache=folder / "cache", search_cache="off", exclude_urls=(WIKI,))
     with Journal(folder / "journal.jsonl") as journal:
         search = RecordedSearch(
-            RunSearch(Engine(engine, "searxng"), settings, fetch=fetch),
+            RunSearch(Engine(checked(engine), "searxng"), settings, fetch=fetch),
             journal,
             events=Events(),
             control=RunControl(settings, Spent(), threading.Event()),
             settings=settings,
             spec="searxng",
         )
-        snippets = {query: search.search(query, 3) for query in queries}
+        snippets = {query: search.search(query, 3).snippets for query in queries}
         search.close()
         gone = search.not_to_be_used()
         return [snippets[query] for query in QUERIES], search.excluded, search.unread, gone
@@ -88,6 +90,40 @@ def test_what_is_told_depends_neither_on_the_order_nor_on_where_a_run_was_killed
     _, excluded, unread, _ = in_every_order(tmp_path, done, found)
     assert [(one.url, one.query) for one in excluded] == [("https://www.reddit.com/r/silk", "camels")]
     assert dict(unread) == {"https://gone.org/1": "https://gone.org/1 answered 404"}
+
+
+@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
+def test_a_page_that_one_search_read_is_not_unread_though_it_said_nothing_to_others(tmp_path: Path, done: int) -> None:
+    def shown(query: str) -> Sequence[Snippet]:
+        return [Snippet("https://alpha.org/1", "Alpha", f"What the engine shows of {query}.", engine="searxng")]
+
+    snippets, _, unread, _ = in_every_order(tmp_path, done, shown)
+    assert [{snippet.origin for snippet in own} for own in snippets] == [{"page"}, {"page"}, {"snippet"}]
+    assert unread == {}
+
+
+def test_threads_lose_nothing_and_each_page_left_out_is_told_once(tmp_path: Path) -> None:
+    def many(query: str) -> Sequence[Snippet]:
+        return [
+            Snippet(f"https://www.reddit.com/r/{number}", query, "text", engine="searxng")
+            for number in (0, 1 + int(query) % 20, int(query) + 1000)
+        ]
+
+    told: list[Excluded] = []
+    settings = Settings(cache=tmp_path / "cache", search_cache="off", read_pages="never")
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        search = RecordedSearch(
+            RunSearch(Engine(checked(FakeSearch(many)), "searxng"), settings),
+            journal,
+            events=Events(CallbackSink(lambda event: told.append(event) if isinstance(event, Excluded) else None)),
+            control=RunControl(settings, Spent(), threading.Event()),
+            settings=settings,
+            spec="searxng",
+        )
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda number: search.search(str(number), 3), range(80)))
+    urls = [f"https://www.reddit.com/r/{number}" for number in (*range(21), *range(1000, 1080))]
+    assert sorted(one.url for one in search.excluded) == sorted(urls) == sorted(one.url for one in told)
 
 
 @pytest.mark.parametrize("done", range(len(QUERIES) + 1))

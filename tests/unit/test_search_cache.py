@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import SearchError
+from storm_pipeline.errors import PageError, SearchError
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.pages.memory import PageMemory
 from storm_pipeline.search.cache import CachedSearch, CacheMode
+from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.page_cache import PageCache
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
@@ -25,9 +28,9 @@ ANY_TEXT = st.text(st.characters())  # halves of surrogate pairs included
 SNIPPETS = st.lists(
     st.builds(
         Snippet,
-        url=ANY_TEXT,
+        url=ANY_TEXT.filter(str.strip),
         title=ANY_TEXT,
-        text=ANY_TEXT,
+        text=ANY_TEXT.filter(str.strip),
         published=st.none() | ANY_TEXT,
         page=st.none() | st.integers(1),
         engine=ANY_TEXT,
@@ -47,9 +50,10 @@ SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
 def test_what_is_found_once_is_found_again(query: str, found: list[Snippet], k: int) -> None:
     with TemporaryDirectory() as folder:
         engine = FakeSearch(lambda _: tuple(found))
-        first = CachedSearch(engine, Path(folder)).search(query, k)
+        first = CachedSearch(checked(engine), Path(folder)).search(query, k)
         for mode in ("use", "replay"):
-            assert CachedSearch(FakeSearch({}, failing=lambda _: True), Path(folder), mode).search(query, k) == first
+            again = CachedSearch(checked(FakeSearch({}, failing=lambda _: True)), Path(folder), mode)
+            assert again.search(query, k) == first
         assert len(engine.queries) == 1
 
 
@@ -67,7 +71,7 @@ def test_what_is_put_is_got(values: dict[str, Any]) -> None:
 def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str | None = None) -> int:
     """How often the engine is asked by one search."""
     engine = FakeSearch({query: [SILK]})
-    assert CachedSearch(engine, folder, mode, identity=identity).search(query, k)
+    assert CachedSearch(checked(engine), folder, mode, identity=identity).search(query, k).snippets
     return len(engine.queries)
 
 
@@ -79,16 +83,16 @@ def test_modes(tmp_path: Path) -> None:
 def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:
     engine = FakeSearch({"silk": [SILK]})
     with pytest.raises(SearchError, match=r"'silk' by fake \(3 results\) was not recorded.*`refresh`"):
-        CachedSearch(engine, tmp_path, "replay").search("silk", 3)
+        CachedSearch(checked(engine), tmp_path, "replay").search("silk", 3)
     assert engine.queries == ()
     assert not list(tmp_path.iterdir())
 
 
 def test_refresh_replaces(tmp_path: Path) -> None:
     other = Snippet("https://b.org", "", "Newer.")
-    CachedSearch(FakeSearch({"silk": [SILK]}), tmp_path).search("silk", 3)
-    CachedSearch(FakeSearch({"silk": [other]}), tmp_path, "refresh").search("silk", 3)
-    assert CachedSearch(FakeSearch({}), tmp_path).search("silk", 3) == (other,)
+    CachedSearch(checked(FakeSearch({"silk": [SILK]})), tmp_path).search("silk", 3)
+    CachedSearch(checked(FakeSearch({"silk": [other]})), tmp_path, "refresh").search("silk", 3)
+    assert CachedSearch(checked(FakeSearch({})), tmp_path).search("silk", 3).snippets == (other,)
 
 
 def test_what_tells_searches_apart(tmp_path: Path) -> None:
@@ -103,12 +107,23 @@ def test_what_tells_searches_apart(tmp_path: Path) -> None:
 
 def test_nothing_found_is_remembered_and_failures_are_not(tmp_path: Path) -> None:
     engine = FakeSearch({}, failing={"bad"})
-    cached = CachedSearch(engine, tmp_path)
+    cached = CachedSearch(checked(engine), tmp_path)
     for _ in range(2):
-        assert cached.search("nothing", 3) == ()
+        assert cached.search("nothing", 3) == SearchResult()
         with pytest.raises(SearchError, match="told to fail"):
             cached.search("bad", 3)
     assert engine.queries == ("nothing", "bad", "bad")
+
+
+def test_what_an_engine_gave_in_part_is_asked_for_again(tmp_path: Path) -> None:
+    class Careless(FakeSearch):
+        def search(self, query: str, k: int) -> list[Any]:
+            return [None, SILK]
+
+    cached = CachedSearch(checked(Careless({})), tmp_path)
+    for _ in range(2):
+        result = cached.search("silk", 3)
+        assert (result.snippets, len(result.lost)) == ((SILK,), 1)
 
 
 def test_age(tmp_path: Path) -> None:
@@ -130,11 +145,27 @@ def test_old_results_are_asked_for_again_but_replayed(tmp_path: Path) -> None:
 
 
 def test_an_address_is_one_page_however_spelt(tmp_path: Path) -> None:
-    pages = PageCache(tmp_path)
-    pages.put("http://www.a.org/x/?utm_source=y", {"text": "t"})
-    assert pages.get("https://a.org/x") == {"text": "t"}
-    assert pages.get("https://a.org/y") is None
-    assert PageCache(tmp_path, max_age_days=-1).get("https://a.org/x") is None
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        if "gone" in url:
+            raise PageError(f"{url} answered 404")
+        return Page(url, "X", ((None, "first"), (7, "second")))
+
+    pages, spelt = PageMemory(fetch, tmp_path), "http://www.a.org/x/?utm_source=y"
+    assert pages(spelt) == pages("https://a.org/x") == PageMemory(fetch, tmp_path, "replay")("https://m.a.org/x")
+    assert asked == [spelt]
+    for _ in range(2):
+        with pytest.raises(PageError, match="404"):
+            pages("https://gone.org")
+    assert asked == [spelt, *["https://gone.org"] * 2]
+    PageMemory(fetch, tmp_path, max_age_days=-1)("https://a.org/x")
+    PageMemory(fetch, tmp_path, "refresh")("https://a.org/x")
+    PageMemory(fetch, tmp_path, "off")("https://a.org/x")
+    assert len(asked) == 6
+    with pytest.raises(PageError, match="not recorded"):
+        PageMemory(fetch, tmp_path, "replay")("https://a.org/y")
 
 
 def damage_all(path: Path) -> None:
@@ -187,8 +218,8 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
             return file
 
         monkeypatch.setattr(sqlite3, "connect", full)
-    cached = CachedSearch(FakeSearch({"silk": [SILK]}), tmp_path)
-    assert [cached.search("silk", 3) for _ in range(3)] == [(SILK,)] * 3
+    cached = CachedSearch(checked(FakeSearch({"silk": [SILK]})), tmp_path)
+    assert [cached.search("silk", 3).snippets for _ in range(3)] == [(SILK,)] * 3
     (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
     assert "cannot be used" in said and "the run goes on" in said
 
@@ -208,11 +239,11 @@ def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_threads_lose_nothing(tmp_path: Path) -> None:
-    cached = CachedSearch(FakeSearch(lambda query: [Snippet("u:" + query, "", query)]), tmp_path)
+    cached = CachedSearch(checked(FakeSearch(lambda query: [Snippet("u:" + query, "", query)])), tmp_path)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: cached.search(f"q{n}", 3), range(60)))
-    replay = CachedSearch(FakeSearch({}), tmp_path, "replay")
-    assert [replay.search(f"q{n}", 3)[0].text for n in range(60)] == [f"q{n}" for n in range(60)]
+    replay = CachedSearch(checked(FakeSearch({})), tmp_path, "replay")
+    assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(60)] == [f"q{n}" for n in range(60)]
 
 
 def test_what_is_put_while_another_begins_the_file_is_kept(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Engines over engines: their specifications, fusion, fallback, and how a failure that is survived is told."""
 
-import logging
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -10,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.combined import parts_of
 from storm_pipeline.search.engines.first import FirstSearch
 from storm_pipeline.search.engines.fused import FusedSearch, fused
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.losses import gathering
 from storm_pipeline.search.opening import Opening, SearchOptions
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.types import Snippet
@@ -75,11 +72,10 @@ def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
     odd.mkdir()
     (odd / "own.txt").write_text("Silk came by road.", encoding="utf-8")
     opened = open_search(f"first:[fused:wikipedia:de+[corpus:{odd}]]>corpus:{odd}", Opening(cache=tmp_path))
-    assert isinstance(opened, SearchEngine)
-    assert opened.name == "first:fused:wikipedia+corpus>corpus"
+    assert opened.engine.name == "first:fused:wikipedia+corpus>corpus"
     options = SearchOptions(without_domains=("x.org",))
     alone = open_search(f"fused:[corpus:{odd}]+[corpus:{odd}]", Opening(options=options))
-    assert [s.text for s in alone.search("silk", 3)] == ["Silk came by road."]
+    assert [s.text for s in alone.engine.search("silk", 3).snippets] == ["Silk came by road."]
     with pytest.raises(SettingsError, match="`corpus` cannot choose by since"):
         open_search(f"fused:arxiv+[corpus:{odd}]", Opening(options=SearchOptions(since=date(2024, 1, 1))))
     with pytest.raises(SettingsError, match="no search engine is called 'altavista'"):
@@ -90,7 +86,7 @@ def test_a_page_of_several_engines_comes_first_with_the_passages_of_each() -> No
     twice = Snippet("http://www.b.org/", "B", "another passage")
     both = FusedSearch([engine("one", "https://a.org", "https://b.org"), FakeSearch(lambda _: [twice], name="two")])
     assert both.name == "fused:one+two"
-    assert [s.text for s in both.search("silk", 5)] == [
+    assert [s.text for s in both.search("silk", 5).snippets] == [
         "text of https://b.org", "another passage", "text of https://a.org"
     ]  # fmt: skip
     assert [s.text for s in fused([found("https://a.org", "https://b.org"), [twice]], 1)] == [
@@ -120,29 +116,21 @@ def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> Non
     empty, full, last = engine("empty"), engine("full", "https://a.org"), engine("last", "https://b.org")
     chain = FirstSearch([failing("broken"), empty, full, last])
     assert chain.name == "first:broken>empty>full>last"
-    with gathering() as told:
-        assert [s.url for s in chain.search("silk", 3)] == ["https://a.org"]
+    result = chain.search("silk", 3)
+    assert [s.url for s in result.snippets] == ["https://a.org"]
     assert (empty.queries, full.queries, last.queries) == (("silk",), ("silk",), ())
-    (detail,) = told
+    (detail,) = result.lost
     assert detail.startswith("the search engine `broken` failed: broken was told to fail for 'silk'")
-    with gathering() as told:
-        assert FirstSearch([failing("broken"), empty]).search("silk", 3) == ()
-    assert len(told) == 1
+    assert detail.endswith("went on without it")
+    nothing = FirstSearch([failing("broken"), empty]).search("silk", 3)
+    assert (nothing.snippets, len(nothing.lost)) == ((), 1)
 
 
 @pytest.mark.parametrize("kind", [FusedSearch, FirstSearch])
 def test_only_when_all_fail_the_search_does(kind: type[FusedSearch] | type[FirstSearch]) -> None:
-    with gathering() as told, pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
+    with pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
         kind([failing("one"), failing("two")]).search("silk", 3)
-    assert told == []
-    with gathering() as told:
-        assert [s.url for s in kind([failing("one"), engine("two", "u:a")]).search("silk", 3)] == ["u:a"]
-    assert len(told) == 1
+    result = kind([failing("one"), engine("two", "u:a")]).search("silk", 3)
+    assert ([s.url for s in result.snippets], len(result.lost)) == (["u:a"], 1)
     with pytest.raises(SettingsError, match="at least one engine"):
         kind([])
-
-
-def test_a_failure_that_nobody_listens_to_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING)
-    FusedSearch([failing("one"), engine("two", "u:a")]).search("silk", 3)
-    assert "`one` failed" in caplog.text and "went on without it" in caplog.text

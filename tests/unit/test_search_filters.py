@@ -12,6 +12,7 @@ from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_a
 from storm_pipeline.errors import CorpusError, SearchError, SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch, host_of
+from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.opening import Opening, SearchOptions
@@ -58,13 +59,12 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
     (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
     specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
-    opened = [open_search(spec, Opening(cache=tmp_path)) for spec in specs]
+    opened = [open_search(spec, Opening(cache=tmp_path)).engine for spec in specs]
     assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
-    assert all(isinstance(engine, SearchEngine) for engine in opened)
-    assert [s.title for s in opened[0].search("silk", 1)] == ["Silk"]
+    assert [s.title for s in opened[0].search("silk", 1).snippets] == ["Silk"]
     assert fetched == [("wikipedia-vital-article-leads-en", tmp_path, None)]
     for name in ("tavily", "brave", "serper", "google", "exa", "duckduckgo"):
-        assert open_search(name).name == name
+        assert open_search(name).engine.name == name
     keys = {engine.name: engine.key_set for engine in engines()}
     assert (keys["wiki-leads"], keys["corpus:PATH"], keys["searxng[:URL]"], keys["you"]) == (None, None, True, True)
     assert all(engine.key_set for engine in engines() if engine.variables)
@@ -95,10 +95,10 @@ def test_options_that_an_engine_cannot_apply_are_refused(options: SearchOptions,
 
 def test_domains_are_held_for_every_engine() -> None:
     hosts = ["a.org", "x.a.org", "aa.org", "b.a.org", "c.net"]
-    engine = FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts])
+    engine = checked(FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts]))
     inside = DomainSearch(engine, SearchOptions(domains=("A.org",), without_domains=("b.a.org",)))
-    assert [host_of(s.url) for s in inside.search("silk", 5)] == ["a.org", "x.a.org"]
-    assert len(DomainSearch(engine, SearchOptions(without_domains=("c.net",))).search("silk", 2)) == 2
+    assert [host_of(s.url) for s in inside.search("silk", 5).snippets] == ["a.org", "x.a.org"]
+    assert len(DomainSearch(engine, SearchOptions(without_domains=("c.net",))).search("silk", 2).snippets) == 2
 
 
 def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_passages_with_online_addresses(file: Path) -> None:
-    found = open_search(f"kiwix:{file}").search("Which horses came from Fergana?", 3)
+    found = open_search(f"kiwix:{file}").engine.search("Which horses came from Fergana?", 3).snippets
     assert [(s.url, s.title, s.engine) for s in found] == [
         ("https://en.wikipedia.org/wiki/Silk_Road", "Silk Road", "kiwix")
     ]

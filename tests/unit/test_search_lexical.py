@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.search.engines.wiki_leads import WikiLeads, page_address
+from storm_pipeline.search.addresses import page_address
+from storm_pipeline.search.engines.wiki_leads import WikiLeads
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.terms import STOP_WORDS, terms
 

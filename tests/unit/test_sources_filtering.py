@@ -1,15 +1,15 @@
 """The search engine that returns only pages that may be used."""
 
-import threading
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.sources.filtering import ReliableSearch
+from storm_pipeline.sources.filtering import ReliableSearch, each_page_once
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import POLICIES, Judge, Policy
 from storm_pipeline.types import Exclusion, Snippet
@@ -30,16 +30,16 @@ def snippets(*urls: str) -> list[Snippet]:
 
 
 def filtered(*urls: str, policy: Policy = "standard", kept_out: GroundTruth | None = None) -> ReliableSearch:
-    return ReliableSearch(FakeSearch(lambda _: snippets(*urls)), Judge(policy), kept_out)
+    return ReliableSearch(checked(FakeSearch(lambda _: snippets(*urls))), Judge(policy), kept_out)
 
 
-def test_excluded_pages_are_left_out_and_remembered_once() -> None:
+def test_excluded_pages_are_left_out_and_named_once() -> None:
     engine = filtered(BAD[0], GOOD[0], BAD[0], GOOD[1], BAD[1], NEUTRAL[0])
-    assert isinstance(engine, SearchEngine)
     assert engine.name == "fake"
-    assert [s.url for s in engine.search("silk", 3)] == [GOOD[0], GOOD[1], NEUTRAL[0]]
-    assert [s.url for s in engine.search("jade", 3)] == [GOOD[0], GOOD[1], NEUTRAL[0]]
-    first, second = engine.excluded
+    silk, jade = engine.search("silk", 3), engine.search("jade", 3)
+    assert [s.url for s in silk.snippets] == [GOOD[0], GOOD[1], NEUTRAL[0]] == [s.url for s in jade.snippets]
+    assert [(one.url, one.query) for one in silk.excluded] == [(BAD[0], "silk"), (BAD[1], "silk")]
+    first, second = each_page_once([*silk.excluded, *jade.excluded])
     assert (first.url, first.query) == (BAD[1], "jade")
     assert second == Exclusion(BAD[0], f"about {BAD[0]}", second.reason, "jade")
     assert second.reason.startswith("generally unreliable: Reddit: generally unreliable")
@@ -47,42 +47,42 @@ def test_excluded_pages_are_left_out_and_remembered_once() -> None:
 
 @given(st.permutations(["silk", "jade", "amber"]))
 def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]) -> None:
-    told: list[Exclusion] = []
     found = {
         query: [Snippet(url, f"{query} {n}", "text") for n, url in enumerate([*BAD[n:], *GOOD])]
         for n, query in enumerate(sorted(queries))
     }
-    engine = ReliableSearch(FakeSearch(found), Judge("standard"), on_exclusion=told.append)
-    for query in queries:
-        engine.search(query, 2)
-    assert [(e.url, e.title, e.query) for e in engine.excluded] == [
+    engine = ReliableSearch(checked(FakeSearch(found)), Judge("standard"))
+    excluded = each_page_once(one for query in queries for one in engine.search(query, 2).excluded)
+    assert [(e.url, e.title, e.query) for e in excluded] == [
         (BAD[1], "amber 1", "amber"),
         (BAD[0], "amber 0", "amber"),
         (BAD[3], "amber 3", "amber"),
         (BAD[2], "amber 2", "amber"),
     ]
-    assert sorted(e.url for e in told) == sorted(BAD)
 
 
 def test_pages_kept_out_are_recorded_in_the_same_way() -> None:
     engine = filtered(SILK, *GOOD, policy="any", kept_out=GroundTruth([SILK]))
-    assert [s.url for s in engine.search("silk", 2)] == GOOD[:2]
-    assert engine.excluded == (Exclusion(SILK, f"about {SILK}", "this page is kept out", "silk"),)
+    result = engine.search("silk", 2)
+    assert [s.url for s in result.snippets] == GOOD[:2]
+    assert result.excluded == (Exclusion(SILK, f"about {SILK}", "this page is kept out", "silk"),)
 
 
 def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:
     engine = filtered(SILK, BAD[0], kept_out=GroundTruth([SILK]))
-    assert engine.search("silk", 2) == ()
-    assert engine.excluded[0].reason == "this page is kept out"
-    assert len(engine.excluded) == 2
+    result = engine.search("silk", 2)
+    assert result.snippets == ()
+    assert result.excluded[0].reason == "this page is kept out"
+    assert len(result.excluded) == 2
 
 
 def test_passages_of_one_page_are_read_together() -> None:
     prose = [f"the caravan number {n} left the oasis before dawn with bales" for n in range(3)]
     page = [Snippet("https://copy.example/1", "t", text) for text in prose]
-    engine = ReliableSearch(FakeSearch(lambda _: page), Judge("any"), GroundTruth(texts=["\n".join(prose)]))
-    assert engine.search("caravans", 3) == ()
-    assert "100% of its runs" in engine.excluded[0].reason
+    engine = ReliableSearch(checked(FakeSearch(lambda _: page)), Judge("any"), GroundTruth(texts=["\n".join(prose)]))
+    result = engine.search("caravans", 3)
+    assert result.snippets == ()
+    assert "100% of its runs" in result.excluded[0].reason
 
 
 @given(st.permutations(["page", "copy", "both", "other"]))
@@ -91,24 +91,23 @@ def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
     page, copy = Snippet(SILK, "t", words), Snippet("https://copy.example/1", "t", words)
     other = Snippet(copy.url, "t", "something else entirely, which nobody has excluded")
     found = {"page": [page], "copy": [copy], "both": [copy, page], "other": [other]}
-    engine = ReliableSearch(FakeSearch(found), Judge("any"), GroundTruth([SILK]))
-    assert {query: list(engine.search(query, 2)) for query in queries} == {
+    engine = ReliableSearch(checked(FakeSearch(found)), Judge("any"), GroundTruth([SILK]))
+    results = {query: engine.search(query, 2) for query in queries}
+    assert {query: list(result.snippets) for query, result in results.items()} == {
         "page": [],
         "copy": [copy],
         "both": [],
         "other": [other],
     }
-    assert [(one.url, one.query) for one in engine.excluded] == [(copy.url, "both"), (SILK, "both")]
-    assert {(one.url, one.query) for one in engine.sightings} == {
-        *((copy.url, query) for query in ("both", "copy", "other")),
-        *((SILK, query) for query in ("both", "page")),
-    }
+    excluded = each_page_once(one for result in results.values() for one in result.excluded)
+    assert [(one.url, one.query) for one in excluded] == [(copy.url, "both"), (SILK, "both")]
+    assert [(one.url, one.query) for query in sorted(queries) for one in results[query].seen] == [
+        (copy.url, "both"), (SILK, "both"), (copy.url, "copy"), (copy.url, "other"), (SILK, "page")
+    ]  # fmt: skip
 
 
 def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
-    engine = filtered(*GOOD)
-    engine.search("silk", 2)
-    assert engine.sightings == frozenset()
+    assert filtered(*GOOD).search("silk", 2).seen == ()
 
 
 @pytest.mark.parametrize(
@@ -129,24 +128,23 @@ def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
             return []
 
     numbers: list[int] = []
-    ReliableSearch(Counting({}), judge, kept_out).search("q", 5)
+    ReliableSearch(checked(Counting({})), judge, kept_out).search("q", 5)
     assert numbers == [asked]
 
 
 def test_errors_of_the_engine_are_passed_on() -> None:
-    engine = ReliableSearch(FakeSearch({}, failing={"bad"}), Judge())
+    engine = ReliableSearch(checked(FakeSearch({}, failing={"bad"})), Judge())
     with pytest.raises(SearchError):
         engine.search("bad", 1)
 
 
-def test_records_hold_under_threads() -> None:
-    engine = filtered(*BAD, *GOOD)
-    threads = [threading.Thread(target=lambda: [engine.search("q", 2) for _ in range(20)]) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(e.url for e in engine.excluded) == sorted(BAD[:4])
+def test_what_the_engine_lost_is_passed_on() -> None:
+    class Careless(FakeSearch):
+        def search(self, query: str, k: int) -> list[Any]:
+            return [None, *snippets(GOOD[0], BAD[0])]
+
+    result = ReliableSearch(checked(Careless({})), Judge("standard")).search("silk", 2)
+    assert ([s.url for s in result.snippets], len(result.excluded), len(result.lost)) == ([GOOD[0]], 1, 1)
 
 
 @settings(max_examples=80)
@@ -161,15 +159,16 @@ def test_never_an_excluded_page_and_never_more_than_k(
 ) -> None:
     found = snippets(*urls)
     judge = Judge(policy)
-    engine = ReliableSearch(FakeSearch({"q": found}), judge, GroundTruth([SILK]) if without_silk else None)
-    kept = list(engine.search("q", k))
+    engine = ReliableSearch(checked(FakeSearch({"q": found})), judge, GroundTruth([SILK]) if without_silk else None)
+    result = engine.search("q", k)
+    kept, excluded = list(result.snippets), {e.url for e in result.excluded}
     assert kept == [s for s in found if s in kept]
     assert len({s.url for s in kept}) <= max(k, 0)
-    assert not {s.url for s in kept} & {e.url for e in engine.excluded}
+    assert not {s.url for s in kept} & excluded
     assert all(judge.judge(s.url).allowed for s in kept)
     assert not (without_silk and SILK in {s.url for s in kept})
-    assert len({e.url for e in engine.excluded}) == len(engine.excluded)
+    assert len(excluded) == len(result.excluded)
     usable = {u for u in urls if judge.judge(u).allowed and not (without_silk and u == SILK)}
     if k > 0 and len(set(urls)) <= k:
         assert {s.url for s in kept} == usable
-        assert {e.url for e in engine.excluded} == set(urls) - usable
+        assert excluded == set(urls) - usable

@@ -1,5 +1,6 @@
 """The documents of a new closed corpus: pages that editors cited, and pages that a search for the title finds."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,12 +11,14 @@ from storm_pipeline.evaluation.datasets.wikimedia import building
 from storm_pipeline.evaluation.types import Document
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.edge import checked
 
 Fetch = Callable[[str], Page]
 """Address → page; raises PageError. A :class:`storm_pipeline.pages.web.WebPages` heeds robots.txt and is polite."""
 
 _AT_ONCE = 8
+_log = logging.getLogger(__name__)
 
 
 class Gathering:
@@ -27,9 +30,9 @@ class Gathering:
         fetch: gets pages.
     """
 
-    def __init__(self, answers: Answers, search: SearchEngine, fetch: Fetch) -> None:
+    def __init__(self, answers: Answers, search: SearchEngine | Search, fetch: Fetch) -> None:
         self._answers = answers
-        self._search = search
+        self._search = checked(search)
         self._fetch = fetch
 
     def fetched(self, documents: Sequence[Document]) -> tuple[Document, ...]:
@@ -49,10 +52,16 @@ class Gathering:
         with building():
             hits = self._answers.get(
                 ["search", self._search.name, title, k],
-                lambda: [[snippet.url, snippet.title] for snippet in self._search.search(title, k)],
+                lambda: self._searched(title, k),
             )
         pages = {canonical_url(url): Document(url, said, origin="search") for url, said in reversed(hits)}
         return self.fetched(list(reversed(pages.values()))[:k])
+
+    def _searched(self, title: str, k: int) -> list[list[str]]:
+        result = self._search.search(title, k)
+        for detail in result.lost:
+            _log.warning("%s", detail)
+        return [[snippet.url, snippet.title] for snippet in result.snippets]
 
     def _text(self, url: str) -> tuple[str, str]:
         """Title and text of a page; empty where it could not be had."""

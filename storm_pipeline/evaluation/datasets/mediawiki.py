@@ -10,7 +10,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answers import Answers
 from storm_pipeline.evaluation.datasets.histories import EditHistory
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
-from storm_pipeline.search.engines.wiki_leads import page_address
+from storm_pipeline.search.addresses import page_address
 from storm_pipeline.search.transport.http import Params
 from storm_pipeline.search.transport.retrying import TransientError, with_retries
 

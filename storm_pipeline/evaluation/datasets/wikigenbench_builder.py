@@ -27,7 +27,7 @@ from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest,
 from storm_pipeline.evaluation.datasets.wikigenbench_plan import WikiGenBenchPlan, links
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia
 from storm_pipeline.evaluation.types import Topic
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.transport.http import user_agent
 
 PROVENANCE = "manifest.json"
@@ -37,7 +37,7 @@ _KINDS = ("wiki", "google")
 def build_wikigenbench(
     plan: WikiGenBenchPlan,
     folder: Path,
-    search: SearchEngine,
+    search: SearchEngine | Search,
     *,
     fetch: Fetch | None = None,
     services: Wikimedia | None = None,

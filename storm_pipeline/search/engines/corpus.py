@@ -7,10 +7,9 @@ from storm_pipeline.documents.chunks import chunks, closed_blocks
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
-from storm_pipeline.errors import CorpusError, SettingsError
+from storm_pipeline.errors import CorpusError
 from storm_pipeline.search.lexical import LexicalIndex
-from storm_pipeline.search.losses import tell
-from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
 
@@ -25,13 +24,8 @@ INFO = EngineInfo(
 
 
 def open_engine(argument: str, _opening: Opening) -> "CorpusSearch":
-    """The engine of ``corpus:PATH``; what of it cannot be read is told to :mod:`storm_pipeline.search.losses`."""
-    if not argument:
-        raise SettingsError("the search engine `corpus` needs a path: write corpus:PATH")
-    engine = CorpusSearch(Path(argument))
-    for problem in engine.problems:
-        tell(problem)
-    return engine
+    """The engine of ``corpus:PATH``."""
+    return CorpusSearch(Path(needed_argument("corpus", argument, "a path", "corpus:PATH")))
 
 
 class CorpusSearch:

@@ -1,12 +1,11 @@
 """A chain of engines: the next is asked where one fails or finds nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.combined import Attempt, attempt, open_parts, tell_failures
-from storm_pipeline.search.opening import EngineInfo, Opening
-from storm_pipeline.types import Snippet
+from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.combined import Attempt, attempt, checked_parts, open_over, together
+from storm_pipeline.search.opening import EngineInfo, Opened, Opening
+from storm_pipeline.search.result import SearchResult
 
 INFO = EngineInfo(
     "first:A>B",
@@ -17,12 +16,12 @@ INFO = EngineInfo(
 )
 
 
-def open_engine(argument: str, opening: Opening) -> "FirstSearch":
+def open_engine(argument: str, opening: Opening) -> Opened:
     """The engine of ``first:A>B``; A and B are specifications of engines, as many as are wanted."""
-    return FirstSearch(open_parts("first", argument, ">", opening))
+    return open_over(FirstSearch, "first", argument, ">", opening)
 
 
-class FirstSearch:
+class FirstSearch(Search):
     """Asks engines one after the other until one finds something.
 
     Args:
@@ -32,17 +31,15 @@ class FirstSearch:
         SettingsError: there is no engine.
     """
 
-    def __init__(self, engines: Iterable[SearchEngine]) -> None:
-        self._engines = tuple(engines)
-        if not self._engines:
-            raise SettingsError("the search engine `first` needs at least one engine: write first:A>B")
+    def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
+        self._engines = checked_parts("first", "first:A>B", engines)
 
     @property
     def name(self) -> str:
         """Names of the engines, as in the specification."""
         return "first:" + ">".join(engine.name for engine in self._engines)
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
+    def search(self, query: str, k: int) -> SearchResult:
         """Up to ``k`` pages of the first engine that finds any; nothing where those that did not fail find nothing.
 
         Raises:
@@ -51,7 +48,6 @@ class FirstSearch:
         attempts: list[Attempt] = []
         for engine in self._engines:
             attempts.append(attempt(engine, query, k))
-            if attempts[-1].snippets:
+            if attempts[-1].result.snippets:
                 break
-        tell_failures(attempts)
-        return attempts[-1].snippets
+        return together(attempts, attempts[-1].result.snippets)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.combined import attempt, open_parts, tell_failures
+from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.combined import attempt, checked_parts, open_over, together
 from storm_pipeline.search.fusion import rank_scores
-from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.opening import EngineInfo, Opened, Opening
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -20,16 +20,16 @@ INFO = EngineInfo(
 )
 
 
-def open_engine(argument: str, opening: Opening) -> "FusedSearch":
+def open_engine(argument: str, opening: Opening) -> Opened:
     """The engine of ``fused:A+B``; A and B are specifications of engines, as many as are wanted."""
-    return FusedSearch(open_parts("fused", argument, "+", opening))
+    return open_over(FusedSearch, "fused", argument, "+", opening)
 
 
-class FusedSearch:
+class FusedSearch(Search):
     """Asks several engines at once and fuses their pages by reciprocal rank (see :mod:`storm_pipeline.search.fusion`).
 
     A page that several engines find is one source with the passages of each. It takes as long as the slowest engine;
-    one that fails is gone without as long as another answers, which is told to :mod:`storm_pipeline.search.losses`.
+    one that fails is gone without as long as another answers, which the result says among what is lost.
 
     Args:
         engines: at least one; of pages with equal rank those of the earlier engine come first.
@@ -38,25 +38,22 @@ class FusedSearch:
         SettingsError: there is no engine.
     """
 
-    def __init__(self, engines: Iterable[SearchEngine]) -> None:
-        self._engines = tuple(engines)
-        if not self._engines:
-            raise SettingsError("the search engine `fused` needs at least one engine: write fused:A+B")
+    def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
+        self._engines = checked_parts("fused", "fused:A+B", engines)
 
     @property
     def name(self) -> str:
         """Names of the engines, as in the specification."""
         return "fused:" + "+".join(engine.name for engine in self._engines)
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
+    def search(self, query: str, k: int) -> SearchResult:
         """Up to ``k`` pages, best first.
 
         Raises:
             SearchError: every engine failed; names each.
         """
         attempts = parallel_map(lambda engine: attempt(engine, query, k), self._engines, workers=len(self._engines))
-        tell_failures(attempts)
-        return fused([one.snippets for one in attempts], k)
+        return together(attempts, fused([one.result.snippets for one in attempts], k))
 
 
 def fused(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks, closed_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.contents import TableOfContents, without_back_matter
 from storm_pipeline.search.lexical import LexicalIndex
-from storm_pipeline.search.opening import EngineInfo, Opening
+from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.search.zim import ZimFile
 from storm_pipeline.types import Snippet
@@ -28,9 +27,7 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, _opening: Opening) -> "KiwixSearch":
     """The engine of ``kiwix:FILE.zim``."""
-    if not argument:
-        raise SettingsError("the search engine `kiwix` needs a file: write kiwix:FILE.zim")
-    return KiwixSearch(ZimFile(Path(argument)))
+    return KiwixSearch(ZimFile(Path(needed_argument("kiwix", argument, "a file", "kiwix:FILE.zim"))))
 
 
 class KiwixSearch:

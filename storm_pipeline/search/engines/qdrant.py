@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from storm_pipeline.assets import EMBEDDER
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.opening import EngineInfo, Opening, variable
+from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument, variable
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.search.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
 from storm_pipeline.types import Snippet
@@ -25,7 +25,7 @@ INFO = EngineInfo(
     of_the_web=False,
     remote=False,
 )
-_FORM = "write qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
+_FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ def open_engine(argument: str, opening: Opening) -> "QdrantSearch":
 
     place, _, rest = argument.partition("#")
     name, _, query = rest.partition("?")
-    if not place or not name:
-        raise SettingsError(f"the search engine `qdrant` needs a place and a collection: {_FORM}")
+    needed_argument("qdrant", place and name, "a place and a collection", _FORM)
     options = dict(parse_qsl(query))
     payload_names = {field.name for field in fields(Payload)}
     if unknown := sorted(options.keys() - payload_names - {"vector", "embedder"}):
@@ -66,7 +65,7 @@ def _collection(place: str, name: str, opening: Opening) -> VectorCollection:
     if "://" not in place:
         return FolderCollection(Path(place), name)
     if not web_address(place):
-        raise SettingsError(f"{place!r} is not the address of a server: {_FORM}")
+        raise SettingsError(f"{place!r} is not the address of a server: write {_FORM}")
     return ServerCollection(place, name, variable(KEY_VARIABLE), rate=opening.rate or 50.0)
 
 

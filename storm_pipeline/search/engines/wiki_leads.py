@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.search.addresses import page_address
 from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening, no_argument
 from storm_pipeline.types import Snippet
@@ -70,11 +70,6 @@ class WikiLeads:
             return ()
         leads = _leads(self._path)
         return tuple(leads.snippets[match.position] for match in islice(leads.index.search(query), k))
-
-
-def page_address(title: str, site: str = "en.wikipedia.org") -> str:
-    """Address of an article of a Wikipedia or a sister project, by default the English Wikipedia."""
-    return f"https://{site}/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
 
 
 def _leads(path: Path) -> _Leads:

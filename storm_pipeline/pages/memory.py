@@ -1,0 +1,59 @@
+"""Pages remembered on disk by their address: what was read once need not be fetched again."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import PageError
+from storm_pipeline.identity import canonical_url
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.search.cache import CacheMode
+from storm_pipeline.sqlite_cache import SqliteCache
+
+Fetch = Callable[[str], Page]
+"""An address to its page; raises PageError."""
+
+
+class PageMemory:
+    """Fetches pages and remembers them; the spellings of one address are one page.
+
+    What could not be had is not remembered.
+
+    Args:
+        fetch: address → page.
+        folder: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
+        mode: see :data:`storm_pipeline.search.cache.CacheMode`.
+        max_age_days: age after which a page is fetched again; a replay takes any age. None for no limit.
+    """
+
+    def __init__(self, fetch: Fetch, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
+        self._fetch = fetch
+        self._cache = SqliteCache(Path(folder) / "pages" / "pages.sqlite")
+        self._mode = mode
+        self._max_age_days = None if mode == "replay" else max_age_days
+
+    def __call__(self, url: str) -> Page:
+        """The page at an address, from memory where the mode allows.
+
+        Raises:
+            PageError: as the fetch; in a replay, because this page was not recorded.
+        """
+        if self._mode == "off":
+            return self._fetch(url)
+        key = canonical_url(url)
+        if self._mode != "refresh" and (known := _page(self._cache.get(key, self._max_age_days))):
+            return known
+        if self._mode == "replay":
+            raise PageError(f"{url} was not recorded")
+        page = self._fetch(url)
+        self._cache.put(key, asdict(page))
+        return page
+
+
+def _page(record: Any) -> Page | None:
+    """The page of a record; None where it is none."""
+    try:
+        return Page(**{**record, "pages": tuple((number, text) for number, text in record["pages"])})
+    except (TypeError, ValueError, KeyError):
+        return None

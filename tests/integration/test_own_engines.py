@@ -1,0 +1,172 @@
+"""Engines of the user's own, however they behave: a run ends with an article, and says what it went without."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel
+from test_pipeline import folder, storm, world
+
+from storm_pipeline import Snippet, Storm
+from storm_pipeline.errors import NothingFoundError, SettingsError
+from storm_pipeline.events import Degraded, Reused, read_events
+from storm_pipeline.journal import fingerprint
+
+
+class Mine:
+    """Answers with whatever a function makes of what the world of the tests holds for a query."""
+
+    name = "mine"
+
+    def __init__(self, answer: Callable[[str, list[Snippet]], Any]) -> None:
+        self.answer = answer
+        self.queries: list[str] = []
+
+    def search(self, query: str, k: int) -> Any:
+        self.queries.append(query)
+        return self.answer(query, list(world(query))[:k])
+
+
+def as_dict(snippet: Snippet) -> dict[str, str]:
+    return {"url": snippet.url, "title": snippet.title, "text": snippet.text}
+
+
+def test_dicts_do(tmp_path: Path) -> None:
+    with FakeModel() as server:
+        plain = storm(server, tmp_path / "1", search=Mine(lambda _, found: found)).write("Silk Road")
+    with FakeModel() as server:
+        article = storm(server, tmp_path / "2", search=Mine(lambda _, found: map(as_dict, found))).write("Silk Road")
+    assert article.to_markdown() == plain.to_markdown()
+    assert {snippet.engine for source in article.sources for snippet in source.snippets} == {"mine"}
+    assert article.report.problems == ()
+
+
+def unlike_the_others(query: str, found: list[Snippet]) -> Any:
+    return [None, {"url": "u:x"}, *found, 5]
+
+
+def sometimes_none(query: str, found: list[Snippet]) -> Any:
+    return found if query == "Silk Road" or "aspect 2" in query else None
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            unlike_the_others,
+            "the search engine `mine` gave 3 results that cannot be used, such as number 1",
+        ),
+        (
+            sometimes_none,
+            "the search engine `mine` gave None instead of results: expected is a list",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_told_and_the_rest_is_written_from(
+    tmp_path: Path, answer: Callable[[str, list[Snippet]], Any], said: str
+) -> None:
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
+    assert article.references
+    assert any(one.kind == "degradation" and one.detail.startswith(said) for one in article.report.problems)
+
+
+def test_halves_of_characters_end_no_run(tmp_path: Path) -> None:
+    def answer(query: str, found: list[Snippet]) -> Any:
+        return [dataclasses.replace(one, text=f"{one.text} \ud800", title="\udfff", author="\ud801") for one in found]
+
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
+    assert article.references
+    assert not [problem for problem in article.report.problems if problem.kind == "failure"]
+
+
+@pytest.mark.parametrize("error", [ConnectionError("no route to host"), KeyError("results"), RecursionError()])
+def test_an_error_of_any_kind_costs_one_search(tmp_path: Path, error: Exception) -> None:
+    def answer(query: str, found: list[Snippet]) -> Any:
+        if "aspect 1 " in query:
+            raise error
+        return found
+
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
+    (problem,) = article.report.problems
+    assert problem.kind == "failure"
+    assert f"the engine `mine` raised {type(error).__name__}" in problem.detail
+    assert article.sections
+
+
+def broken(query: str, found: list[Snippet]) -> Any:
+    raise ConnectionError("no route to host")
+
+
+@pytest.mark.parametrize("answer", [broken, lambda *_: None, lambda *_: [object()], lambda *_: "text"])
+def test_an_engine_that_never_answers_leaves_nothing_to_write_from(tmp_path: Path, answer: Any) -> None:
+    with FakeModel() as server, pytest.raises(NothingFoundError):
+        storm(server, tmp_path, search=Mine(answer), max_failures=1000).write("Silk Road")
+
+
+def test_an_interrupt_ends_the_run(tmp_path: Path) -> None:
+    def answer(query: str, found: list[Snippet]) -> Any:
+        raise KeyboardInterrupt
+
+    with FakeModel() as server, pytest.raises(KeyboardInterrupt):
+        storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
+
+
+def test_what_was_lost_is_told_by_a_resumed_run_too(tmp_path: Path) -> None:
+    mine = Mine(unlike_the_others)
+    with FakeModel() as server:
+        writer = storm(server, tmp_path, search=mine)
+        article = writer.write("Silk Road")
+        asked, run = len(mine.queries), folder(tmp_path)
+        (run / "article.json").unlink()
+        again = writer.resume(run)
+    assert len(mine.queries) == asked
+    assert dataclasses.replace(again, usage=article.usage) == article
+    events = [event for _, event in read_events(run / "events.jsonl")]
+    lost = [event.detail for event in events if isinstance(event, Degraded) and "cannot be used" in event.detail]
+    assert len(lost) == 2 * asked == 2 * sum(isinstance(one, Reused) and one.kind == "search" for one in events)
+
+
+def test_searches_of_an_earlier_form_are_searched_again(tmp_path: Path) -> None:
+    mine = Mine(lambda _, found: found)
+    with FakeModel() as server:
+        writer = storm(server, tmp_path, search=mine)
+        article = writer.write("Silk Road")
+        asked, run = len(mine.queries), folder(tmp_path)
+        journal = run / "journal.jsonl"
+        records = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+        assert sum(record["kind"] == "search" for record in records) == asked
+        journal.write_text("".join(_of_before(record) for record in records), encoding="utf-8")
+        (run / "article.json").unlink()
+        for _ in range(2):
+            again = writer.resume(run)
+            assert len(mine.queries) == 2 * asked
+            assert dataclasses.replace(again, usage=article.usage) == article
+            (run / "article.json").unlink()
+
+
+def _of_before(record: dict[str, Any]) -> str:
+    if record["kind"] == "search":
+        record["value"] = {"query": "silk", "snippets": record["value"]["snippets"], "unread": {}}
+        record["sum"] = fingerprint(record["kind"], record["key"], record["value"])
+    return json.dumps(record) + "\n"
+
+
+class Nameless:
+    def search(self, query: str, k: int) -> list[Snippet]:
+        return []
+
+
+class Searchless:
+    name = "searchless"
+
+
+@pytest.mark.parametrize("engine", [Nameless(), Searchless(), Mine, 5, b"you"])
+def test_what_is_no_engine_is_refused_when_it_is_given(engine: Any) -> None:
+    with pytest.raises(SettingsError, match=r"give `search` the name of an engine, or an object with a `name`"):
+        Storm(search=engine)

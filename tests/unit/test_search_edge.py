@@ -1,0 +1,231 @@
+"""The edge at which engines of anybody's become searches of the package's own."""
+
+from collections.abc import Callable
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import SearchError, SettingsError, StoppedError
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.engines.fused import FusedSearch
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.result import SearchResult
+from storm_pipeline.types import Snippet
+
+SILK = Snippet("https://a.org", "Silk", "Silk was traded.")
+PLAIN = {"url": "https://b.org", "title": "Jade", "text": "Jade came from Khotan."}
+
+
+def engine(answer: Any, name: Any = "mine") -> Any:
+    """An engine that gives the answer, or what a function of the query gives."""
+    return SimpleNamespace(name=name, search=lambda query, k: answer(query) if callable(answer) else answer)
+
+
+def found(answer: Any) -> SearchResult:
+    return checked(engine(answer)).search("silk", 3)
+
+
+def test_snippets_and_dicts_are_taken() -> None:
+    more = {"published": "2020-01-01", "page": 4, "author": "Jane", "site": "B", "language": "en", "score": 0.7}
+    assert found([SILK, PLAIN, PLAIN | more, {"url": "u:c", "text": "t", "title": None}]) == SearchResult(
+        (
+            SILK,
+            Snippet(**PLAIN, engine="mine"),
+            Snippet(**PLAIN, published="2020-01-01", page=4, engine="mine", author="Jane", site="B", language="en"),
+            Snippet("u:c", "", "t", engine="mine"),
+        )
+    )
+    assert found(iter([SILK])) == found(one for one in [SILK]) == found({SILK: 1}.keys()) == SearchResult((SILK,))
+    assert found([]) == found(()) == SearchResult()
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (None, "no fields, being None"),
+        ("https://a.org", "no fields, being an object of type str"),
+        (object(), "no fields, being an object of type object"),
+        ({"title": "T", "text": "t"}, "no `url`"),
+        ({"url": "u:a", "title": "T"}, "no `text`"),
+        ({"url": "u:a", "text": " \n"}, "no `text`"),
+        ({"url": "u:a", "text": None}, "no `text`"),
+        ({"url": 5, "text": "t"}, "`url` of type int"),
+        ({"url": "u:a", "text": ["t"]}, "`text` of type list"),
+        ({**PLAIN, "published": date(2020, 1, 1)}, "`published` of type date"),
+        ({**PLAIN, "page": "4"}, "`page` of type str"),
+        (Snippet("", "T", "t"), "no `url`"),
+        (Snippet("u:a", "T", ""), "no `text`"),
+        (Snippet("u:a", None, "t"), "`title` of type NoneType"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_item_that_is_no_result_is_lost_and_the_others_stay(item: Any, said: str) -> None:
+    result = found([SILK, item])
+    assert result.snippets == (SILK,)
+    (lost,) = result.lost
+    assert lost == (
+        f"the search engine `mine` gave 1 result that cannot be used, such as number 2, which has {said}: "
+        "expected is a list of Snippet objects, or of dicts with url, title and text"
+    )
+
+
+def test_halves_of_characters_are_replaced() -> None:
+    odd = Snippet("u:a\ud800", "T\udfff", "a \ud801 b", author="\ud802")
+    mended = Snippet("u:a\ufffd", "T\ufffd", "a \ufffd b", author="\ufffd")
+    assert found([odd, {"url": odd.url, "title": odd.title, "text": odd.text}]).snippets == (
+        mended,
+        Snippet(mended.url, mended.title, mended.text, engine="mine"),
+    )
+
+
+def test_many_lost_items_are_one_sentence() -> None:
+    (lost,) = found([None, SILK, 5, 6]).lost
+    assert "gave 3 results that cannot be used, such as number 1, which has" in lost
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "None"),
+        (7, "an object of type int"),
+        ("text", "an object of type str"),
+        ({"results": []}, "an object of type dict"),
+        (SILK, "an object of type Snippet"),
+    ],
+)
+def test_an_answer_that_is_no_list_is_lost(answer: Any, said: str) -> None:
+    result = found(answer)
+    assert result.snippets == ()
+    (lost,) = result.lost
+    assert f"the search engine `mine` gave {said} instead of results: expected is a list" in lost
+
+
+ITEM = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just(SILK) | st.builds(object),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["url", "title", "text", "page", "published", "x"]) | st.integers(), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(ITEM, max_size=6))
+def test_every_item_is_a_whole_snippet_or_lost(items: list[Any]) -> None:
+    result = found(items)
+    assert bool(result.lost) == (len(result.snippets) < len(items))
+    for snippet in result.snippets:
+        assert snippet.url.strip() and snippet.text.strip()
+        assert isinstance(snippet.title, str)
+
+
+@given(ITEM)
+def test_any_answer_is_a_result(answer: Any) -> None:
+    assert isinstance(found(answer), SearchResult)
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no message")
+
+
+def raising(error: BaseException) -> Callable[[str], Any]:
+    def search(_: str) -> Any:
+        raise error
+
+    return search
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionError("refused\n by  host"), "the engine `mine` raised ConnectionError: refused by host"),
+        (KeyError("results"), "the engine `mine` raised KeyError: 'results'"),
+        (OSError("half \ud800 of it"), "the engine `mine` raised OSError: half of it"),
+        (RecursionError(), "the engine `mine` raised RecursionError"),
+        (MuteError(), "the engine `mine` raised MuteError"),
+    ],
+)
+def test_any_error_of_an_engine_is_a_search_error(error: Exception, said: str) -> None:
+    with pytest.raises(SearchError) as caught:
+        found(raising(error))
+    assert str(caught.value) == said
+    assert caught.value.__cause__ is error
+
+
+def test_an_error_while_results_are_read_is_one_too() -> None:
+    def lazily(_: str) -> Any:
+        yield SILK
+        raise OSError("gone")
+
+    with pytest.raises(SearchError, match="raised OSError: gone"):
+        found(lazily)
+
+
+@pytest.mark.parametrize(
+    "error", [SearchError("asked too often"), StoppedError("stop"), KeyboardInterrupt(), SystemExit()]
+)
+def test_errors_of_the_package_and_interrupts_pass(error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught:
+        found(raising(error))
+    assert caught.value is error
+
+
+class Nameless:
+    def search(self, query: str, k: int) -> list[Snippet]:
+        return []
+
+
+class Whole(Nameless):
+    name = "whole"
+
+
+class Failing(Nameless):
+    @property
+    def name(self) -> str:
+        raise RuntimeError("not connected")
+
+
+class Asynchronous:
+    name = "later"
+
+    async def search(self, query: str, k: int) -> list[Snippet]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (Nameless(), "not an object of type Nameless, whose `name` is None: it must be one line of text"),
+        (engine([], name=5), "whose `name` is 5: it must be one line of text"),
+        (engine([], name="  "), "it must be one line of text that is not empty"),
+        (engine([], name="two\nlines"), "it must be one line of text that is not empty"),
+        (Failing(), "whose `name` raised RuntimeError: not connected"),
+        (SimpleNamespace(name="x"), "which has no method `search`"),
+        (SimpleNamespace(name="x", search=[]), "which has no method `search`"),
+        (5, "not an object of type int, which has no method `search`"),
+        (Whole, "not the class Whole: make an object of it"),
+        (Asynchronous(), "whose `search` is asynchronous"),
+    ],
+)
+def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
+    with pytest.raises(SettingsError, match=r"`search\(query, k\)`") as caught:
+        checked(given)
+    assert said in str(caught.value)
+    with pytest.raises(SettingsError):
+        FusedSearch([FakeSearch({}), given])
+
+
+def test_what_is_checked_stays_as_it_is() -> None:
+    once = checked(FakeSearch({"silk": [SILK]}))
+    assert checked(once) is once
+    both = FusedSearch([once, engine(raising(ValueError("broken")))])
+    assert checked(both) is both
+    result = both.search("silk", 3)
+    assert result.snippets == (SILK,)
+    assert result.lost == (
+        "the search engine `mine` failed: the engine `mine` raised ValueError: broken; the search went on without it",
+    )
