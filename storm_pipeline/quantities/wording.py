@@ -69,7 +69,7 @@ class WordReader:
                 current, last = None, magnitude
             elif word in self._words.hundred and self._may_hundred(word, current):
                 current = (Fraction(1) if current is None else current) * 100
-            elif (value := self._words.numerals.get(word)) is not None and not only_multiplied:
+            elif (value := self._words.value(word)) is not None and not only_multiplied:
                 if (grown := self._grown(current, value)) is None:
                     break
                 current = grown
