@@ -260,6 +260,16 @@ def test_a_decimal_reads_back_by_its_language(value: int, hundredths: int) -> No
     assert _values(f"{value:,}.{hundredths:02d}".translate(str.maketrans(",.", ".,")), "de") == {exact}
 
 
+def test_a_long_number_in_words_is_read_to_its_end() -> None:
+    spelt = "two hundred and forty-nine million nine hundred and ninety-nine thousand nine hundred and twenty-one"
+    assert _values(spelt) == {249_999_921}
+
+
+@pytest.mark.parametrize("text", ["x¹", "¹", "m²", "①", "Ⅻ", "१²"])
+def test_raised_and_circled_digits_are_no_hindrance(text: str) -> None:
+    assert missing(text, [text]) == ()
+
+
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
 _ONES += ["seventeen", "eighteen", "nineteen"]
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
