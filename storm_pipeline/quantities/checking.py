@@ -83,19 +83,21 @@ class _Stated:
 @functools.lru_cache(maxsize=4096)
 def _stated(text: str, language: str, published: str) -> _Stated:
     found = mentions(text, language)
+    resolved: list[Mention] = []
     if appeared := _date_of(published):
         yearless = [m for m in found if all(q.kind == "date" and not q.low for q in m.readings)]
-        found += [with_year(m, appeared) for m in yearless]
-        found += relative_dates(plain_digits(text), language or "en", appeared)
+        resolved += [with_year(m, appeared) for m in yearless]
+        resolved += relative_dates(plain_digits(text), language or "en", appeared)
     readings = frozenset(q for mention in found for q in mention.readings)
     counts = [q for q in readings if q.kind in {"number", "ordinal"}]
     dated = frozenset(q for q in readings if q.kind == "date")
-    years = {int(year) for q in dated for year in (q.low, q.high) if year}
+    likely = dated | {m.readings[0] for m in resolved}
+    years = {int(year) for q in likely for year in (q.low, q.high) if year}
     whole = {int(q.low) for q in counts if q.low.denominator == 1 and 0 < q.low <= _LAST_YEAR}
     return _Stated(
         numbers=tuple({q.low for q in counts} | {Fraction(year) for year in years}),
         percentages=tuple({q.low for q in readings if q.kind == "percent"}),
-        dates=dated,
+        dates=dated.union(*(m.readings for m in resolved)),
         years=frozenset(years | whole),
         counted=frozenset(m.counted[:_STEM] for m in found if _counts(m)),
     )

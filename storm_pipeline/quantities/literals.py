@@ -16,7 +16,8 @@ NUMBER = (
 """A number in digits: grouped by spaces or apostrophes, or with any points and commas."""
 _GROUPED = re.compile(r"\d{1,3}(?:\D\d{3})+")
 _INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
-_TO_ASCII = {ord(a): b for a, b in zip("，．％－＋：／～٪٬", ",.%-+:/~%\u00a0", strict=True)}
+_TO_ASCII = {ord(a): b for a, b in zip("．％－＋：／～٪٬", ".%-+:/~%\u00a0", strict=True)}
+_GROUPING_COMMA = re.compile(r"(?<=\d)，(?=\d{3}(?!\d))")
 _CJK_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8, "兆": 10**12}
 _CJK_DIGITS = {char: i for i, char in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _DIGITS_AND_SCALE = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,12}(?:\.\d{1,12})?"
@@ -27,6 +28,8 @@ CJK_NUMBER = re.compile(
     rf"|(?<![{_NUMERALS}])[{_NUMERALS}]{{2,16}}(?![{_NUMERALS}])"
 )
 """Digits with Han scales (``1.5万``, ``1億2000万``), or two or more Han numerals (``三百``)."""
+CJK_SHARE = re.compile(rf"(?:(百)|([{_NUMERALS}]{{1,3}}))分之(\d{{1,12}}(?:\.\d{{1,6}})?|[{_NUMERALS}]{{1,8}})")
+"""A percentage (``百分之五``) or a part (``三分之二``)."""
 _CJK_PART = re.compile(rf"({_DIGITS_AND_SCALE}|[{''.join(_CJK_DIGITS)}])|([{_SCALES}])")
 
 
@@ -34,7 +37,7 @@ def plain_digits(text: str) -> str:
     """A text of the same length with every digit of any script as 0–9, and full-width signs as ordinary ones."""
     if text.isascii():
         return text
-    text = text.translate(_TO_ASCII)
+    text = _GROUPING_COMMA.sub(",", text.translate(_TO_ASCII))
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in text)
 
 
@@ -88,6 +91,12 @@ def cjk_value(literal: str) -> Fraction:
             total += (section + current or 1) * _CJK_SCALES[scale]
             section = current = Fraction(0)
     return total + section + current
+
+
+def cjk_share(found: re.Match[str]) -> Fraction:
+    """The part of a whole that :data:`CJK_SHARE` matches."""
+    share = Fraction(found[3]) if found[3][0].isdecimal() else cjk_value(found[3])
+    return share / (100 if found[1] else cjk_value(found[2]) or 1)
 
 
 def unit_of(value: Fraction) -> Fraction:

@@ -23,6 +23,8 @@ _YEAR_OF_ERA = re.compile(
     r"|(?:公元前|前|紀元前)(?P<cjk>\d{1,4})年"
 )
 _DECADE = re.compile(r"(?<![\d.,])(?:(\d{3})0|['’]?([1-9])0)(?:['’]?s|er)(?![^\W\d_])")
+_NEAR = 6
+"""Characters between two decades of one century: "1860s and 70s"."""
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 _ENDING = r"(?:st|nd|rd|th|ère|ème|eme|er|re|e|è|º|ª|\.)?"
 _TO = r"\s?(?:[-–—]|and|or|to|und|bis|et|au|y|al|e|ao|i|и)\s?(?:the\s|le\s|el\s|il\s|o\s)?"
@@ -39,7 +41,7 @@ def periods(text: str, language: str) -> Iterator[Mention]:
     for found in _centuries(language).finditer(text):
         for name in ("first", "number", "behind", "cjk"):
             if found[name] and 0 < (n := _ordinal(found[name], ordinals)) <= 30:
-                yield Mention(*found.span(), _century(n, before=bool(found["before"])))
+                yield Mention(*found.span(), _century(n, before=bool(found["before"] or found["era"])))
     for found in _YEAR_OF_ERA.finditer(text):
         year = _year(found["year"] or found["after"] or found["cjk"])
         before = bool(found["before"] or found["cjk"])
@@ -47,8 +49,12 @@ def periods(text: str, language: str) -> Iterator[Mention]:
             yield Mention(*found.span(), (day_of(-year if before else year),))
         if found["first"] and (first := _year(found["first"])):
             yield Mention(*found.span(), (day_of(-first if before else first),))
+    century = position = 0
     for found in _DECADE.finditer(text):
-        first = int(found[1]) * 10 if found[1] else 1900 + int(found[2]) * 10
+        if not century or found.start() - position > _NEAR:
+            century = 1900
+        first = int(found[1]) * 10 if found[1] else century + int(found[2]) * 10
+        century, position = first // 100 * 100, found.end()
         whole = (years(first, first + 99),) if first % 100 == 0 else ()
         yield Mention(*found.span(), (years(first, first + 9), *whole))
 
@@ -62,7 +68,7 @@ def _centuries(language: str) -> re.Pattern[str]:
     )
     return re.compile(
         rf"(?<![\w.,])(?:(?P<first>{ordinal}){_TO})?(?<!\w)(?P<number>{ordinal})[\s-](?i:{names}){_ERA}?(?!\w)"
-        rf"|(?<!\w)(?i:{names})\s(?P<behind>[IVX]{{1,5}}|\d{{1,2}})(?!\w)"
+        rf"|(?<!\w)(?i:{names})\s(?P<behind>[IVX]{{1,5}}|\d{{1,2}})(?!\w){_ERA.replace('before', 'era')}?"
         r"|(?<!\d)(?P<cjk>\d{1,2})\s?(?:世紀|世纪|세기)"
     )
 

@@ -2,13 +2,15 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from storm_pipeline.quantities import literals
 from storm_pipeline.quantities.months import blanked, dates
 from storm_pipeline.quantities.periods import periods
+from storm_pipeline.quantities.rounding import rounded
 from storm_pipeline.quantities.scanning import Scanner
 from storm_pipeline.quantities.sharing import shared
-from storm_pipeline.quantities.values import Mention, number
+from storm_pipeline.quantities.values import Mention, as_part, number
 from storm_pipeline.text import MARKER
 
 
@@ -21,7 +23,8 @@ def mentions(text: str, language: str) -> list[Mention]:
     """
     plain = literals.plain_digits(MARKER.sub(lambda found: "\0" * len(found[0]), text))
     found: list[Mention] = []
-    for find in (functools.partial(periods, language=language), functools.partial(dates, language=language), _of_cjk):
+    of_time = functools.partial(periods, language=language), functools.partial(dates, language=language)
+    for find in (*of_time, _shares_of_cjk, _of_cjk):
         plain = _taken(find, plain, found)
     scanned = sorted(shared(list(Scanner(plain, language).mentions()), plain), key=lambda m: m.start)
     return sorted([*found, *scanned], key=lambda m: m.start)
@@ -38,6 +41,13 @@ def _taken(find: Callable[[str], Iterable[Mention]], plain: str, found: list[Men
     return blanked(plain, spans)
 
 
+def _shares_of_cjk(plain: str) -> Iterator[Mention]:
+    for found in literals.CJK_SHARE.finditer(plain):
+        yield Mention(*found.span(), as_part(literals.cjk_share(found)), "words")
+
+
 def _of_cjk(plain: str) -> Iterator[Mention]:
     for found in literals.CJK_NUMBER.finditer(plain):
-        yield Mention(*found.span(), (number(literals.cjk_value(found[0])),), "words")
+        mention = Mention(*found.span(), (number(literals.cjk_value(found[0])),), "words")
+        before = plain[max(0, mention.start - 2) : mention.start]
+        yield replace(mention, readings=rounded(mention, plain, (*before, before)))

@@ -75,9 +75,13 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
 
 
 def with_year(mention: Mention, published: Quantity) -> Mention:
-    """A date without year as a page means it: in the year of its own date, or in the one before."""
-    year = int(published.low)
-    dated = [replace(q, low=Fraction(y), high=Fraction(y)) for q in mention.readings for y in (year, year - 1)]
+    """A date without year as a page means it: the last one by the page's own date, else the next one."""
+    until = (published.month or 12, published.day or 31)
+    dated: list[Quantity] = []
+    for q in mention.readings:
+        last = int(published.low) - ((q.month, q.day) > until)
+        possible = (last, last + 1) if published.month else (last, last + 1, last - 1)
+        dated += [replace(q, low=Fraction(year), high=Fraction(year)) for year in possible]
     return replace(mention, readings=tuple(dated))
 
 

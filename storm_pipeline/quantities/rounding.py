@@ -24,7 +24,8 @@ def rounded(mention: Mention, plain: str, before: Sequence[str]) -> tuple[Quanti
         plain: the text that it stands in.
         before: the words before it, at most two count.
     """
-    sides = {_SIDES[word] for word in before if word in _SIDES}
+    known = _SIDES.keys() if plain[mention.start].isdigit() else _SIDES.keys() - {"c", "ca"}
+    sides = {_SIDES[word] for word in before if word in known}
     if plain[mention.end : mention.end + 1] == "+":
         sides.add("+")
     if _SIGN.search(plain[max(0, mention.start - 3) : mention.start]):

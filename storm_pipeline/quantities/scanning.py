@@ -8,7 +8,7 @@ from typing import Literal
 
 from storm_pipeline.quantities import literals, tables
 from storm_pipeline.quantities.rounding import rounded
-from storm_pipeline.quantities.values import Mention, Quantity, number
+from storm_pipeline.quantities.values import Mention, as_part, number, years
 from storm_pipeline.quantities.vocabulary import vocabulary
 from storm_pipeline.quantities.wording import Token, Worded, WordReader
 
@@ -19,10 +19,14 @@ _VULGAR |= {"⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (
 _GLUED = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 _ENDINGS = frozenset("st nd rd th er e ème eme re º ª".split())
 _PERCENT = re.compile(rf"\s?[-‑]?(?:%|(?:{tables.PERCENT_PHRASES})(?!\w))", re.I)
-_OVER = re.compile(r"/(\d{1,4})(?![\d/])")
+_AND_A_PART = re.compile(r"[ \u00a0](\d)/(\d)(?![\d/])")
+_OVER = re.compile(r"/(\d{1,3})(?![\d/])")
 _OF = frozenset("of the der des de du la los del di dei delle do da dos das".split())
+_NEAR = 3
 _SMALL = 12
 _SCORED = 20
+_LONGEST_NUMERATOR, _LARGEST_PART = 2, 10
+"""Digits before a stroke at most, and what is behind it at most where both are surely a part: 2/3, but not 9/11."""
 
 
 class Scanner:
@@ -43,8 +47,9 @@ class Scanner:
                 i += 1
                 continue
             mention, taken = read
-            readings = rounded(mention, self._plain, self._before(i))
-            yield replace(mention, readings=readings, counted=self._word(i + taken))
+            counted = self._word(i + taken)
+            mention = _in_years(mention, self._words.spans.get(counted, 0))
+            yield replace(mention, readings=rounded(mention, self._plain, self._before(i)), counted=counted)
             i += taken
 
     def _word(self, i: int) -> str:
@@ -52,8 +57,12 @@ class Scanner:
         return self._tokens[i].text if self._reader.linked(i) and not self._tokens[i].is_number else ""
 
     def _before(self, i: int) -> tuple[str, ...]:
-        """The two words before a token."""
-        return tuple(token.text for token in self._tokens[max(0, i - 2) : i])
+        """The words before a token, two at most, with hardly anything between."""
+        near: list[str] = []
+        while i > 0 and len(near) < 2 and self._tokens[i].start - self._tokens[i - 1].end <= _NEAR:
+            i -= 1
+            near.append(self._tokens[i].text)
+        return tuple(near)
 
     def _digits(self, i: int) -> tuple[Mention, int] | None:
         token = self._tokens[i]
@@ -63,9 +72,13 @@ class Scanner:
             return None
         if (vulgar := _VULGAR.get(self._plain[end : end + 1])) is not None:
             read, end = [read[0] + Fraction(*vulgar)], end + 1
-        elif over := _OVER.match(self._plain, end):
-            parts = read[0], Fraction(int(over[1]) or 1)
-            return Mention(token.start, over.end(), (*_as_part(parts[0] / parts[1]), number(parts[0]))), 1
+        elif read[0] == int(read[0]) and (over := _AND_A_PART.match(self._plain, end)) and int(over[2]):
+            part = read[0] + Fraction(int(over[1]), int(over[2]))
+            return Mention(token.start, over.end(), (number(part),)), 3
+        elif len(token.text) <= _LONGEST_NUMERATOR and (over := _OVER.match(self._plain, end)) and int(over[1]):
+            share, parts = as_part(read[0] / int(over[1])), (number(read[0]), number(int(over[1])))
+            is_share = read[0] < int(over[1]) <= _LARGEST_PART
+            return Mention(token.start, over.end(), share if is_share else (*parts, *share)), 2
         if self._glued(i + 1, end):
             ending = self._tokens[i + 1].text
             if ending in _ENDINGS:
@@ -96,13 +109,9 @@ class Scanner:
         return mention, taken
 
     def _worded(self, i: int) -> tuple[Mention, int] | None:
-        token, words = self._tokens[i], self._words
-        if token.text in words.ordinals:
-            value = words.ordinals[token.text]
-            return Mention(token.start, token.end, (number(value, "ordinal"),), _size(value)), 1
-        if token.text in words.fractions:
-            return self._part_alone(i)
-        article = token.text in words.articles
+        if named := self._named(i):
+            return named
+        article = self._tokens[i].text in self._words.articles
         if article and (opened := self._opened(i)):
             return opened
         worded = self._reader.read(i)
@@ -114,6 +123,15 @@ class Scanner:
         small = article and worded.taken == 1
         mention = self._mention(i, worded, "small" if small else _size(worded.value))
         return self._with_percent(mention, i, worded.taken)
+
+    def _named(self, i: int) -> tuple[Mention, int] | None:
+        """What one word says: an ordinal, a decade, a part."""
+        token, words = self._tokens[i], self._words
+        if value := words.ordinals.get(token.text):
+            return Mention(token.start, token.end, (number(value, "ordinal"),), _size(value)), 1
+        if first := words.decades.get(token.text):
+            return Mention(token.start, token.end, (years(first, first + 9),), "small"), 1
+        return self._part_alone(i) if token.text in words.fractions else None
 
     def _mention(self, i: int, worded: Worded, written: Literal["words", "small"] = "words") -> Mention:
         end = self._tokens[i + worded.taken - 1].end
@@ -128,6 +146,8 @@ class Scanner:
         following = self._text(i + 1)
         if following in self._words.fractions and self._text(i + 2) in _OF:
             return self._whole_part(i, 2, Fraction(self._words.fractions[following]), "words")
+        if span := self._words.spans.get(following):
+            return Mention(self._tokens[i].start, self._tokens[i + 1].end, (number(span),), "small", Fraction(span)), 2
         if following in self._words.hundred or following in self._words.magnitudes:
             worded = self._reader.read(i + 1, Fraction(1), in_digits=False)
             if worded and following in self._words.needs_count:
@@ -137,6 +157,9 @@ class Scanner:
     def _part_alone(self, i: int) -> tuple[Mention, int]:
         """A part alone, which often counts nothing ("half"), or one of a multiplier ("half a million")."""
         share = self._words.fractions[self._tokens[i].text]
+        if self._text(i + 1) in self._words.articles and self._text(i + 2) in self._words.percent:
+            end = self._tokens[i + 2].end
+            return Mention(self._tokens[i].start, end, (number(share, "percent"),), "words"), 3
         opened = self._opened(i + 1) if self._text(i + 1) in self._words.articles else self._opened(i)
         if opened:
             mention, taken = opened
@@ -159,7 +182,7 @@ class Scanner:
         self, i: int, taken: int, share: Fraction, written: Literal["words", "small"]
     ) -> tuple[Mention, int]:
         end = self._tokens[i + taken - 1].end
-        return Mention(self._tokens[i].start, end, _as_part(share), written), taken
+        return Mention(self._tokens[i].start, end, as_part(share), written), taken
 
     def _ordinal(self, i: int, worded: Worded) -> tuple[Mention, int] | None:
         """An ordinal behind tens or hundreds: "twenty-first"."""
@@ -179,11 +202,12 @@ class Scanner:
         return Worded(more.value, taken + more.taken, more.scale) if more else Worded(value, taken)
 
 
-def _as_part(share: Fraction) -> tuple[Quantity, ...]:
-    """A part of a whole as percentage, exact and as it is rounded, and as number."""
-    hundredths = share * 100
-    percentages = dict.fromkeys([hundredths, Fraction(round(hundredths)), Fraction(round(hundredths * 10), 10)])
-    return (*(number(value, "percent") for value in percentages), number(share))
+def _in_years(mention: Mention, span: int) -> Mention:
+    """A number of decades or centuries, as so many years too."""
+    first = mention.readings[0]
+    if not span or first.kind != "number":
+        return mention
+    return replace(mention, readings=(*mention.readings, number(first.low * span)))
 
 
 def _size(value: Fraction | int) -> Literal["words", "small"]:

@@ -59,7 +59,9 @@ def _short_year(mention: Mention, following: Mention) -> int:
     first, last = mention.readings[0], following.readings[0]
     if mention.end - mention.start != 4 or following.end - following.start != 2:
         return 0
-    if first.kind != "number" or last.kind != "number" or last.low.denominator != 1 or not 10 <= last.low <= 99:
+    if first.kind != "number" or last.kind != "number" or last.low.denominator != 1 or last.low > 99:
         return 0
     year = int(first.low) // 100 * 100 + int(last.low)
+    if last.low == (first.low + 1) % 100:
+        year = int(first.low) + 1
     return year if year > first.low >= 1000 else 0

@@ -87,7 +87,7 @@ ARTICLES = {
 }
 ORDINALS = {
     "en": "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first",
+    "fifteenth sixteenth seventeenth eighteenth nineteenth",
     "de": "erste|ersten|erster|erstes zweite|zweiten|zweiter dritte|dritten|dritter vierte|vierten|vierter "
     "fünfte|fünften|fünfter sechste|sechsten siebte|siebten achte|achten neunte|neunten zehnte|zehnten elfte|elften "
     "zwölfte|zwölften dreizehnte|dreizehnten vierzehnte|vierzehnten fünfzehnte|fünfzehnten sechzehnte|sechzehnten "
@@ -103,6 +103,21 @@ ORDINALS = {
     "pt": "primeiro|primeira segundo|segunda terceiro|terceira quarto|quarta quinto|quinta sexto|sexta sétimo|sétima "
     "oitavo|oitava nono|nona décimo|décima",
 }
+LATER_ORDINALS = {
+    "en": "twentieth=20 thirtieth=30 fortieth=40 fiftieth=50 sixtieth=60 seventieth=70 eightieth=80 ninetieth=90 "
+    "hundredth=100 thousandth=1000 millionth=1e6",
+    "de": "zwanzigste|zwanzigsten=20 dreißigste|dreißigsten=30 vierzigste|vierzigsten=40 fünfzigste|fünfzigsten=50 "
+    "hundertste|hundertsten=100",
+    "fr": "trentième=30 quarantième=40 cinquantième=50 soixantième=60 centième=100",
+}
+DECADES = {"en": "twenties thirties forties fifties sixties seventies eighties nineties"}
+"""Names of decades from the twenties on."""
+SPANS = (
+    "decade|decades|jahrzehnt|jahrzehnte|jahrzehnten|décennie|décennies|década|décadas|decennio|decenni|dekada|dekady|"
+    "десятилетие|десятилетия|десятилетий=10 century|centuries|jahrhundert|jahrhunderte|jahrhunderten|siècle|siècles|"
+    "siglo|siglos|secolo|secoli|século|séculos=100"
+)
+"""Words for so many years."""
 FRACTIONS = {
     "en": "half|halves=2 third|thirds=3 quarter|quarters|fourth|fourths=4 fifth|fifths=5 sixth|sixths=6 "
     "eighth|eighths=8 tenth|tenths=10",

@@ -62,6 +62,13 @@ def number(value: Fraction | int, kind: Kind = "number") -> Quantity:
     return Quantity(kind, Fraction(value), Fraction(value))
 
 
+def as_part(share: Fraction) -> tuple[Quantity, ...]:
+    """A part of a whole as percentage, exact and as it is rounded, and as number."""
+    hundredths = share * 100
+    percentages = dict.fromkeys([hundredths, Fraction(round(hundredths)), Fraction(round(hundredths * 10), 10)])
+    return (*(number(value, "percent") for value in percentages), number(share))
+
+
 def day_of(year: int, month: int = 0, day: int = 0) -> Quantity:
     """A date; 0 for what is not given."""
     return Quantity("date", Fraction(year), Fraction(year), month, day)

@@ -10,7 +10,7 @@ from storm_pipeline.quantities import tables
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The number words of a language, in small letters.
+    """The number words of a language, case folded.
 
     Args:
         numerals: values below 1000 that add up ("twenty", "three"; "dreiundzwanzig"; "quinientos").
@@ -20,6 +20,8 @@ class Vocabulary:
         joiners: words between the parts of a number ("and", "y").
         articles: words for one that mostly count nothing.
         ordinals: "third" and the like.
+        decades: first years of "the nineties".
+        spans: words for a number of years ("decade": 10).
         fractions: names of parts ("quarter": 1/4).
         percent: words for hundredths.
         centuries: words for a hundred years.
@@ -32,22 +34,37 @@ class Vocabulary:
     joiners: frozenset[str]
     articles: frozenset[str]
     ordinals: Mapping[str, int]
+    decades: Mapping[str, int]
+    spans: Mapping[str, int]
     fractions: Mapping[str, Fraction]
     percent: frozenset[str]
     centuries: frozenset[str]
+
+    def value(self, word: str) -> int | None:
+        """What a numeral adds, one of thousands in a single word included ("zweitausend", "milleduecento")."""
+        for thousand in _IN_ONE_WORD:
+            count, found, rest = word.partition(thousand)
+            if found and word not in self.magnitudes and {count, rest} - {""} <= self.numerals.keys():
+                return (self.numerals[count] if count else 1) * 1000 + (self.numerals[rest] if rest else 0)
+        return self.numerals.get(word)
+
+
+_IN_ONE_WORD = ("tausend", "mille", "mila")
 
 
 @functools.cache
 def vocabulary(language: str) -> Vocabulary:
     """The words of a language by its ISO 639-1 code; for one that has no table, those all languages share."""
     return Vocabulary(
-        numerals=dict(_numerals(language)),
+        numerals={word.casefold(): value for word, value in _numerals(language)},
         hundred=_words(tables.HUNDRED, language),
         magnitudes=_values(tables.EVERYWHERE) | _values(tables.MAGNITUDES.get(language, "")),
         needs_count=_words(tables.NEEDS_COUNT, language),
         joiners=_words(tables.JOINERS, language),
         articles=_words(tables.ARTICLES, language),
-        ordinals=dict(_listed(tables.ORDINALS.get(language, ""), 1)),
+        ordinals=dict(_listed(tables.ORDINALS.get(language, ""), 1)) | _values(tables.LATER_ORDINALS.get(language, "")),
+        decades=dict(_listed(tables.DECADES.get(language, ""), 1920, 10)),
+        spans=_values(tables.SPANS),
         fractions={word: Fraction(1, n) for word, n in _values(tables.FRACTIONS.get(language, "")).items()},
         percent=frozenset(tables.PERCENT.split()),
         centuries=frozenset(tables.CENTURIES.split()),
@@ -61,13 +78,13 @@ def _words(table: Mapping[str, str], language: str) -> frozenset[str]:
 def _values(line: str) -> dict[str, int]:
     """Words of ``word=value`` and ``a|b=value``; ``3e6`` style values are whole."""
     pairs = (entry.rsplit("=", 1) for entry in line.split())
-    return {word: int(float(value)) for words, value in pairs for word in words.split("|")}
+    return {word.casefold(): int(float(value)) for words, value in pairs for word in words.split("|")}
 
 
 def _listed(line: str, first: int, step: int = 1) -> Iterator[tuple[str, int]]:
     """Words in the order of their values; spellings of one value are joined by ``|``."""
     for i, words in enumerate(line.split()):
-        yield from ((word, first + i * step) for word in words.split("|"))
+        yield from ((word.casefold(), first + i * step) for word in words.split("|"))
 
 
 def _numerals(language: str) -> Iterator[tuple[str, int]]:
@@ -85,12 +102,12 @@ def _numerals(language: str) -> Iterator[tuple[str, int]]:
 def _german() -> Iterator[tuple[str, int]]:
     """The compounds of 21 to 999: zweiundzwanzig, dreihundert, hundertfünf, zweihundertvierzig."""
     units = tables.UNITS["de"].replace("eins", "ein").split()
-    below = {unit: i for i, unit in enumerate(tables.UNITS["de"].split()) if i}
+    below = {unit: i for i, unit in enumerate(tables.UNITS["de"].split()) if i} | {"ein": 1}
     for i, ten in enumerate(tables.TENS["de"].split()):
         below[ten] = 20 + 10 * i
         below |= {f"{units[n]}und{ten}": 20 + 10 * i + n for n in range(1, 10)}
     yield from below.items()
-    for n, count in enumerate(["", *units[1:10]]):
+    for n, count in enumerate(["", *units[1:]]):
         base = max(1, n) * 100
         yield f"{count}hundert", base
         for word, value in below.items():

@@ -8,7 +8,7 @@ from fractions import Fraction
 from storm_pipeline.quantities.vocabulary import Vocabulary
 
 _LINK = re.compile(r"[ \u00a0\u202f]{0,2}[-‑]?[ \u00a0\u202f\n]?")
-_MOST_WORDS = 16
+_MOST_WORDS = 32
 """Words that a number takes at most."""
 
 
@@ -23,7 +23,7 @@ class Token:
     @property
     def is_number(self) -> bool:
         """Whether it begins with a digit."""
-        return self.text[0].isdigit()
+        return self.text[0].isdecimal()
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class WordReader:
                 current, last = None, magnitude
             elif word in self._words.hundred and self._may_hundred(word, current):
                 current = (Fraction(1) if current is None else current) * 100
-            elif (value := self._words.numerals.get(word)) is not None and not only_multiplied:
+            elif (value := self._words.value(word)) is not None and not only_multiplied:
                 if (grown := self._grown(current, value)) is None:
                     break
                 current = grown

@@ -62,6 +62,26 @@ HELD = [
     ("He died in August 2022.", "en", "He died on Aug. 3, 2022.", "en"),
     ("He died in 2022.", "en", "He died on Aug. 3, 2022.", "en"),
     ("He died on August 3, 2022.", "en", "In 2022 he fell ill, and died on 3 August.", "en"),
+    ("It is the 50th anniversary.", "en", "It is the fiftieth anniversary.", "en"),
+    ("The 1870s were hard.", "en", "The 1860s–70s were hard.", "en"),
+    ("The 1990s were hard.", "en", "The nineties were hard.", "en"),
+    ("It took 50 years.", "en", "It took half a century.", "en"),
+    ("It took 20 years.", "en", "Es dauerte zwei Jahrzehnte.", "de"),
+    ("It rose by 0.5 percent.", "en", "It rose by half a percent.", "en"),
+    ("It took 2.5 years.", "en", "It took 2 1/2 years.", "en"),
+    ("2/3 of them left.", "en", "Two thirds of them left.", "en"),
+    ("He played in 2001–2002.", "en", "He played in the 2001-02 season.", "en"),
+    ("It ran in 1999–2000.", "en", "It ran in the 1999–00 season.", "en"),
+    ("The bridges are of the 3rd century BC.", "en", "Los puentes son del siglo III a. C., según dicen.", "es"),
+    ("It has 1,200 bridges.", "en", "La città ha milleduecento ponti.", "it"),
+    ("It has 2,500 bridges.", "en", "Die Stadt hat zweitausendfünfhundert Brücken.", "de"),
+    ("It was founded in 1237.", "en", "Gegründet zwölfhundertsiebenunddreißig.", "de"),
+    ("It fell by 25 percent.", "en", "减少了百分之二十五。", "zh"),
+    ("Two thirds of them left.", "en", "约三分之二离开了。", "zh"),
+    ("It cost 350 million.", "en", "人口25，费用为3.5亿元。", "zh"),
+    ("人口约1260万。", "zh", "It has 12,640,000 inhabitants.", "en"),
+    ("La ville compte environ 2,1 millions d’habitants.", "fr", "It has 2,103,778 inhabitants.", "en"),
+    ("В 1945 году погибло около 26,6 млн человек.", "ru", "In 1945, 26.6 million had died.", "en"),
     ("Caesar died in 44 BC.", "en", "Caesar starb 44 v. Chr. in Rom.", "de"),
     ("The tombs date from 3,800-3,700 BC.", "en", "They are from between 3800 and 3700 BC, and 3,800 BCE.", "en"),
     ("The volcano erupted in AD 79.", "en", "The eruption of 79 CE buried it.", "en"),
@@ -103,6 +123,10 @@ LACKING = [
     ("It sold 1,234 copies.", "en", "La note est de 1,234.", "fr", "1,234"),
     ("Two thirds of them left.", "en", "2 of them left.", "en", "Two thirds"),
     ("Two thirds of them left.", "en", "Three quarters of them left.", "en", "Two thirds"),
+    ("2/3 of them left.", "en", "3/4 of them left.", "en", "2/3"),
+    ("It took 30 years.", "en", "It took two decades.", "en", "30"),
+    ("人口1260万。", "zh", "It has 12,640,000 inhabitants.", "en", "1260万"),
+    ("Два миллиона погибли.", "ru", "Three million died.", "en", "Два миллиона"),
     ("Two million came.", "en", "Two thousand came.", "en", "Two million"),
     ("It cost 2 million.", "en", "It cost 2 billion.", "en", "2 million"),
     ("It cost 1.5 billion.", "en", "Es kostete 1,5 Mio. Euro.", "de", "1.5 billion"),
@@ -144,6 +168,7 @@ def test_another_value_is_not_found(sentence: str, language: str, source: str, s
         ("It closed in 2023.", "The shop closed this year.", "2023-03-02"),
         ("It closed in 2022.", "The shop closed last year.", "2023"),
         ("It closed in 2023.", "The shop closed in February.", "2023-03-02"),
+        ("It will close in June 2023.", "The shop is to close in June.", "2023-03-02"),
         ("It closed on 1 March 2023.", "The shop closed yesterday.", "2023-03-02"),
         ("It closed on 28 February 2023.", "The shop closed on Tuesday.", "2023-03-02"),
         ("It closed on 9 February 2023.", "The shop closed on 9 February.", "2023-03-02"),
@@ -235,6 +260,16 @@ def test_a_decimal_reads_back_by_its_language(value: int, hundredths: int) -> No
     assert _values(f"{value:,}.{hundredths:02d}".translate(str.maketrans(",.", ".,")), "de") == {exact}
 
 
+def test_a_long_number_in_words_is_read_to_its_end() -> None:
+    spelt = "two hundred and forty-nine million nine hundred and ninety-nine thousand nine hundred and twenty-one"
+    assert _values(spelt) == {249_999_921}
+
+
+@pytest.mark.parametrize("text", ["x¹", "¹", "m²", "①", "Ⅻ", "१²"])
+def test_raised_and_circled_digits_are_no_hindrance(text: str) -> None:
+    assert missing(text, [text]) == ()
+
+
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
 _ONES += ["seventeen", "eighteen", "nineteen"]
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -255,6 +290,27 @@ def _in_words(value: int, joint: str) -> str:
 @given(st.integers(0, 10**9 - 1), st.sampled_from(["and", ""]))
 def test_a_number_in_english_words_reads_back(value: int, joint: str) -> None:
     assert _values(_in_words(value, joint)) == {value}
+
+
+_EINS = "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn".split()
+_EINS += ["siebzehn", "achtzehn", "neunzehn"]
+_ZEHNER = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
+
+
+def _in_german(value: int) -> str:
+    """A number below a million in German words, "ein" for one."""
+    for size, name in ((1000, "tausend"), (100, "hundert")):
+        if value >= size:
+            return f"{_in_german(value // size)}{name}{_in_german(value % size) if value % size else ''}"
+    if value < 20:
+        return _EINS[value]
+    return (f"{_EINS[value % 10]}und" if value % 10 else "") + _ZEHNER[value // 10 - 2]
+
+
+@given(st.integers(2, 10**6 - 1))
+def test_a_number_in_german_words_reads_back(value: int) -> None:
+    spelt = _in_german(value)
+    assert _values(spelt + "s" if value % 100 == 1 else spelt, "de") == {value}
 
 
 @given(st.integers(1, 999))
@@ -318,8 +374,8 @@ def test_time_grows_with_the_length(unit: str) -> None:
         return time.process_time() - start
 
     seconds(1000)
-    small = min(seconds(10_000) for _ in range(2))
-    assert seconds(50_000) < 15 * small + 0.2
+    small = min(seconds(4_000) for _ in range(2))
+    assert seconds(20_000) < 15 * small + 0.2
 
 
 def test_a_megabyte_is_read_in_seconds() -> None:
