@@ -1,5 +1,7 @@
 """Output types of the signatures."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -19,3 +21,14 @@ class OutlineSection(BaseModel):
 
     title: str = Field(min_length=1)
     subsections: list[str] = Field(default=[], max_length=3)
+
+
+class Edit(BaseModel):
+    """One edit of a numbered sentence; ``other`` is a second sentence's number, 0 where there is none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["cut", "reword", "move"]
+    sentence: int
+    other: int = 0
+    text: str = ""

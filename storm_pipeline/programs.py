@@ -93,6 +93,7 @@ class Programs:
         default_factory=partial(Program, writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
     )
     repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, token_limit=200))
+    edit: Program = field(default_factory=partial(Program, review.EditArticle, token_limit=2000))
     reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, token_limit=160))
 
     def fingerprints(self) -> dict[str, str]:

@@ -119,6 +119,7 @@ def default_answers() -> dict[str, Answer]:
         "WriteSection": mending(lambda user: from_facts(user, 6)),
         "WriteLead": mending(_lead),
         "NameSection": "Further history",
+        "EditArticle": json.dumps({"edits": []}),
         "FindRepeated": json.dumps({"repeated": []}),
         "RewordSentence": lambda user: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
     }

@@ -12,6 +12,7 @@ from storm_pipeline.quantities.literals import plain_digits
 from storm_pipeline.quantities.reading import mentions
 from storm_pipeline.quantities.relative import relative_dates, with_year
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, spelt
+from storm_pipeline.quantities.worn import is_worn, restored
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _LAST_YEAR = 2199
@@ -80,8 +81,19 @@ class _Stated:
     counted: frozenset[str]
 
 
+def first_day(text: str, language: str = "en") -> str:
+    """The first full date of a text in ISO form, often the day a page appeared; "" if it has none."""
+    for mention in sorted(mentions(restored(text, language), language), key=lambda own: own.start):
+        date_read = mention.readings[0]
+        if date_read.kind == "date" and date_read.day and date_read.low:
+            return f"{int(date_read.low):04d}-{date_read.month:02d}-{date_read.day:02d}"
+    return ""
+
+
 @functools.lru_cache(maxsize=4096)
 def _stated(text: str, language: str, published: str) -> _Stated:
+    worn = is_worn(text)
+    text = restored(text, language)
     found = mentions(text, language)
     resolved: list[Mention] = []
     if appeared := _date_of(published):
@@ -96,7 +108,7 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     whole = {int(q.low) for q in counts if q.low.denominator == 1 and 0 < q.low <= _LAST_YEAR}
     return _Stated(
         numbers=tuple({q.low for q in counts} | {Fraction(year) for year in years}),
-        percentages=tuple({q.low for q in readings if q.kind == "percent"}),
+        percentages=tuple({q.low for q in readings if q.kind == "percent" or (worn and q.kind == "number")}),
         dates=dated.union(*(m.readings for m in resolved)),
         years=frozenset(years | whole),
         counted=frozenset(m.counted[:_STEM] for m in found if _counts(m)),

@@ -67,13 +67,13 @@ class PassageEvidence(SectionEvidence):
     Attributes:
         passages: in the order in which they are shown.
         findings: sentences of interview answers that rest on these passages.
-        told_elsewhere: id of a passage → title of the section that tells it.
+        told_elsewhere: findings that rest on these passages and are told under another heading, with that.
         target_words: length that the text should have.
     """
 
     passages: tuple[Passage, ...] = ()
     findings: tuple[Sentence, ...] = ()
-    told_elsewhere: tuple[tuple[str, str], ...] = ()
+    told_elsewhere: tuple[tuple[Sentence, str], ...] = ()
     target_words: int = 0
 
     @property

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.languages import detect
-from storm_pipeline.quantities import missing
+from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.text import longest_common_run
+from storm_pipeline.text import folded_words, longest_common_run
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -34,6 +34,8 @@ _COMPLETES = 0.30
 """Least likeness of a passage that is cited too because it has a number which those cited lack."""
 LONGEST_RUN = 12
 """Words in a row that a sentence may share with a passage; names and numbers do not count."""
+_SHORTEST_QUOTATION = 4
+"""Words that a quotation must have to tell anything."""
 _WINDOW, _STEP = 45, 30
 """Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{3,}[\"”“»]")
@@ -120,6 +122,26 @@ class Grounding:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
 
+    def quoted(self, quotation: str) -> int | None:
+        """The passage that holds a quotation, word for word but for case and punctuation; None if it is too short."""
+        words = folded_words(quotation)
+        if len(words) < _SHORTEST_QUOTATION:
+            return None
+        wanted = f" {' '.join(words)} "
+        holds = (f" {' '.join(folded_words(passage.text))} " for passage in self.shown)
+        return next((i for i, text in enumerate(holds) if wanted in text), None)
+
+    def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
+        """A sentence that its writer stands by, with the words of a passage that say so; None if no passage has them.
+
+        Checks that compare are wrong now and then; what can be read where the writer says it stands is no invention.
+        """
+        found = self.quoted(quotation)
+        if found is None:
+            return None
+        kept = dict.fromkeys((*claim.cited, found))
+        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"[{found + 1}] quoted for it")
+
     def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
         """The passages that stand behind a claim, and what was changed to find them."""
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
@@ -160,7 +182,7 @@ class Grounding:
         return missing(
             text,
             [self._known, *(f"{passage.title} {passage.text}" for passage in cited)],
-            dates=["", *(passage.published or "" for passage in cited)],
+            dates=["", *(self._dates[i] for i in kept)],
             language=self._language,
             source_languages=[self._language, *(self._languages[i] for i in kept)],
         )
@@ -205,6 +227,12 @@ class Grounding:
     def _comparable(self, i: int) -> bool:
         """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
         return self._languages[i] in ("", self._language)
+
+    @cached_property
+    def _dates(self) -> list[str]:
+        """When each page appeared; where nobody says so, the first date that its text has."""
+        told = zip(self.shown, self._languages, strict=True)
+        return [passage.published or first_day(passage.text, language) for passage, language in told]
 
     @cached_property
     def _languages(self) -> list[str]:

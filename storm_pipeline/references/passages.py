@@ -94,6 +94,23 @@ def passages(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     return _merged(cleaned)
 
 
+def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
+    """Snippets of a page, and those others of it that go on where one of them ends, or end where one begins.
+
+    Args:
+        snippets: some of the page's.
+        page: all that is known of it.
+    """
+    chosen = dict.fromkeys(snippets)
+    pieces = {snippet: _piece(snippet) for snippet in dict.fromkeys((*snippets, *page))}
+    for snippet in snippets:
+        for other in page:
+            beside = pieces[snippet].joined(pieces[other]) or pieces[other].joined(pieces[snippet])
+            if other not in chosen and beside:
+                chosen[other] = None
+    return tuple(chosen)
+
+
 def numbered_passages(shown: Sequence[Passage]) -> str:
     """``[1] Title (site, date): text`` lines: a passage is one line, so that it cannot pose as part of a prompt."""
     return "\n".join(f"[{number}] {_heading(one)}: {_one_line(one.text)}" for number, one in enumerate(shown, 1))
@@ -133,7 +150,7 @@ def _cite(snippet: Snippet) -> Citation:
 
 def _joined(page: Sequence[Snippet]) -> list[Passage]:
     """The snippets of one page as few contiguous texts as they allow."""
-    pieces = [_Piece(tuple(_trimmed(snippet.text).split()), (snippet,)) for snippet in dict.fromkeys(page)]
+    pieces = [_piece(snippet) for snippet in dict.fromkeys(page)]
     joining = True
     while joining:
         joining = False
@@ -168,6 +185,10 @@ class _Piece:
         if shared >= _SHORTEST_OVERLAP:
             return _Piece(self.words + other.words[shared:], (*self.snippets, *other.snippets))
         return None
+
+
+def _piece(snippet: Snippet) -> _Piece:
+    return _Piece(tuple(_trimmed(snippet.text).split()), (snippet,))
 
 
 def _trimmed(text: str) -> str:

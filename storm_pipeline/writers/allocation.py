@@ -13,7 +13,7 @@ import numpy.typing as npt
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.facts import names_topic, without_topic
-from storm_pipeline.references.passages import Passage, passages
+from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Conversation, Heading, Outline, Sentence, Snippet
 
@@ -23,8 +23,15 @@ _ON_TOPIC = 0.5
 the best one's."""
 _OVERFLOW = 1.5
 """Times its words of evidence a section takes of what interviews cite, before the next-best section gets the rest."""
-_ALSO_FITS = 0.08
-"""How much less than in its own section a snippet may fit in another one to be shown there too."""
+_ALSO_FITS = 0.25
+"""How much less than the best one a snippet may fit a section to be shown there where there is room."""
+_SAME_FINDING = 0.92
+"""Cosine from which on two answers say the same."""
+_TOLD_ELSEWHERE = 12
+"""Findings of other sections that a section is told of, since they rest on passages that it is shown."""
+_TITLES = 6
+_ALIKE = 0.4
+"""Share of the article's length that is given to all sections alike."""
 _LONGER = 1.15
 """Times the wanted length that sections are asked for: writers stay below, and repetition goes."""
 _TOLD = 0.7
@@ -79,13 +86,13 @@ def allocate(
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-    """What the sources hold for each heading of a draft, one line a heading: ``History: 900 words; titles``."""
+    """What the sources hold for each heading of a draft, one line a heading: ``History: 9 findings; titles``."""
     if not draft.sections:
         return "\n".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
-    shares = _shares(ctx, draft, conversations, None)
     return "\n".join(
-        f"{own.heading.title}: {own.words} words; {'; '.join(dict.fromkeys(p.title for p in own.passages if p.title))}"
-        for own in shares
+        f"{own.heading.title}: {len(own.findings)} findings of the interviews; "
+        + "; ".join(dict.fromkeys(passage.title for passage in own.passages[:_TITLES] if passage.title))
+        for own in _shares(ctx, draft, conversations, None)
     )
 
 
@@ -96,26 +103,35 @@ def _shares(
     before: Evidence[PassageEvidence] | None,
 ) -> list[PassageEvidence]:
     found = _candidates(ctx, outline, conversations, before)
-    own = _primary(ctx, found)
-    shown = [_with_room(ctx, found, own, section) for section in range(len(outline.sections))]
-    home = {i: section for section, positions in enumerate(own) for i in positions}
-    shares = [_evidence(outline, section, found, positions, home) for section, positions in enumerate(shown)]
-    return _with_lengths(ctx, shares)
+    homes = _homes(ctx, found)
+    told = findings_by_section(ctx, outline, conversations)
+    shares = []
+    for section, heading in enumerate(outline.sections):
+        positions = _shown(ctx, found, homes, section)
+        passages_shown = _as_passages(ctx, found, positions)
+        ids = {c.snippet_id for passage in passages_shown for c in passage.citations()}
+        elsewhere = [
+            (finding, other.title)
+            for other, own in zip(outline.sections, told, strict=True)
+            for finding in own
+            if other != heading and any(c.snippet_id in ids for c in finding.citations)
+        ]
+        shares.append(
+            PassageEvidence(heading, passages_shown, tuple(told[section]), tuple(elsewhere[:_TOLD_ELSEWHERE]))
+        )
+    return _with_lengths(ctx, found, shares)
 
 
-def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
-    """A length for each section: its share of the article's by its evidence, and no more than that can fill."""
-    own = [_own_words(share) for share in shares]
-    total = max(1, sum(own))
-    wanted = ctx.settings.article_words * _LONGER
-    lengths = [min(round(wanted * words / total), round(_TOLD * words)) for words in own]
-    return [replace(s, target_words=max(_SHORTEST, n)) for s, n in zip(shares, lengths, strict=True)]
-
-
-def _own_words(share: PassageEvidence) -> int:
-    """Words of the passages that no other section tells."""
-    elsewhere = {passage for passage, _ in share.told_elsewhere}
-    return sum(passage.words for passage in share.passages if passage.id not in elsewhere)
+def _with_lengths(ctx: RunContext, found: _Candidates, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
+    """A length for each section: a part alike for all, and the rest by what the interviews found for it."""
+    held = sum(word_count(snippet.text) for snippet in found.snippets)
+    wanted = min(ctx.settings.article_words * _LONGER, held * _TOLD)
+    own = [sum(word_count(finding.text) for finding in share.findings) for share in shares]
+    weights = [_ALIKE / len(shares) + (1 - _ALIKE) * words / max(1, sum(own)) for words in own]
+    return [
+        replace(share, target_words=max(_SHORTEST, min(round(wanted * weight), round(_TOLD * share.words))))
+        for share, weight in zip(shares, weights, strict=True)
+    ]
 
 
 def _candidates(
@@ -166,72 +182,84 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
     texts = [[_in_context(s), *(told.text for told in findings.get(s.id, ()))] for s in snippets]
     vectors = ctx.store.embed([text for own in texts for text in own])
     starts = np.cumsum([0, *map(len, texts[:-1])])
+    return np.asarray(np.maximum.reduceat(_fit_of_titles(ctx, outline, vectors), starts, axis=1))
+
+
+def _fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
+    """Sections × texts: cosine to the heading and its nearest subheading, less half of the section's mean."""
     rows = []
     for section in outline.sections:
         titles = ctx.store.embed([without_topic(outline.topic, title) for title in section.titles()])
         cosine = titles @ vectors.T
-        rows.append(np.maximum.reduceat((cosine[0] + cosine.max(axis=0)) / 2, starts))
+        rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)
     return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
 
 
-def _primary(ctx: RunContext, found: _Candidates) -> list[list[int]]:
-    """Each section's own snippets: what is cited goes where it fits best and there is room, then what was retrieved."""
-    sections = range(len(found.ranks))
-    own: list[list[int]] = [[] for _ in sections]
-    words = [0 for _ in sections]
-    limit = ctx.settings.evidence_words
+def _homes(ctx: RunContext, found: _Candidates) -> list[int]:
+    """For each snippet that an answer cites the section that has to be shown it: the one that it fits best.
 
-    def give(i: int, section: int) -> None:
-        own[section].append(i)
-        words[section] += word_count(found.snippets[i].text)
-
+    A section that has its fill of such snippets leaves the rest to the next-best one.
+    """
+    words = [0 for _ in found.ranks]
+    homes = [0] * found.required
     for i in sorted(range(found.required), key=lambda i: -found.fit[:, i].max()):
-        ranked = np.argsort(-found.fit[:, i], kind="stable")
-        give(i, next((int(s) for s in ranked if words[s] < _OVERFLOW * limit), int(ranked[0])))
-    best = found.fit.argmax(axis=0) if found.snippets else ()
-    for section in sections:
-        for i in found.ranks[section]:
-            if i >= found.required and best[i] == section and words[section] < limit:
-                give(i, section)
-    return own
+        ranked = [int(section) for section in np.argsort(-found.fit[:, i], kind="stable")]
+        homes[i] = next((s for s in ranked if words[s] < _OVERFLOW * ctx.settings.evidence_words), ranked[0])
+        words[homes[i]] += word_count(found.snippets[i].text)
+    return homes
 
 
-def _with_room(ctx: RunContext, found: _Candidates, own: Sequence[Sequence[int]], section: int) -> list[int]:
-    """A section's own snippets, and as far as there is room those of others that its headings retrieve too."""
-    shown = list(own[section])
-    words = sum(word_count(found.snippets[i].text) for i in shown)
-    for i in found.ranks[section]:
-        fits = found.fit[section, i] >= found.fit[:, i].max() - _ALSO_FITS
-        if words >= ctx.settings.evidence_words / 2:
+def _shown(ctx: RunContext, found: _Candidates, homes: Sequence[int], section: int) -> list[int]:
+    """What a section is shown, best first: what it has to be, what its headings retrieve, what else fits."""
+    fit = found.fit[section]
+    required = sorted((i for i, home in enumerate(homes) if home == section), key=lambda i: -fit[i])
+    best = max(fit, default=0.0)
+    others = [i for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS]
+    words = sum(word_count(found.snippets[i].text) for i in required)
+    shown = dict.fromkeys(required)
+    for i in (*found.ranks[section], *map(int, others)):
+        if words >= ctx.settings.evidence_words:
             break
-        if i not in shown and fits:
-            shown.append(i)
+        if i not in shown:
+            shown[i] = None
             words += word_count(found.snippets[i].text)
-    return shown
+    return list(shown)
 
 
-def _evidence(
-    outline: Outline, section: int, found: _Candidates, positions: Sequence[int], home: dict[int, int]
-) -> PassageEvidence:
-    """Pages in the order of their best snippet, each page's text in one piece where it is."""
-    ranked = sorted(positions, key=lambda i: (home.get(i) != section, -found.fit[section, i]))
-    pages: dict[str, list[int]] = {}
-    for i in ranked:
-        pages.setdefault(found.snippets[i].source_id, []).append(i)
-    shown = passages(found.snippets[i] for page in pages.values() for i in page)
-    at = {found.snippets[i].id: home.get(i, section) for i in positions}
-    findings = dict.fromkeys(f for i in ranked if home.get(i) == section for f in found.findings[i])
-    elsewhere = tuple(
-        (passage.id, outline.sections[homes[0]].title)
-        for passage in shown
-        if (homes := _homes(passage, at)) and section not in homes
-    )
-    return PassageEvidence(outline.sections[section], shown, tuple(findings), elsewhere)
+def _as_passages(ctx: RunContext, found: _Candidates, positions: Sequence[int]) -> tuple[Passage, ...]:
+    """The snippets with what stands beside them on their pages, pages in the order of their best snippet."""
+    pages: dict[str, list[Snippet]] = {}
+    for i in positions:
+        pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
+    return passages(s for page, own in pages.items() for s in with_neighbours(own, ctx.store.source(page).snippets))
 
 
-def _homes(passage: Passage, at: dict[str, int]) -> list[int]:
-    return [at[c.snippet_id] for c in passage.citations() if c.snippet_id in at]
+def findings_by_section(
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]
+) -> list[list[Sentence]]:
+    """The sentences of all interview answers, each under the section that it fits best, most fitting first.
+
+    What several answers say is told once, with all citations.
+    """
+    told = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
+    sections: list[list[Sentence]] = [[] for _ in outline.sections]
+    if not told:
+        return sections
+    vectors = ctx.store.embed([sentence.text for sentence in told])
+    alike = vectors @ vectors.T
+    distinct: dict[int, Sentence] = {}
+    for i, sentence in enumerate(told):
+        same = next((j for j in distinct if alike[i, j] >= _SAME_FINDING), None)
+        if same is None:
+            distinct[i] = sentence
+        else:
+            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
+            distinct[same] = replace(distinct[same], citations=tuple(both))
+    fit = _fit_of_titles(ctx, outline, vectors)
+    for i in sorted(distinct, key=lambda i: -fit[:, i].max()):
+        sections[int(fit[:, i].argmax())].append(distinct[i])
+    return sections
 
 
 def _merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvidence]) -> Outline:
@@ -239,7 +267,7 @@ def _merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvid
     kept: list[Heading] = []
     waiting: list[Heading] = []
     for own in shares:
-        if _own_words(own) < _TOO_LITTLE:
+        if own.words < _TOO_LITTLE:
             waiting.append(own.heading)
             if not kept:
                 continue

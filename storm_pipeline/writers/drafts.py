@@ -131,14 +131,15 @@ class _Review:
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n))
         return sentences
 
-    def _decided(self, claim: Claim, verdict: Judged, answer: tuple[Claim, ...] | None) -> Sentence | None:
+    def _decided(self, claim: Claim, verdict: Judged, answer: "_Reply | None") -> Sentence | None:
         """What becomes of a sentence that was handed back; ``answer`` is None where the writer said nothing of it."""
-        if answer == ():
+        if answer is not None and answer.claim is None:
             self._record(claim, verdict.problem, "deleted by the writer")
             return None
-        second = self.grounding.judge(answer)[0] if answer else verdict
+        second = self._second(answer) if answer else verdict
         if not second.problem or second.is_only_copied:
-            self._record(claim, verdict.problem, "rewritten" if answer else "kept", second.sentence.text)
+            outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
+            self._record(claim, verdict.problem, outcome, second.sentence.text)
             return second.sentence
         if self.ctx.settings.uncited == "keep":
             self._record(claim, verdict.problem, "kept without a source", claim.text)
@@ -146,6 +147,14 @@ class _Review:
         self.ctx.events.count(dropped_unsupported=1)
         self._record(claim, verdict.problem, "dropped")
         return None
+
+    def _second(self, answer: "_Reply") -> Judged:
+        """The judgement of what came back, which a quotation can turn."""
+        assert answer.claim is not None  # noqa: S101
+        (judged,) = self.grounding.judge([answer.claim])
+        if not judged.problem or judged.is_only_copied:
+            return judged
+        return self.grounding.by_quotation(answer.claim, answer.quotation) or judged
 
     def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:
         self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))
@@ -158,13 +167,27 @@ def _claims(line: str, shown: int) -> tuple[tuple[Claim, ...], int]:
     return claims, cited.invented
 
 
-def _answers(reply: str, shown: int) -> dict[int, tuple[Claim, ...]]:
-    """Number of a remark → the sentence in its place, as the first of its claims; empty where it is to be deleted."""
-    answers: dict[int, tuple[Claim, ...]] = {}
+@dataclass(frozen=True)
+class _Reply:
+    """The writer's reply to one remark: the sentence in its place (None to delete it), and what it quotes for it."""
+
+    claim: Claim | None
+    quotation: str = ""
+
+
+def _answers(reply: str, shown: int) -> dict[int, _Reply]:
+    """Number of a remark → the reply to it. A line is ``3: sentence [2] | "words of the passage"`` or ``3: delete``."""
+    answers: dict[int, _Reply] = {}
     for line in reply.splitlines():
-        if found := _ANSWER.match(line):
-            claims, _ = _claims(found[2], shown)
-            answers[int(found[1])] = () if _DELETE.match(found[2]) else claims[:1]
+        found = _ANSWER.match(line)
+        if not found:
+            continue
+        text, _, quotation = found[2].partition(" | ")
+        claims, _ = _claims(_EMPHASIS.sub(r"\2", text), shown)
+        deleted = _DELETE.match(text) or not claims
+        cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
+        whole = Claim(" ".join(claim.text for claim in claims), cited)
+        answers[int(found[1])] = _Reply(None) if deleted else _Reply(whole, quotation)
     return answers
 
 

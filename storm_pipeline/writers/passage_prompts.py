@@ -66,5 +66,4 @@ def _findings(findings: Sequence[Sentence], shown: Sequence[Passage], limit: int
 
 
 def _told_elsewhere(evidence: PassageEvidence) -> str:
-    number = {passage.id: n for n, passage in enumerate(evidence.passages, 1)}
-    return "; ".join(f"[{number[passage]}] under {title}" for passage, title in evidence.told_elsewhere)
+    return "\n".join(f"- {finding.text} (under {title})" for finding, title in evidence.told_elsewhere)

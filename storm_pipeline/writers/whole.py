@@ -11,10 +11,10 @@ from storm_pipeline.references.passages import Passage, numbered_passages, passa
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
+from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
 from storm_pipeline.writers.passage_prompts import all_findings, article_inputs, section_inputs
-from storm_pipeline.writers.repetition import remove_repetition
 
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
@@ -96,7 +96,7 @@ class WholeWriter:
         """The sections without repetition, and a lead that sums them up."""
         with Tasks() as tasks:
             lead = tasks.start(write_lead, ctx, evidence.outline.topic, sections)
-            polished = remove_repetition(ctx, sections)
+            polished = edit_article(ctx, evidence.outline.topic, sections)
         return Body(lead.result(), polished)
 
 

@@ -1,0 +1,36 @@
+"""Texts of pages that lost capitals, punctuation or spaces on their way: what they state is still to be found."""
+
+import functools
+import re
+
+from storm_pipeline.quantities.months import month_names
+
+_GLUED = re.compile(r"(?<=[^\W\d_])(?=\d{1,2}\s?[^\W\d_]|\d{4}\b)|(?<=\d)(?=[^\W\d_]{3,})")
+_LONG = 60
+"""Characters from which on a text has punctuation, if it ever had."""
+_PUNCTUATION = re.compile(r"[.,;:%!?。、，؛।]")
+_ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
+
+
+def restored(text: str, language: str) -> str:
+    """The text with months beside a number capitalised, and with a space between a word and a number.
+
+    ``12 september 2022`` becomes ``12 September 2022``, and ``august2022`` becomes ``August 2022``. Lengths may change.
+
+    Args:
+        text: of a source.
+        language: ISO 639-1 code of its language; English months are known in every one.
+    """
+    apart = _ORDINAL.sub("", _GLUED.sub(" ", text))
+    return _months(language).sub(lambda found: found[0][:1].upper() + found[0][1:], apart)
+
+
+def is_worn(text: str) -> bool:
+    """Whether a text of some length has no punctuation at all: it has lost its percent signs and points too."""
+    return len(text) >= _LONG and not _PUNCTUATION.search(text)
+
+
+@functools.cache
+def _months(language: str) -> re.Pattern[str]:
+    names = "|".join(sorted({re.escape(name.lower()) for name in month_names(language)}, key=len, reverse=True))
+    return re.compile(rf"(?<=\d )(?:{names})\b|(?<=\d\. )(?:{names})\b|\b(?:{names})(?=\.? \d)")
