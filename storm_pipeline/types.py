@@ -309,9 +309,9 @@ class Report:
         invented_citations: markers in model output that pointed at nothing shown; dropped.
         attributed: sentences that the model left uncited and that were given to supporting snippets.
         uncited: body sentences that the article keeps without a citation.
-        dropped_unsupported: sentences removed because nothing shown supports them.
+        dropped_unsupported: sentences removed, by the check or by their writer, because nothing shown supports them.
         dropped_faulty: sentences removed because they were cut off, repeated or in another script.
-        reworded: sentences rewritten because they followed a source word for word.
+        reworded: sentences written anew because they followed a source word for word, or nothing supported them.
         repeated: sentences removed because another section says the same; their citations moved there.
         cited_in_interviews: snippets that interview answers cite.
         offered_to_sections: those of them that a section's writer was shown.

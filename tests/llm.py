@@ -93,7 +93,7 @@ def mending(answer: Callable[[str], str]) -> Callable[[str], str]:
         if "\nRemarks:" not in user:
             return answer(user)
         return "\n".join(
-            f"{number}: delete" for number in re.findall(r"^(\d+)\. ", user.rsplit("Remarks:", maxsplit=1)[-1], re.M)
+            f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", user.rsplit("Remarks:", maxsplit=1)[-1], re.M)
         )
 
     return answered

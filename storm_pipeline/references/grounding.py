@@ -17,7 +17,7 @@ from storm_pipeline.languages import detect
 from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.text import folded_words, longest_common_run
+from storm_pipeline.text import folded_words, foreign_script_share, longest_common_run
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -36,6 +36,8 @@ LONGEST_RUN = 12
 """Words in a row that a sentence may share with a passage; names and numbers do not count."""
 _SHORTEST_QUOTATION = 4
 """Words that a quotation must have to tell anything."""
+_FOREIGN = 0.5
+"""Share of letters in a script that topic and headings do not use, from which on a sentence is in another one."""
 _WINDOW, _STEP = 45, 30
 """Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{3,}[\"”“»]")
@@ -97,6 +99,8 @@ class Grounding:
         return [self._judged(claim) for claim in claims]
 
     def _judged(self, claim: Claim) -> Judged:
+        if foreign_script_share(claim.text, self._known) > _FOREIGN:
+            return Judged(Sentence(claim.text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(claim.text), problem="no source was found for it")
         kept, change = self._supporting(claim)

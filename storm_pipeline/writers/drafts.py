@@ -47,10 +47,12 @@ class Draft:
     Attributes:
         blocks: in order; the first one has no heading.
         invented: numbers that point at nothing shown.
+        broken_off: sentences left out because the reply ends within them.
     """
 
     blocks: tuple[Block, ...]
     invented: int
+    broken_off: int = 0
 
     def claims(self) -> list[Claim]:
         """All sentences in order."""
@@ -75,11 +77,12 @@ def read_draft(text: str, shown: int) -> Draft:
         if claims:
             blocks[-1][1].append(claims)
     last = next((paragraphs for _, paragraphs in reversed(blocks) if paragraphs), None)
-    if last and not is_complete(last[-1][-1].text):
+    broken_off = last is not None and not is_complete(last[-1][-1].text)
+    if last and broken_off:
         last[-1] = last[-1][:-1]
         if not last[-1]:
             last.pop()
-    return Draft(tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks), invented)
+    return Draft(tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks), invented, int(broken_off))
 
 
 def checked_blocks(
@@ -94,7 +97,7 @@ def checked_blocks(
         grounding: judges sentences.
         ask_again: hands remarks to the writer.
     """
-    ctx.events.count(invented_citations=draft.invented)
+    ctx.events.count(invented_citations=draft.invented, dropped_faulty=draft.broken_off)
     sentences = iter(_Review(ctx, where, grounding).of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -117,6 +120,7 @@ class _Review:
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)
+                self.ctx.events.count(attributed=int(not claim.cited))
         sentences: list[Sentence | None] = [verdict.sentence for verdict in judged]
         due = [i for i, verdict in enumerate(judged) if verdict.problem]
         if not due:
@@ -134,11 +138,13 @@ class _Review:
     def _decided(self, claim: Claim, verdict: Judged, answer: "_Reply | None") -> Sentence | None:
         """What becomes of a sentence that was handed back; ``answer`` is None where the writer said nothing of it."""
         if answer is not None and answer.claim is None:
+            self.ctx.events.count(dropped_unsupported=1)
             self._record(claim, verdict.problem, "deleted by the writer")
             return None
         second = self._second(answer) if answer else verdict
         if not second.problem or second.is_only_copied:
             outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
+            self.ctx.events.count(reworded=int(outcome == "rewritten"))
             self._record(claim, verdict.problem, outcome, second.sentence.text)
             return second.sentence
         if self.ctx.settings.uncited == "keep":

@@ -13,6 +13,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.quantities import missing
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
+from storm_pipeline.writers.repetition import remove_certain_repetition
 
 _SHORTEST, _LONGEST = 0.5, 1.8
 """Times the length of a sentence that its reworded form may have."""
@@ -27,6 +28,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
     that is recorded.
     """
     with ctx.events.in_stage("editing"):
+        sections = remove_certain_repetition(ctx, sections)
         try:
             edits = ctx.ask("reviewer", ctx.programs.edit, topic=topic, article=_numbered(sections)).edits
         except ModelError as error:

@@ -33,17 +33,31 @@ class _Pair:
 def remove_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections without sentences that repeat another one; order and headings stay."""
     with ctx.events.in_stage("polish"):
-        repeated = _confirmed(ctx, _pairs(ctx, [s for section in sections for s in section.sentences()]))
-        gone: set[Sentence] = set()
-        moved: dict[Sentence, tuple[Sentence, ...]] = {}
-        for pair in repeated:
-            if pair.kept in gone or pair.dropped in gone:
-                continue
-            gone.add(pair.dropped)
-            moved[pair.kept] = (*moved.get(pair.kept, ()), pair.dropped, *moved.pop(pair.dropped, ()))
-        ctx.events.count(repeated=len(gone))
-        edited = (_edit(section, gone, moved) for section in sections)
-        return tuple(section for section in edited if section is not None)
+        return _without(ctx, sections, _confirmed(ctx, _pairs(ctx, _sentences(sections))))
+
+
+def remove_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections without sentences that say in almost the same words what another one says; no model is asked."""
+    pairs = _pairs(ctx, _sentences(sections))
+    return _without(ctx, sections, [pair for pair in pairs if _is_sure(pair.dropped.text, pair.kept.text)])
+
+
+def _sentences(sections: tuple[Section, ...]) -> list[Sentence]:
+    return [sentence for section in sections for sentence in section.sentences()]
+
+
+def _without(ctx: RunContext, sections: tuple[Section, ...], repeated: list[_Pair]) -> tuple[Section, ...]:
+    """The sections in which the second sentence of each pair has gone, and its citations have moved to the first."""
+    gone: set[Sentence] = set()
+    moved: dict[Sentence, tuple[Sentence, ...]] = {}
+    for pair in repeated:
+        if pair.kept in gone or pair.dropped in gone:
+            continue
+        gone.add(pair.dropped)
+        moved[pair.kept] = (*moved.get(pair.kept, ()), pair.dropped, *moved.pop(pair.dropped, ()))
+    ctx.events.count(repeated=len(gone))
+    edited = (_edit(section, gone, moved) for section in sections)
+    return tuple(section for section in edited if section is not None)
 
 
 def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
