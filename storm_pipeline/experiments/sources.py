@@ -23,6 +23,7 @@ from storm_pipeline.evaluation.datasets.rankers import (
     Ranker,
     TfIdfRanker,
 )
+from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
@@ -87,7 +88,13 @@ def engine_of(
 
 @lru_cache(2)
 def _read(name: str, folder: Path, *, core: bool) -> DataSet:
-    return read_freshwiki(folder) if name == "freshwiki" else read_wikigenbench(folder, core_only=core)
+    match name:
+        case "freshwiki":
+            return read_freshwiki(folder)
+        case "wiki_live":
+            return read_wiki_live(folder)
+        case _:
+            return read_wikigenbench(folder, core_only=core)
 
 
 @lru_cache(1)
