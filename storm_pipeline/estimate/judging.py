@@ -33,7 +33,9 @@ _UNSUPPORTED = {SHORT: 0.05, USUAL: 0.3, LONG: 1.0}
 """Share of the sentences whose error is asked for."""
 _TOLD = {SHORT: 0.2, USUAL: 0.6, LONG: 1.0}
 """Share of the infobox's fields about which an article tells something."""
-_PAGES_JUDGED = {SHORT: 0.0, USUAL: 0.5, LONG: 1.0}
+_IN_ARTICLE = {SHORT: 0.8, USUAL: 1.0, LONG: 1.0}
+"""Share of the statements that a model is asked about: not those that share no word with the article."""
+_ON_PAGES = {SHORT: 0.0, USUAL: 0.5, LONG: 1.0}
 """Share of the statements that are looked for on the pages too: once a topic, however many articles there are on it."""
 _CITATIONS = {SHORT: 1, USUAL: 1, LONG: 3}
 STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
@@ -119,9 +121,9 @@ def support_errors(article: Judged) -> Iterator[Question]:
 def statement_coverage_lm(article: Judged) -> Iterator[Question]:
     """Each statement looked for in the article and, where no article of the topic was judged before, on its pages."""
     held = STATEMENT_PASSAGE * STATEMENT_PASSAGES
-    for words, share in ((min(article.words, held), 1.0), (held, _PAGES_JUDGED[article.course])):
+    for words, share in ((min(article.words, held), _IN_ARTICLE), (held, _ON_PAGES)):
         inputs = {"passages": filler(words, "p"), "statement": filler(_STATEMENT, "s")}
-        yield Question(FindStatement, article.statements * share, inputs, _VERDICT)
+        yield Question(FindStatement, article.statements * share[article.course], inputs, _VERDICT)
 
 
 def support(article: Judged) -> Iterator[Question]:

@@ -37,13 +37,18 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
     """The topics of an experiment, in order.
 
     Raises:
-        DatasetError: the data set is absent or damaged, or has no such topic.
+        DatasetError: the data set is absent or damaged, has no such topic, or no article of a system that is compared.
     """
     data = config.data
     try:
         held = _read(data.set, data.folder, core=data.core)
     except DatasetError as error:
         raise DatasetError(f"{error}. {DATA}=FOLDER says where data sets lie") from error
+    known = {article.system for topic in held.topics for article in topic.system_articles}
+    if unknown := sorted({method.system for method in config.methods if method.system} - known):
+        raise DatasetError(
+            f"{data.set} has no article of {unknown[0]!r}; it has those of: {', '.join(sorted(known)) or 'none'}"
+        )
     chosen = held.only(data.ids) if data.ids else held
     return chosen.topics[: data.topics]
 
