@@ -23,7 +23,7 @@ CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH
 EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-faults clean
+.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -93,6 +93,9 @@ wikigenbench-documents: $(READY) ## RR by number and source of documents (as abo
 wikigenbench-report: $(READY) ## write the reports of these experiments anew, as far as they are
 	@for folder in runs/experiments/wikigenbench*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
 
+wiki-live: $(READY) ## STORM beside eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|full)
+	$(EXPERIMENT) experiments/wiki-live.toml $(CHOICES)
+
 storm-runs: $(READY) ## the official system's recorded articles, scored
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
 
@@ -121,6 +124,10 @@ bench-metrics: $(READY) ## metrics without a judge over recorded and human artic
 
 bench-datasets: $(READY) ## the published data sets beside the papers' tables (STORM_DATA=…)
 	@$(BIN)/python benchmarks/datasets.py
+
+bench-statements: $(READY) ## what the screen of statement coverage is worth (STORM_DATA=…)
+	@$(BIN)/storm assets pull
+	@$(BIN)/python benchmarks/statements.py
 
 bench-faults: $(READY) ## runs that are killed, starved and lied to
 	@$(BIN)/python benchmarks/faults.py

@@ -13,6 +13,7 @@ from signatures.judging import (
     AnswerFromArticle,
     ClassifyUnsupported,
     CompareAnswers,
+    FindStatement,
     GradeOneToFive,
     GradeWriting,
     GradeZeroToFive,
@@ -32,7 +33,15 @@ _UNSUPPORTED = {SHORT: 0.05, USUAL: 0.3, LONG: 1.0}
 """Share of the sentences whose error is asked for."""
 _TOLD = {SHORT: 0.2, USUAL: 0.6, LONG: 1.0}
 """Share of the infobox's fields about which an article tells something."""
+_IN_ARTICLE = {SHORT: 0.8, USUAL: 1.0, LONG: 1.0}
+"""Share of the statements that a model is asked about: not those that share no word with the article."""
+_ON_PAGES = {SHORT: 0.0, USUAL: 0.5, LONG: 1.0}
+"""Share of the statements that are looked for on the pages too: once a topic, however many articles there are on it."""
 _CITATIONS = {SHORT: 1, USUAL: 1, LONG: 3}
+STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
+"""Words of a passage that a statement is looked for in, and how many passages are shown."""
+_STATEMENT = 12
+"""Words of a statement."""
 _TASK, _CRITERION, _SCALE, _QUESTION, _VALUE, _TOPIC = 20, 12, 75, 18, 8, 3
 """Words of what stands in the prompts beside article and sources."""
 _FEEDBACK, _GRADES, _ANSWER, _VERDICT = 90, 14, 10, 8
@@ -41,13 +50,14 @@ _FEEDBACK, _GRADES, _ANSWER, _VERDICT = 90, 14, 10, 8
 
 @dataclass(frozen=True)
 class Judged:
-    """An article as one course of its run leaves it, and how many fields the infobox beside it has."""
+    """An article as one course of its run leaves it; of people's article the infobox's fields and the statements."""
 
     words: int
     sections: int
     sentences: int
     course: Course
     fields: int
+    statements: int
 
     @property
     def sources(self) -> int:
@@ -108,6 +118,14 @@ def support_errors(article: Judged) -> Iterator[Question]:
     yield Question(ClassifyUnsupported, article.sentences * _UNSUPPORTED[article.course], inputs, _VERDICT)
 
 
+def statement_coverage_lm(article: Judged) -> Iterator[Question]:
+    """Each statement looked for in the article and, where no article of the topic was judged before, on its pages."""
+    held = STATEMENT_PASSAGE * STATEMENT_PASSAGES
+    for words, share in ((min(article.words, held), _IN_ARTICLE), (held, _ON_PAGES)):
+        inputs = {"passages": filler(words, "p"), "statement": filler(_STATEMENT, "s")}
+        yield Question(FindStatement, article.statements * share[article.course], inputs, _VERDICT)
+
+
 def support(article: Judged) -> Iterator[Question]:
     """ALCE's questions about every sentence: all passages, each alone, and all but each; answers are remembered."""
     cited, passage = _CITATIONS[article.course], article.course.passage
@@ -122,6 +140,7 @@ ASKS_MODEL: Mapping[str, Callable[[Judged], Iterable[Question]]] = {
     "wikigen_quality": wikigen_quality,
     "ib_score": ib_score,
     "support_errors": support_errors,
+    "statement_coverage_lm": statement_coverage_lm,
 }
 """Name of a metric → what it asks of the model that grades."""
 ASK_JUDGE = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
@@ -129,7 +148,13 @@ ASK_JUDGE = frozenset({"citation_alce", "citation_wikigenbench", "support_errors
 
 
 def estimate_judging(
-    settings: Settings, metrics: Iterable[str], model: str, *, judges_support: bool, fields: int = 0
+    settings: Settings,
+    metrics: Iterable[str],
+    model: str,
+    *,
+    judges_support: bool,
+    fields: int = 0,
+    statements: int = 0,
 ) -> JudgingEstimate:
     """What judging one article takes of a model; nothing is asked.
 
@@ -139,6 +164,7 @@ def estimate_judging(
         model: name of the model, as in the settings.
         judges_support: whether it is asked what citations support.
         fields: of the human article's infobox.
+        statements: of the human article.
     """
     asked = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asked += [support] if judges_support else []
@@ -146,7 +172,7 @@ def estimate_judging(
     price = price_of(full, own_prices(settings.prices))
     taken = []
     for course in (SHORT, USUAL, LONG):
-        article = _judged(settings, course, fields)
+        article = _judged(settings, course, fields, statements)
         questions = [question for ask in asked for question in ask(article)]
         taken.append(
             (
@@ -167,10 +193,10 @@ def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question
     return Question(signature, calls, {name: filler(size, "x") for name, size in sizes.items()}, _FEEDBACK)
 
 
-def _judged(settings: Settings, course: Course, fields: int) -> Judged:
+def _judged(settings: Settings, course: Course, fields: int, statements: int) -> Judged:
     sections = min(settings.max_sections, course.sections)
     words = max(1, round(sections * settings.section_words * course.written))
-    return Judged(words, sections, math.ceil(words / course.sentence), course, fields)
+    return Judged(words, sections, math.ceil(words / course.sentence), course, fields, statements)
 
 
 def _tokens(question: Question) -> float:

@@ -67,6 +67,8 @@ class HumanArticle:
         infobox: field → value of the infobox; empty where there is none.
         back_matter: the sections that were left out of the body.
         entities: named entities of the article, lower-case, as published with the data set; empty where it has none.
+        statements: the article as facts, each a sentence that says one thing, as published with the data set; empty
+            where it has none.
     """
 
     title: str
@@ -77,6 +79,7 @@ class HumanArticle:
     infobox: tuple[tuple[str, str], ...] = ()
     back_matter: tuple[HumanSection, ...] = ()
     entities: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
 
     def headings(self) -> tuple[str, ...]:
         """All headings of the body, depth first."""
@@ -89,6 +92,29 @@ class HumanArticle:
 
 
 @dataclass(frozen=True)
+class CitedStatement:
+    """A fact that a system's article states, and the addresses of the pages that the article cites for it, in order."""
+
+    text: str
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SystemArticle:
+    """What another system wrote on a topic.
+
+    Attributes:
+        system: its name.
+        text: the article as Markdown, without citation marks.
+        statements: the article as facts with what they cite, in the order of the text.
+    """
+
+    system: str
+    text: str
+    statements: tuple[CitedStatement, ...] = ()
+
+
+@dataclass(frozen=True)
 class Topic:
     """One topic of a data set.
 
@@ -97,12 +123,18 @@ class Topic:
         title: what the systems are asked to write about.
         human: the article that people wrote.
         documents: the closed corpus of the topic; empty where the data set has none.
+        system_articles: what other systems wrote on it, one article a system; empty where the data set has none.
     """
 
     id: str
     title: str
     human: HumanArticle
     documents: tuple[Document, ...] = ()
+    system_articles: tuple[SystemArticle, ...] = ()
+
+    def written_by(self, system: str) -> SystemArticle | None:
+        """The article of a system; None where it wrote none on this topic."""
+        return next((article for article in self.system_articles if article.system == system), None)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ DATA = "STORM_DATA"
 _OWN = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment itself sees to."""
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
+_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
+"""What may be the name of a folder; or nothing."""
 _OPENED = TypeAdapter(Resources)
 
 
@@ -40,7 +42,7 @@ class DataTable(_Table):
         ids: these topics alone, in this order.
     """
 
-    set: Literal["freshwiki", "wikigenbench"]
+    set: Literal["freshwiki", "wikigenbench", "wiki_live"]
     path: Path
     core: bool = False
     topics: int | None = Field(default=None, ge=1)
@@ -79,30 +81,34 @@ class MethodTable(_Table):
         search: in place of the experiment's.
         recorded: folder of the official STORM's runs whose articles are scored, found as a data set's folder is.
         polished: of those, the articles after polishing.
+        imported: folder of articles from elsewhere, ``TOPIC.md`` or ``TOPIC.txt``, found as a data set's folder is.
+        system: a system whose articles come with the data set; topics on which it wrote none are left out of its row.
     """
 
-    name: str = Field("", pattern=r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$")
+    name: str = Field("", pattern=_NAME)
     recipe: str = ""
     settings: Mapping[str, Any] = {}
     search: SearchTable | None = None
     recorded: Path | None = None
     polished: bool = False
+    imported: Path | None = None
+    system: str = Field("", pattern=_NAME)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if bool(self.recipe) == bool(self.recorded):
-            raise ValueError("give either a recipe or a folder of recorded runs")
+        if sum(map(bool, (self.recipe, self.recorded, self.imported, self.system))) != 1:
+            raise ValueError("give one of: a recipe, a folder of recorded runs, a folder of articles, a system")
         if self.recipe and self.recipe not in RECIPES:
             raise ValueError(f"there is no recipe {self.recipe!r}: choose one of {', '.join(RECIPES)}")
-        if self.recorded and not self.name:
-            raise ValueError("recorded runs need a name")
+        if (self.recorded or self.imported) and not self.name:
+            raise ValueError("articles from a folder need a name")
         _check_settings(self.settings)
         return self
 
     @property
     def label(self) -> str:
         """What the tables call it."""
-        return self.name or self.recipe
+        return self.name or self.recipe or self.system
 
 
 class SizeTable(_Table):
@@ -216,7 +222,7 @@ class ExperimentConfig(_Table):
         if unknown := set(size.methods or ()) - {method.label for method in self.methods}:
             raise SettingsError(f"size {name!r} names a method that the experiment has not: {min(unknown)!r}")
         kept = [m.model_dump() for m in self.methods if size.methods is None or m.label in size.methods]
-        labels = [method["name"] or method["recipe"] for method in kept]
+        labels = [method["name"] or method["recipe"] or method["system"] for method in kept]
         return _validated(
             self.model_dump()
             | {
@@ -265,6 +271,7 @@ class ExperimentConfig(_Table):
                 update={
                     "settings": named(method.settings),
                     "recorded": _absolute(method.recorded) if method.recorded else None,
+                    "imported": _absolute(method.imported) if method.imported else None,
                 }
             )
             for method in self.methods

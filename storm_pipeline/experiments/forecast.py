@@ -82,9 +82,7 @@ def forecast(
     by_id = {topic.id: topic for topic in topics}
     programs = Programs()
     made = [
-        _estimated(config, by_id[unit.topic], unit, programs)
-        for unit in unwritten
-        if config.method(unit.method).recorded is None
+        _estimated(config, by_id[unit.topic], unit, programs) for unit in unwritten if config.method(unit.method).recipe
     ]
     rows = [row for one in made for row in one.rows if config.writes == "article" or row.stage in _OF_THE_OUTLINE]
     unpriced = {name for one in made for name in one.unpriced} & {row.model for row in rows}
@@ -113,14 +111,15 @@ def _judging(
     if kind == "lm":
         asked[supporter] = asked.get(supporter, frozenset()) | ASK_JUDGE
     for model, known in asked.items():
-        # Articles of a method differ by their infobox alone.
-        made: dict[tuple[str, int, tuple[str, ...]], JudgingEstimate] = {}
+        # Articles of a method differ by their infobox and people's statements alone.
+        made: dict[tuple[str, int, int, tuple[str, ...]], JudgingEstimate] = {}
         judged = []
         for unit, names in unscored.items():
             metrics = tuple(name for name in names if name in known)
             if not metrics:
                 continue
-            kin = unit.method, len(topics[unit.topic].human.infobox), metrics
+            human = topics[unit.topic].human
+            kin = unit.method, len(human.infobox), len(human.statements), metrics
             if kin not in made:
                 made[kin] = estimate_judging(
                     settings_of(config, topics[unit.topic], unit),
@@ -128,10 +127,11 @@ def _judging(
                     model,
                     judges_support=kind == "lm" and model == supporter and bool(ASK_JUDGE.intersection(metrics)),
                     fields=kin[1],
+                    statements=kin[2],
                 )
             judged.append(made[kin])
         if judged:
-            told = {name for _, _, metrics in made for name in metrics}
+            told = {name for *_, metrics in made for name in metrics}
             yield _added(model, tuple(name for name in config.metrics if name in told), judged)
 
 

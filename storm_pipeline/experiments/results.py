@@ -94,7 +94,7 @@ def _shortener(store: ExperimentStore, config: ExperimentConfig) -> Callable[[st
 def _roots(store: ExperimentStore, config: ExperimentConfig) -> Iterator[Path]:
     """Folders and files that the experiment's messages may name."""
     yield from (store.folder.absolute(), *map(Path, store.state.get("places", ())), config.data.folder)
-    yield from (method.recorded for method in config.methods if method.recorded)
+    yield from (folder for method in config.methods for folder in (method.recorded, method.imported) if folder)
     for given in (config.resources, config.settings, *(method.settings for method in config.methods)):
         for value in given.values():
             if found := _PATH.fullmatch(str(value)):

@@ -23,6 +23,7 @@ from storm_pipeline.evaluation.datasets.rankers import (
     Ranker,
     TfIdfRanker,
 )
+from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
@@ -36,13 +37,18 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
     """The topics of an experiment, in order.
 
     Raises:
-        DatasetError: the data set is absent or damaged, or has no such topic.
+        DatasetError: the data set is absent or damaged, has no such topic, or no article of a system that is compared.
     """
     data = config.data
     try:
         held = _read(data.set, data.folder, core=data.core)
     except DatasetError as error:
         raise DatasetError(f"{error}. {DATA}=FOLDER says where data sets lie") from error
+    known = {article.system for topic in held.topics for article in topic.system_articles}
+    if unknown := sorted({method.system for method in config.methods if method.system} - known):
+        raise DatasetError(
+            f"{data.set} has no article of {unknown[0]!r}; it has those of: {', '.join(sorted(known)) or 'none'}"
+        )
     chosen = held.only(data.ids) if data.ids else held
     return chosen.topics[: data.topics]
 
@@ -87,7 +93,13 @@ def engine_of(
 
 @lru_cache(2)
 def _read(name: str, folder: Path, *, core: bool) -> DataSet:
-    return read_freshwiki(folder) if name == "freshwiki" else read_wikigenbench(folder, core_only=core)
+    match name:
+        case "freshwiki":
+            return read_freshwiki(folder)
+        case "wiki_live":
+            return read_wiki_live(folder)
+        case _:
+            return read_wikigenbench(folder, core_only=core)
 
 
 @lru_cache(1)

@@ -97,11 +97,15 @@ class Scored:
 
 
 def units_of(config: ExperimentConfig, topics: Iterable[Topic]) -> tuple[Unit, ...]:
-    """All articles of an experiment, topic by topic, so that a part of the work is a part of the comparison."""
+    """All articles of an experiment, topic by topic, so that a part of the work is a part of the comparison.
+
+    A system of the data set has none on a topic on which it wrote nothing.
+    """
     seeds: Sequence[int | None] = config.seeds or (None,)
     return tuple(
         Unit(topic.id, method.label, seed)
         for topic in topics
         for method in config.methods
-        for seed in (seeds if method.recorded is None else seeds[:1])
+        if not method.system or topic.written_by(method.system)
+        for seed in (seeds if method.recipe else seeds[:1])
     )

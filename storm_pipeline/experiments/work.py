@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormError
+from storm_pipeline.evaluation.datasets.imported import read_imported, system_article
 from storm_pipeline.evaluation.datasets.leakage import guards
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric
@@ -140,6 +141,10 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
     method = config.method(unit.method)
     if method.recorded:
         return fingerprint(method.recorded.name, method.polished, topic.id)
+    if method.imported:
+        return fingerprint(method.imported.name, topic.id)
+    if method.system:
+        return fingerprint(method.system, topic_fingerprint(topic))
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_UNSEEN))
     search = config.search_of(method)
     held = _searched(config, search, topic)
@@ -171,6 +176,10 @@ def _made(job: ArticleJob, halt: threading.Event) -> Article:
     topic, method = _topic(config, job.unit), config.method(job.unit.method)
     if method.recorded:
         return read_storm_run(method.recorded / topic.id, polished=method.polished).article
+    if method.imported:
+        return read_imported(method.imported, topic)
+    if method.system:
+        return system_article(topic, method.system)
     folders = {"out": job.folder, "cache": job.cache}
     # Every one is given, so that a run that goes on keeps none that made it fail.
     settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(), **folders})

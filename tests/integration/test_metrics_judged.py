@@ -20,9 +20,11 @@ from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.ib_score import IbScore, questions
 from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.evaluation.metrics.rubric import RUBRICS, RubricGrades, wording
+from storm_pipeline.evaluation.metrics.statement_coverage_lm import StatementCoverageLm
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
 from storm_pipeline.evaluation.reporting import judged
+from storm_pipeline.evaluation.types import Document
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -169,6 +171,31 @@ def test_classes_of_unsupported_sentences() -> None:
     assert set(first) == {measure.name for measure in metric.measures}
 
 
+def found(user: str) -> str:
+    """Stated where a passage has the words; contradicted where it has another year."""
+    passages, statement = re.findall(r"Passages: (.*?)\n+Statement: (.*?)(?:\n|$)", user, re.S)[-1]
+    other = re.sub(r"\d+", "", statement) in re.sub(r"\d+", "", passages)
+    return json.dumps({"verdict": "stated" if statement in passages else "contradicted" if other else "absent"})
+
+
+def test_statements_that_an_article_states_contradicts_or_leaves_out() -> None:
+    told = "The dam was begun in 1931.", "The dam was begun in 1929.", "The dam was red.", "Quartz glitters."
+    page = Document(
+        "https://a.example", "", " ".join(["The herons nested by the dam again."] * 9 + ["The dam was red."])
+    )
+    topic = replace(ARTICLE.topic, human=replace(ARTICLE.topic.human, statements=told), documents=(page,))
+    with FakeModel({"FindStatement": found}) as server:
+        metric = StatementCoverageLm(open_judge(server.lm, FAST))
+        first, second = metric.score([replace(ARTICLE, topic=topic), replace(EMPTY, topic=topic)])
+        assert len(server.of("FindStatement")) == 3 + 3, "what shares no word with a passage is not asked about"
+    assert first == {"statement_coverage_lm": 1 / 4, "statement_conflict_lm": 1 / 4, "statement_ceiling_lm": 1 / 4}
+    assert second == {"statement_coverage_lm": 0, "statement_conflict_lm": 0, "statement_ceiling_lm": 1 / 4}
+    bare = replace(ARTICLE, topic=replace(topic, documents=()))
+    with FakeModel({"FindStatement": found}) as server:
+        metric = StatementCoverageLm(open_judge(server.lm, FAST))
+        assert metric.score([bare, ARTICLE]) == [{**first, "statement_ceiling_lm": None}, dict.fromkeys(first)]
+
+
 @dataclass(frozen=True)
 class Shared:
     """What an evaluation offers."""
@@ -178,7 +205,9 @@ class Shared:
     grader: GradingJudge
 
 
-JUDGED = "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score".split()
+JUDGED = (
+    "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score statement_coverage_lm".split()
+)
 
 
 def made(name: str, offered: Shared) -> Metric:
@@ -218,6 +247,7 @@ def test_what_holds_for_every_judged_metric(name: str) -> None:
         "AnswerFromArticle": "1931",
         "CompareAnswers": compared,
         "ClassifyUnsupported": json.dumps({"error": "inference"}),
+        "FindStatement": json.dumps({"verdict": "stated"}),
     }
     cases = [ARTICLE, EMPTY, case()]
     with FakeModel(answers) as server:

@@ -10,9 +10,11 @@ from storm_pipeline.evaluation.datasets.closed_corpus import topic_chunks
 from storm_pipeline.evaluation.datasets.dataset import DataSet
 from storm_pipeline.evaluation.datasets.documents import is_flattened
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
+from storm_pipeline.evaluation.datasets.imported import system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.quality import by_features
 from storm_pipeline.evaluation.datasets.statistics import PAPER, article_size, table_7
+from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wiki_page import Features
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.types import HumanArticle
@@ -83,3 +85,19 @@ def test_one_document_is_a_copy_and_no_reference_is_lost(data_dir: Path) -> None
 
 def test_the_core_has_the_topics_that_the_manifest_marks(data_dir: Path) -> None:
     assert len(read_wikigenbench(data_dir / "wikigenbench", core_only=True).topics) == 66
+
+
+def test_wiki_live_is_read_whole_and_its_articles_are_kept_out(data_dir: Path) -> None:
+    data = read_wiki_live(data_dir / "wiki_live", strict=True)
+    assert (len(data.topics), data.problems) == (21, ())
+    assert sum(len(topic.human.statements) for topic in data.topics) == 3062
+    assert [len(topic.system_articles) for topic in data.topics].count(11) == 19  # one system wrote nothing on two
+    for topic in data.topics:
+        assert topic.human.lead and topic.human.sections
+        assert not any(is_back_matter(section.heading) for section in topic.human.sections)
+        kept = {copy.document.url for copy in copies(topic)}
+        assert any("wikipedia.org/wiki/" in url for url in kept), f"{topic.title}: every topic's article was cited"
+        assert len(topic.documents) - len(kept) >= 40
+        cited = system_article(topic, "qwen")
+        assert cited.sources
+        assert sum(bool(sentence.citations) for sentence in cited.sentences()) > 20

@@ -26,6 +26,7 @@ from storm_pipeline.estimate import (
     writing,
 )
 from storm_pipeline.estimate.recipes import RECIPES
+from storm_pipeline.evaluation import statements
 from storm_pipeline.evaluation.judges import language_model
 from storm_pipeline.evaluation.metrics import ib_score, rubric, support_errors, wikigen_quality
 from storm_pipeline.evaluation.metrics.registry import METRICS
@@ -316,6 +317,7 @@ def test_bounds_are_those_of_the_steps() -> None:
     assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judging.LONGEST_READ}
     assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
     assert judging.WINDOW == language_model.WINDOW
+    assert (judging.STATEMENT_PASSAGE, judging.STATEMENT_PASSAGES) == (statements.WORDS, statements.LOOKED_AT)
     assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
     assert writing.UNTITLED_SECTIONS == replies.UNTITLED_SECTIONS
     assert material.FEWEST_FACTS == written._FEWEST_FACTS

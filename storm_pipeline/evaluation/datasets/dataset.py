@@ -1,7 +1,9 @@
 """A data set as the experiments use it, and how its files are read and written."""
 
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -94,13 +96,16 @@ def read_model(file: Path, model: type[M]) -> M:
 
 
 def read_json(file: Path) -> Any:
-    """The value in a JSON file.
+    """The value in a JSON file, which may be compressed: ``NAME.json.gz``.
 
     Raises:
         DatasetError: it cannot be read or is no JSON.
     """
     try:
-        return json.loads(file.read_bytes())
+        data = file.read_bytes()
+        return json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise DatasetError(f"{file} is damaged: it cannot be decompressed; fetch it anew") from error
     except OSError as error:
         raise DatasetError(f"{file} cannot be read ({error.strerror}); fetch or build it anew") from error
     except (ValueError, RecursionError) as error:

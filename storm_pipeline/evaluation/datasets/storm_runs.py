@@ -12,34 +12,22 @@ A run's folder holds ``storm_gen_article.txt`` (before polishing), a polished ar
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.headed import Block, headed, paragraphs_of, section_of
 from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
 from storm_pipeline.identity import source_id
-from storm_pipeline.references.citations import CitedText, parse_cited
+from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.text import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Report, Section, Snippet, Source
+from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet, Source
 
 _HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
 _NUMBER = re.compile(r"\[(\d+)\]")
 _POLISHED = ("storm_polished_article.txt", "storm_gen_article_polished.txt", "storm_gen_article_polished_article.txt")
 _LEAD = "summary"
-
-
-@dataclass
-class _Draft:
-    """A section while it is read."""
-
-    level: int
-    heading: str
-    paragraphs: list[Paragraph] = field(default_factory=list)
-    subsections: list["_Draft"] = field(default_factory=list)
-
-    def done(self) -> Section:
-        return Section(self.heading, tuple(self.paragraphs), tuple(part.done() for part in self.subsections))
 
 
 def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]:
@@ -115,20 +103,21 @@ def _renumbered(polished: str, generated: str, folder: Path) -> str:
 
 def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
     """Headings by their level, a paragraph a line; a first section called *summary* is the lead."""
-    root = _Draft(0, "")
-    path, invented = [root], 0
-    for line in filter(None, map(str.strip, text.splitlines())):
-        if heading := _HEADING.fullmatch(line):
-            draft = _Draft(len(heading[1]), tidy(heading[2]))
-            path = [part for part in path if part.level < draft.level]
-            path[-1].subsections.append(draft)
-            path.append(draft)
-            continue
-        cited: CitedText = parse_cited(line, shown)
-        invented += cited.invented
-        path[-1].paragraphs.append(Paragraph(cited.sentences))
-    lead, sections = root.paragraphs, root.subsections
+    invented = 0
+
+    def cited(line: str) -> Paragraph:
+        nonlocal invented
+        found = parse_cited(line, shown)
+        invented += found.invented
+        return Paragraph(found.sentences)
+
+    tree = headed(_block(line) for line in map(str.strip, text.splitlines()) if line)
+    lead, sections = paragraphs_of(tree, cited), tuple(section_of(part, cited) for part in tree.subsections)
     if sections and sections[0].heading.casefold() == _LEAD:
-        lead, sections = [*lead, *sections[0].paragraphs], sections[1:]
-    body = tuple(section.done() for section in sections)
-    return Article(title, tuple(lead), body, report=Report(invented_citations=invented))
+        lead, sections = (*lead, *sections[0].paragraphs), sections[1:]
+    return Article(title, lead, sections, report=Report(invented_citations=invented))
+
+
+def _block(line: str) -> Block:
+    heading = _HEADING.fullmatch(line)
+    return Block(tidy(heading[2]), len(heading[1])) if heading else Block(line)

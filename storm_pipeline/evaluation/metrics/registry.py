@@ -14,6 +14,8 @@ METRICS = {
     "rouge": "rouge:make",
     "bleu": "bleu:make",
     "meteor": "meteor:make",
+    "statement_coverage": "statement_coverage:make",
+    "statement_coverage_lm": "statement_coverage_lm:make",
     "shape": "shape:make",
     "density": "density:make",
     "citation_alce": "citation_alce:make",

@@ -37,6 +37,8 @@ _GRADES = tuple(
     f"{name}_0_5" for name in ("fluency", "informativeness", "outline", "focus", "organisation", "coverage")
 )
 _WIKIGEN = ("citation_recall_wikigenbench", "citation_precision_wikigenbench", "citation_rate_wikigenbench")
+_STATEMENTS = ("statement_coverage", "statement_ceiling")
+_STATEMENTS_LM = tuple(f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 
 GROUPS = (
     Group(
@@ -46,6 +48,14 @@ GROUPS = (
         (*_RUBRIC, "rouge_1", "rouge_l", "article_entity_recall"),
         judged=_RUBRIC,
         plotted=("rouge_1", "article_entity_recall", "organisation", "coverage"),
+    ),
+    Group(
+        "statements",
+        "Statements of people's article",
+        "Wiki Live Challenge",
+        (*_STATEMENTS, *_STATEMENTS_LM),
+        judged=(*_STATEMENTS, *_STATEMENTS_LM),
+        plotted=("statement_coverage", "statement_coverage_lm"),
     ),
     Group(
         "outline",

@@ -1,0 +1,138 @@
+"""Wiki Live Challenge: new Good Articles of the English Wikipedia, what other systems wrote, and the pages they cited.
+
+A folder with ``NAME.json.gz``, one a topic: ``title``; ``article``, Markdown without references; ``statements``, the
+facts of the article; ``pages`` (url, title, text), all that the systems cited; ``systems``, by name, each with
+``article`` and ``statements`` (``fact`` or ``statement``, and the addresses that it cites).
+"""
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from pydantic import BaseModel
+
+from storm_pipeline.documents.plain import plain_text, web_address
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
+from storm_pipeline.evaluation.datasets.dataset import DataSet, read_model
+from storm_pipeline.evaluation.datasets.documents import usable
+from storm_pipeline.evaluation.datasets.headed import Headed, headed
+from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
+from storm_pipeline.evaluation.types import (
+    CitedStatement,
+    Document,
+    HumanArticle,
+    HumanSection,
+    SystemArticle,
+    Topic,
+)
+
+NAME = "wiki_live"
+_SUFFIX = ".json.gz"
+_ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+
+
+class _Page(BaseModel):
+    url: str
+    title: str = ""
+    text: str
+
+
+class _Statement(BaseModel):
+    fact: str = ""
+    statement: str = ""
+    url: str | list[str | None] | None = None
+
+
+class _System(BaseModel):
+    article: str
+    statements: list[_Statement] = []
+
+
+class _File(BaseModel):
+    title: str
+    article: str
+    statements: list[str]
+    pages: list[_Page]
+    systems: dict[str, _System] = {}
+
+
+def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
+    """The topics of a folder, by file name.
+
+    A topic's ``documents`` are the pages that hold something to read, each once, as plain text; copies of the article
+    are among them and are left out where a corpus is made (:mod:`.leakage`).
+
+    Args:
+        folder: holds ``NAME.json.gz``.
+        strict: whether a damaged file is refused instead of skipped.
+
+    Raises:
+        DatasetError: nothing in the folder could be read, or, if strict, a file is damaged.
+    """
+    folder = Path(folder).expanduser()
+    topics: list[Topic] = []
+    problems: list[str] = []
+    for file in sorted(folder.glob(f"*{_SUFFIX}")):
+        try:
+            topics.append(_topic(file))
+        except DatasetError as error:
+            if strict:
+                raise
+            problems.append(f"skipped: {error}")
+    if not topics:
+        why = problems[0] if problems else f"it has no {_SUFFIX} file"
+        raise DatasetError(f"{folder} holds no topic that can be read: {why}")
+    return DataSet(NAME, tuple(topics), tuple(problems))
+
+
+def _topic(file: Path) -> Topic:
+    held = read_model(file, _File)
+    title = plain_text(held.title.replace("_", " "))
+    tree = headed(without_title(markdown_blocks(held.article), title))
+    body, back = without_back_matter(tuple(map(_section, tree.subsections)))
+    statements = tuple(filter(None, map(plain_text, held.statements)))
+    if not title or not (tree.paragraphs or body) or not statements:
+        raise DatasetError(f"{file} holds no article: title, text or statements are missing; fetch it anew")
+    address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
+    human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
+    documents = usable(map(_document, held.pages))
+    return Topic(file.name.removesuffix(_SUFFIX), title, human, documents, tuple(_systems(held.systems)))
+
+
+def _section(part: Headed) -> HumanSection:
+    return HumanSection(part.heading, _text(part), tuple(map(_section, part.subsections)))
+
+
+def _text(part: Headed) -> str:
+    return "\n\n".join(part.paragraphs)
+
+
+def _document(page: _Page) -> Document:
+    return Document(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), "search")
+
+
+def _title(given: str) -> str:
+    """A title; half of those published are in base64."""
+    if not _ENCODED.fullmatch(given):
+        return given
+    try:
+        return plain_text(b64decode(given, validate=True).decode("utf-8")) or given
+    except (binascii.Error, UnicodeDecodeError):
+        return given
+
+
+def _systems(held: Mapping[str, _System]) -> Iterator[SystemArticle]:
+    """The systems that wrote something, by name."""
+    for name, own in sorted(held.items()):
+        if plain_text(own.article):
+            yield SystemArticle(name, own.article, tuple(filter(lambda one: one.text, map(_stated, own.statements))))
+
+
+def _stated(given: _Statement) -> CitedStatement:
+    urls = [given.url] if isinstance(given.url, str) else given.url or ()
+    addresses = dict.fromkeys(filter(None, map(web_address, urls)))
+    return CitedStatement(plain_text(given.fact or given.statement), tuple(addresses))

@@ -1,0 +1,143 @@
+"""Wiki Live as an experiment: our row over the frozen web, beside rows of articles that were written elsewhere."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel
+from tokens import gpt_4_tokens
+from wiki_live_files import GUIDE, PRESS, SYSTEMS, topic_file, write_wiki_live
+
+from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.evaluation.reporting import ExperimentResults
+from storm_pipeline.experiments import Experiment, ExperimentConfig
+from storm_pipeline.experiments.config import MethodTable
+from storm_pipeline.experiments.engines import LocalEngine
+from storm_pipeline.experiments.forecast import forecast
+from storm_pipeline.render.json import from_json
+
+CACHE = Path(__file__).resolve().parents[2] / "cache"
+FOUND = {"FindStatement": json.dumps({"verdict": "stated"})}
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("STORM_DATA", str(tmp_path / "data"))
+    alone = {"alpha": SYSTEMS["alpha"]}
+    return write_wiki_live(
+        tmp_path / "data" / "live", Lake_Orrin=topic_file(), Lake_Tarn=topic_file("Lake Tarn", systems=alone)
+    )
+
+
+@pytest.fixture
+def model() -> Iterator[FakeModel]:
+    with FakeModel(FOUND) as server:
+        yield server
+
+
+def described(model: FakeModel, *methods: dict[str, Any], **values: Any) -> ExperimentConfig:
+    settings = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0, "related_topics": 0}
+    plain = {
+        "title": "A trial",
+        "baseline": MethodTable.model_validate(methods[0]).label,
+        "metrics": ["statement_coverage_lm", "citation_wikigenbench", "shape"],
+        "data": {"set": "wiki_live", "path": "live"},
+        "search": {"corpus": "topic"},
+        "settings": settings,
+        "resources": {"judge_lm": model.lm},
+        "methods": list(methods),
+    }
+    return ExperimentConfig.model_validate(plain | values)
+
+
+def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
+    with Experiment(config, folder, LocalEngine(), cache=CACHE) as experiment:
+        return experiment.run()
+
+
+def test_our_row_stands_among_those_of_the_systems(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, {"name": "second", "system": "beta"})
+    results = run(config, tmp_path / "out")
+    rows = [(result.topic, result.method) for result in results.results]
+    assert rows == [
+        ("Lake_Orrin", "rr"),
+        ("Lake_Orrin", "alpha"),
+        ("Lake_Orrin", "second"),
+        ("Lake_Tarn", "rr"),
+        ("Lake_Tarn", "alpha"),
+    ], "a system has no row on a topic on which it wrote nothing"
+    assert not any(result.failure for result in results.results)
+    assert all(result.values["statement_coverage_lm"] is not None for result in results.results)
+    by_row = dict(zip(rows, results.results, strict=True))
+    assert by_row["Lake_Orrin", "second"].values["citation_recall_wikigenbench"] is None, "it cites nothing"
+    assert by_row["Lake_Orrin", "alpha"].values["references"] == 3
+
+
+@pytest.mark.parametrize("corpus", ["topic", "pooled"])
+def test_what_is_searched_holds_no_copy_of_the_article(
+    data: Path, model: FakeModel, tmp_path: Path, corpus: str
+) -> None:
+    config = described(model, {"recipe": "rr"}, search={"corpus": corpus}, metrics=["shape"]).changed(topics=1)
+    run(config, tmp_path / "out")
+    article = from_json((tmp_path / "out/articles/Lake_Orrin/rr/article.json").read_text("utf-8"))
+    assert {source.url for source in article.sources} == {PRESS, GUIDE}
+
+
+def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).changed(
+        topics=1
+    )
+    with Experiment(config, tmp_path / "out", LocalEngine(), cache=tmp_path / "cache") as experiment:
+        (judging,) = forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging
+        experiment.run()
+        assert forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging == ()
+    asked = model.of("FindStatement")
+    assert (judging.articles, judging.metrics) == (2, ("statement_coverage_lm",))
+    assert len(asked) in judging.calls
+    tokens = gpt_4_tokens()
+    assert sum(tokens(one.prompt) for one in asked) <= judging.tokens_in.high
+
+
+def test_articles_of_a_folder_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    folder = data.parent / "mine"
+    folder.mkdir()
+    (folder / "Lake_Orrin.txt").write_text("A lake.\n# History\nIt was filled in 1931.", "utf-8")
+    config = described(model, {"name": "mine", "imported": "mine"}, metrics=["shape"])
+    first, second = run(config, tmp_path / "out").results
+    assert (first.failure, first.values["sections"]) == ("", 1)
+    assert "no article on 'Lake Tarn': put Lake_Tarn.md or Lake_Tarn.txt there" in second.failure
+    assert str(tmp_path) not in second.failure
+    (folder / "Lake_Tarn.md").write_text("Another lake.", "utf-8")
+    assert not any(result.failure for result in run(config, tmp_path / "out").results)
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ({}, "give one of: a recipe, a folder of recorded runs, a folder of articles, a system"),
+        ({"recipe": "rr", "system": "alpha"}, "give one of"),
+        ({"imported": "x"}, "articles from a folder need a name"),
+        ({"system": "../alpha"}, "pattern"),
+    ],
+)
+def test_a_method_is_one_thing(model: FakeModel, method: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        MethodTable.model_validate(method)
+
+
+def test_sizes_keep_rows_by_their_names(data: Path, model: FakeModel) -> None:
+    sizes = {"few": {"methods": ["second", "alpha"]}, "wrong": {"methods": ["gamma"]}}
+    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, {"name": "second", "system": "beta"}, sizes=sizes)
+    chosen = config.sized("few")
+    assert [method.label for method in chosen.methods] == ["alpha", "second"]
+    assert chosen.baseline == "alpha"
+    with pytest.raises(SettingsError, match="has not: 'gamma'"):
+        config.sized("wrong")
+
+
+def test_a_system_that_wrote_nothing_at_all(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, {"system": "alpha"}, {"system": "gamma"}, metrics=["shape"])
+    with pytest.raises(DatasetError, match="no article of 'gamma'"):
+        run(config, tmp_path / "out")

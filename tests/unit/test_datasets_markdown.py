@@ -1,0 +1,92 @@
+"""Markdown down to headings and plain text, and the tree that they make."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.evaluation.datasets.headed import Block, Headed, headed
+from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
+from storm_pipeline.text import words
+
+LINES = [
+    ("Plain text, and no more.", "Plain text, and no more."),
+    ("A **bold** and *slanted* and ***both*** and `code` word.", "A bold and slanted and both and code word."),
+    ('A [link](https://a.example/x_(y) "Title") here.', "A link here."),
+    ("[![Image 1: a dam](https://a.example/i.png)](https://a.example)", ""),
+    ("![Image 2](https://a.example/i.png)Seen from above.", "Seen from above."),
+    ("- [x] one point", "one point"),
+    ("  12. another point", "another point"),
+    ("> quoted", "quoted"),
+    ("| 1931 | **The dam** |", "1931 The dam"),
+    ("|---|:--:|", ""),
+    ("===============", ""),
+    ("22\\. Surf Wax America<br>", "22. Surf Wax America"),
+    ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
+    ("a < b and c > d", "a < b and c > d"),
+]
+
+
+@pytest.mark.parametrize(("line", "plain"), LINES)
+def test_plain_text_of_a_line(line: str, plain: str) -> None:
+    assert plain_markdown(line) == plain
+
+
+def test_headings_and_paragraphs() -> None:
+    text = "# Lake Orrin #\n\nA lake.\n---\n## *History*\nIt was dug.\n**Later years:**\nIt grew.\n**It** stayed."
+    assert markdown_blocks(text) == (
+        Block("Lake Orrin", 1),
+        Block("A lake."),
+        Block("History", 2),
+        Block("It was dug."),
+        Block("Later years", 7),
+        Block("It grew."),
+        Block("It stayed."),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("# Lake Orrin\nA lake.", "A lake."),
+        ("## lake orrin\nA lake.\n## History", "A lake."),
+        ("# Orrin, a lake\nA lake.\n## History", "A lake."),
+        ("# Overview\nA lake.\n# History", "Overview"),
+        ("A lake.\n# Lake Orrin", "A lake."),
+    ],
+)
+def test_an_opening_title_is_no_section(text: str, first: str) -> None:
+    assert without_title(markdown_blocks(text), "Lake Orrin")[0].text == first
+
+
+def test_the_title_of_nothing() -> None:
+    assert without_title((), "Lake Orrin") == ()
+
+
+def test_headings_nest_by_level() -> None:
+    tree = headed([Block("lead"), Block("A", 2), Block("a"), Block("B", 4), Block("b"), Block("C", 3), Block("D", 1)])
+    assert tree == Headed("", ("lead",), (Headed("A", ("a",), (Headed("B", ("b",)), Headed("C"))), Headed("D")))
+
+
+BLOCKS = st.lists(st.builds(Block, st.sampled_from("abc"), st.integers(0, 7)), max_size=30)
+
+
+@given(BLOCKS)
+def test_a_tree_holds_every_block_in_order(blocks: list[Block]) -> None:
+    def walk(part: Headed, level: int) -> list[tuple[str, bool]]:
+        found = [(part.heading, True)] if level else []
+        found += [(text, False) for text in part.paragraphs]
+        return found + [one for below in part.subsections for one in walk(below, level + 1)]
+
+    assert walk(headed(blocks), 0) == [(block.text, block.level > 0) for block in blocks]
+
+
+@given(st.text('ab1 #*_`[]()!<>|\\-\n"', max_size=80))
+def test_no_text_breaks_the_reading(text: str) -> None:
+    for block in markdown_blocks(text):
+        assert block.text == " ".join(block.text.split()) != ""
+    assert len(plain_markdown(text).split("\n")) <= max(1, len(text.split("\n")))
+
+
+@given(st.lists(st.text("abcé", min_size=1, max_size=6), min_size=1, max_size=12))
+def test_the_words_of_plain_text_stay(spoken: list[str]) -> None:
+    assert words(plain_markdown(" ".join(spoken))) == words(" ".join(spoken))
