@@ -10,7 +10,7 @@ class WriteSection(dspy.Signature):
     - Everything in the passages that bears on this section's heading and on the article's topic: who, what, when,
       where, how much, causes, consequences, and who disagrees with whom. Findings, where given, are what interviewers
       made of the passages; check them against the passages. Leave out what belongs under another heading of the
-      outline; what is listed as told elsewhere is mentioned only where this section cannot be understood without it.
+      outline.
     - Only what the passages say. Combine passages that speak of one thing into one statement; where they differ, give
       both with their sources. Attribute opinions and estimates to those who hold them.
     - Dates: where a passage has a date, it stands behind its title. Turn "today", "last month", "this year" into dates
@@ -39,7 +39,6 @@ class WriteSection(dspy.Signature):
     words: int = dspy.InputField()
     passages: str = dspy.InputField()
     findings: str = dspy.InputField()
-    told_elsewhere: str = dspy.InputField()
     draft: str = dspy.InputField()
     remarks: str = dspy.InputField()
     text: str = dspy.OutputField()
@@ -108,9 +107,10 @@ class WriteLead(dspy.Signature):
       number more exactly than it does.
     - End every sentence with the numbers of all body sentences that it rests on, like this [3][17].
 
-    If a draft and remarks are given, the opening is written already: reply only to the remarks, one line for each, the
-    number of the remark, a colon, and the sentence as it should stand, with its numbers; or the number, a colon and
-    "delete".
+    If a draft and remarks are given, the opening is written already and a check has doubts about some sentences. Reply
+    only to the remarks, one line for each: the number of the remark, a colon, and the sentence as it should stand, with
+    its numbers. Where the check is wrong, give the sentence as it was, then " | " and the words of the body that say
+    so, quoted exactly. Where the body supports nothing of it, write "delete" instead.
     """
 
     topic: str = dspy.InputField()

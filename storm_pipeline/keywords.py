@@ -59,7 +59,7 @@ class SettingsKeywords(TypedDict, total=False):
     section_words: int
     max_sections: int
     outline_depth: int
-    outline_words: int
+    outline_words: int | None
     writing: Literal["auto", "whole", "sentences"]
     length: Literal["short", "standard", "long"] | int
     evidence: int | None

@@ -12,6 +12,7 @@ from storm_pipeline.languages import language_name
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _EVIDENCE = 3000
+_INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
 ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer")
 
@@ -145,8 +146,8 @@ class Settings(BaseModel):
     outline_depth: int = Field(
         default=2, ge=1, le=6, description="Levels of headings (editors dislike many subsections)."
     )
-    outline_words: int = Field(
-        default=1500, ge=100, description="Words of conversation shown when refining the outline."
+    outline_words: int | None = Field(
+        default=None, ge=100, description="Words of conversation shown when refining the outline."
     )
     writing: Literal["auto", "whole", "sentences"] = Field(
         default="auto",
@@ -208,6 +209,11 @@ class Settings(BaseModel):
     def evidence_words(self) -> int:
         """Words of passages that the writer of a section is shown at most."""
         return self.evidence or _EVIDENCE
+
+    @property
+    def interview_words(self) -> int:
+        """Words of the interviews that are shown to whoever refines the outline."""
+        return self.outline_words or (_INTERVIEWS_BY_SENTENCE if self.writes_by_sentence else _INTERVIEWS)
 
     @property
     def language_name(self) -> str:

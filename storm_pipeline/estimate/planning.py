@@ -30,7 +30,7 @@ def refine_outline(run: Run) -> Iterator[Asked]:
     inputs = {
         "topic": run.topic,
         "sources": filler(run.course.title * run.sources, "a")[:TITLES_SHOWN],
-        "interviews": filler(min(interviews, run.settings.outline_words), "a"),
+        "interviews": filler(min(interviews, run.settings.interview_words), "a"),
         "draft": outline_text(run),
     }
     yield Ask("outline", "outliner", "refine", 1, measure(run.programs.refine, inputs, inputs), run.reply(_REFINED))

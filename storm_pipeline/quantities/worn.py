@@ -8,7 +8,9 @@ from storm_pipeline.quantities.months import month_names
 _GLUED = re.compile(r"(?<=[^\W\d_])(?=\d{1,2}\s?[^\W\d_]|\d{4}\b)|(?<=\d)(?=[^\W\d_]{3,})")
 _LONG = 60
 """Characters from which on a text has punctuation, if it ever had."""
-_PUNCTUATION = re.compile(r"[.,;:%!?。、，؛।]")
+_CHARACTERS_A_MARK = 400
+"""A text with fewer marks than one for so many characters has lost them; addresses and titles may still have some."""
+_PUNCTUATION = re.compile(r"[.,;:!?](?=\s|$)|[%。、，؛।]")
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 
 
@@ -26,8 +28,8 @@ def restored(text: str, language: str) -> str:
 
 
 def is_worn(text: str) -> bool:
-    """Whether a text of some length has no punctuation at all: it has lost its percent signs and points too."""
-    return len(text) >= _LONG and not _PUNCTUATION.search(text)
+    """Whether a text of some length has next to no punctuation: it has lost its percent signs and points too."""
+    return len(text) >= _LONG and len(_PUNCTUATION.findall(text)) < len(text) / _CHARACTERS_A_MARK
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""What stands on pages beside their text: notices of cookies, calls to subscribe or share, credits. Pure functions.
+"""What stands on pages beside their text: menus, addresses, notices of cookies, calls to subscribe, credits.
 
 Only whole sentences go, and only short ones that speak of the site rather than of a subject: a writer passes over what
 is left of a menu, but what was cut is lost. The patterns are words of English, German, French and Spanish sites.
@@ -6,7 +6,15 @@ is left of a menu, but what was cut is lost. The patterns are words of English, 
 
 import re
 
+from storm_pipeline.languages import detect, stop_words
+
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\s+[|•·]\s+")
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]*(?:\([^()]*\)[^()\s]*)?\)")
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
+_LISTED = re.compile(r"[,;\d]")
+_SHORTEST_MENU = 25
+_PROSE = 0.05
+"""Share of function words that prose of any length has at least."""
 _LONGEST = 40
 """Words of a sentence that may be cut."""
 _NOTICE = re.compile(
@@ -28,13 +36,29 @@ _NOTICE = re.compile(
 
 
 def without_boilerplate(text: str) -> str:
-    """The text on one line without sentences by which a site speaks of itself; possibly empty.
+    """The text on one line without addresses, menus, and sentences by which a site speaks of itself; possibly empty.
 
     Args:
         text: of a page, in any form.
     """
-    kept = [piece for piece in _SENTENCE.split(" ".join(text.split())) if piece and not is_notice(piece)]
-    return " ".join(kept)
+    plain = _ADDRESS.sub(" ", _LINK.sub(r"\1", text))
+    language = detect(plain)
+    pieces = [piece for piece in _SENTENCE.split(" ".join(plain.split())) if piece]
+    return " ".join(piece for piece in pieces if not is_notice(piece) and not is_menu(piece, language))
+
+
+def is_menu(piece: str, language: str) -> bool:
+    """Whether so many words without a stop are the links of a page: hardly any function words, no number, no comma.
+
+    Args:
+        piece: what stands between two stops.
+        language: ISO 639-1 code of the page's language; nothing is known of "".
+    """
+    words = piece.split()
+    function_words = stop_words(language)
+    if len(words) < _SHORTEST_MENU or not function_words or _LISTED.search(piece):
+        return False
+    return sum(word.casefold() in function_words for word in words) < _PROSE * len(words)
 
 
 def is_notice(sentence: str) -> bool:

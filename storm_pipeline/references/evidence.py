@@ -67,14 +67,19 @@ class PassageEvidence(SectionEvidence):
     Attributes:
         passages: in the order in which they are shown.
         findings: sentences of interview answers that rest on these passages.
-        told_elsewhere: findings that rest on these passages and are told under another heading, with that.
+        own: how many of them, the first ones, fit this section better than any other.
         target_words: length that the text should have.
     """
 
     passages: tuple[Passage, ...] = ()
     findings: tuple[Sentence, ...] = ()
-    told_elsewhere: tuple[tuple[Sentence, str], ...] = ()
+    own: int = 0
     target_words: int = 0
+
+    @property
+    def own_findings(self) -> tuple[Sentence, ...]:
+        """The findings that belong here."""
+        return self.findings[: self.own]
 
     @property
     def words(self) -> int:

@@ -40,6 +40,7 @@ _FOREIGN = 0.5
 """Share of letters in a script that topic and headings do not use, from which on a sentence is in another one."""
 _WINDOW, _STEP = 45, 30
 """Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
+_QUOTATION_ENDS = re.compile(r"[\"“”„«»|]|\.\.\.|…")
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{3,}[\"”“»]")
 
 
@@ -114,7 +115,7 @@ class Grounding:
             return Judged(Sentence(claim.text), problem=f"{said}, nor does any other passage shown")
         lacking = self._lacking(claim.text, kept)
         if lacking:
-            kept, more, lacking = self._completed(claim.text, kept, lacking)
+            kept, more, lacking = self._completed(claim.text, claim.cited, kept, lacking)
             change = "; ".join(part for part in (change, more) if part)
         problem, copied = "", False
         if lacking:
@@ -140,11 +141,13 @@ class Grounding:
 
         Checks that compare are wrong now and then; what can be read where the writer says it stands is no invention.
         """
-        found = self.quoted(quotation)
-        if found is None:
+        parts = [part for part in _QUOTATION_ENDS.split(quotation) if len(folded_words(part)) >= _SHORTEST_QUOTATION]
+        found = [self.quoted(part) for part in parts]
+        if not found or None in found:
             return None
-        kept = dict.fromkeys((*claim.cited, found))
-        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"[{found + 1}] quoted for it")
+        held = [i for i in found if i is not None]
+        kept = dict.fromkeys((*claim.cited, *held))
+        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(held)} quoted")
 
     def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
         """The passages that stand behind a claim, and what was changed to find them."""
@@ -165,14 +168,15 @@ class Grounding:
         return float(self._likeness_to(text, i)) >= _STANDS
 
     def _completed(
-        self, text: str, kept: tuple[int, ...], lacking: tuple[str, ...]
+        self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
     ) -> tuple[tuple[int, ...], str, tuple[str, ...]]:
         """The passages with those that have what the kept ones lack; what was added, and what is still lacking."""
-        others = [i for i in range(len(self.shown)) if i not in kept]
+        own = [i for i in own if i not in kept]  # cited by the writer, and hardly like the sentence
+        others = [i for i in range(len(self.shown)) if i not in kept and i not in own]
         added: list[int] = []
         likeness = self._likeness(text)
-        for i in sorted(others, key=lambda i: -likeness[i]):
-            near = likeness[i] >= _COMPLETES or not self._comparable(i)
+        for i in (*own, *sorted(others, key=lambda i: -likeness[i])):
+            near = i in own or likeness[i] >= _COMPLETES or not self._comparable(i)
             left = self._lacking(text, (*kept, *added, i)) if near else lacking
             if len(left) < len(lacking):
                 added.append(i)
@@ -230,13 +234,21 @@ class Grounding:
 
     def _comparable(self, i: int) -> bool:
         """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
-        return self._languages[i] in ("", self._language)
+        return self._mixtures[i] <= {"", self._language}
 
     @cached_property
     def _dates(self) -> list[str]:
         """When each page appeared; where nobody says so, the first date that its text has."""
-        told = zip(self.shown, self._languages, strict=True)
-        return [passage.published or first_day(passage.text, language) for passage, language in told]
+        found: dict[str, str] = {}
+        for passage, language in zip(self.shown, self._languages, strict=True):
+            told = passage.published or first_day(passage.text, language)
+            found[passage.source_id] = found.get(passage.source_id) or told
+        return [found[passage.source_id] for passage in self.shown]
+
+    @cached_property
+    def _mixtures(self) -> list[set[str]]:
+        """The languages of each passage's parts: a page may have its text in two."""
+        return [{detect(part) for part in _windows(passage.text)[::3]} for passage in self.shown]
 
     @cached_property
     def _languages(self) -> list[str]:

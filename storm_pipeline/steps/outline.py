@@ -73,7 +73,7 @@ def _refined(ctx: RunContext, topic: str, draft: Outline, conversations: Sequenc
     with ctx.events.in_stage("outline"):
         inputs = {
             "sources": ctx.writer.survey(ctx, draft, conversations),
-            "interviews": share_budget(conversations, ctx.settings.outline_words),
+            "interviews": share_budget(conversations, ctx.settings.interview_words),
             "draft": outline_to_markdown(draft),
         }
         try:

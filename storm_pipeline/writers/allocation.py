@@ -21,14 +21,10 @@ Matrix = npt.NDArray[np.float64]
 _ON_TOPIC = 0.5
 """A snippet that no interview cites is about the topic if it names it, or if its cosine to it is at least this share of
 the best one's."""
-_OVERFLOW = 1.5
-"""Times its words of evidence a section takes of what interviews cite, before the next-best section gets the rest."""
 _ALSO_FITS = 0.25
 """How much less than the best one a snippet may fit a section to be shown there where there is room."""
 _SAME_FINDING = 0.92
 """Cosine from which on two answers say the same."""
-_TOLD_ELSEWHERE = 12
-"""Findings of other sections that a section is told of, since they rest on passages that it is shown."""
 _TITLES = 6
 _ALIKE = 0.4
 """Share of the article's length that is given to all sections alike."""
@@ -90,7 +86,7 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
     if not draft.sections:
         return "\n".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
     return "\n".join(
-        f"{own.heading.title}: {len(own.findings)} findings of the interviews; "
+        f"{own.heading.title}: {len(own.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in own.passages[:_TITLES] if passage.title))
         for own in _shares(ctx, draft, conversations, None)
     )
@@ -103,22 +99,15 @@ def _shares(
     before: Evidence[PassageEvidence] | None,
 ) -> list[PassageEvidence]:
     found = _candidates(ctx, outline, conversations, before)
-    homes = _homes(ctx, found)
     told = findings_by_section(ctx, outline, conversations)
+    required = _required(found, told)
     shares = []
     for section, heading in enumerate(outline.sections):
-        positions = _shown(ctx, found, homes, section)
-        passages_shown = _as_passages(ctx, found, positions)
-        ids = {c.snippet_id for passage in passages_shown for c in passage.citations()}
-        elsewhere = [
-            (finding, other.title)
-            for other, own in zip(outline.sections, told, strict=True)
-            for finding in own
-            if other != heading and any(c.snippet_id in ids for c in finding.citations)
-        ]
-        shares.append(
-            PassageEvidence(heading, passages_shown, tuple(told[section]), tuple(elsewhere[:_TOLD_ELSEWHERE]))
-        )
+        shown = _as_passages(ctx, found, required[section], _others(ctx, found, required[section], section))
+        ids = {c.snippet_id for passage in shown for c in passage.citations()}
+        rest = [f for own in told for f in own if f not in told[section]]
+        also = [finding for finding in rest if any(c.snippet_id in ids for c in finding.citations)]
+        shares.append(PassageEvidence(heading, shown, (*told[section], *also), len(told[section])))
     return _with_lengths(ctx, found, shares)
 
 
@@ -126,7 +115,7 @@ def _with_lengths(ctx: RunContext, found: _Candidates, shares: Sequence[PassageE
     """A length for each section: a part alike for all, and the rest by what the interviews found for it."""
     held = sum(word_count(snippet.text) for snippet in found.snippets)
     wanted = min(ctx.settings.article_words * _LONGER, held * _TOLD)
-    own = [sum(word_count(finding.text) for finding in share.findings) for share in shares]
+    own = [sum(word_count(finding.text) for finding in share.own_findings) for share in shares]
     weights = [_ALIKE / len(shares) + (1 - _ALIKE) * words / max(1, sum(own)) for words in own]
     return [
         replace(share, target_words=max(_SHORTEST, min(round(wanted * weight), round(_TOLD * share.words))))
@@ -196,43 +185,49 @@ def _fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.fl
     return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
 
 
-def _homes(ctx: RunContext, found: _Candidates) -> list[int]:
-    """For each snippet that an answer cites the section that has to be shown it: the one that it fits best.
+def _required(found: _Candidates, told: Sequence[Sequence[Sentence]]) -> list[list[int]]:
+    """For each section what it has to be shown: all that its own findings rest on.
 
-    A section that has its fill of such snippets leaves the rest to the next-best one.
+    What no finding rests on, but was shown before, goes where it fits best.
     """
-    words = [0 for _ in found.ranks]
-    homes = [0] * found.required
-    for i in sorted(range(found.required), key=lambda i: -found.fit[:, i].max()):
-        ranked = [int(section) for section in np.argsort(-found.fit[:, i], kind="stable")]
-        homes[i] = next((s for s in ranked if words[s] < _OVERFLOW * ctx.settings.evidence_words), ranked[0])
-        words[homes[i]] += word_count(found.snippets[i].text)
-    return homes
+    position = {snippet.id: i for i, snippet in enumerate(found.snippets)}
+    required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in told]
+    placed = {i for own in required for i in own}
+    for i in range(found.required):
+        if i not in placed:
+            required[int(found.fit[:, i].argmax())][i] = None
+    return [sorted(own, key=found.fit[section].__getitem__, reverse=True) for section, own in enumerate(required)]
 
 
-def _shown(ctx: RunContext, found: _Candidates, homes: Sequence[int], section: int) -> list[int]:
-    """What a section is shown, best first: what it has to be, what its headings retrieve, what else fits."""
+def _others(ctx: RunContext, found: _Candidates, required: Sequence[int], section: int) -> list[int]:
+    """What else a section is shown as far as there is room: what its headings retrieve, then what fits it."""
     fit = found.fit[section]
-    required = sorted((i for i, home in enumerate(homes) if home == section), key=lambda i: -fit[i])
     best = max(fit, default=0.0)
-    others = [i for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS]
+    fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
     words = sum(word_count(found.snippets[i].text) for i in required)
-    shown = dict.fromkeys(required)
-    for i in (*found.ranks[section], *map(int, others)):
+    others: dict[int, None] = {}
+    for i in (*found.ranks[section], *fitting):
         if words >= ctx.settings.evidence_words:
             break
-        if i not in shown:
-            shown[i] = None
+        if i not in required and i not in others:
+            others[i] = None
             words += word_count(found.snippets[i].text)
-    return list(shown)
+    return list(others)
 
 
-def _as_passages(ctx: RunContext, found: _Candidates, positions: Sequence[int]) -> tuple[Passage, ...]:
-    """The snippets with what stands beside them on their pages, pages in the order of their best snippet."""
+def _as_passages(
+    ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
+) -> tuple[Passage, ...]:
+    """The snippets, pages in the order of their best one; those that findings rest on with what stands beside them."""
     pages: dict[str, list[Snippet]] = {}
-    for i in positions:
+    for i in (*required, *others):
         pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
-    return passages(s for page, own in pages.items() for s in with_neighbours(own, ctx.store.source(page).snippets))
+    cited = {found.snippets[i] for i in required}
+    shown = []
+    for page, own in pages.items():
+        beside = with_neighbours([s for s in own if s in cited], ctx.store.source(page).snippets)
+        shown += list(dict.fromkeys((*own, *beside)))
+    return passages(shown)
 
 
 def findings_by_section(

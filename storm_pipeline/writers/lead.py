@@ -88,7 +88,8 @@ def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
 
 def _numbered(sections: Sequence[Section]) -> str:
     """The body with a number before each sentence; of one that is too long each section's first sentences."""
-    share = _LONGEST_ARTICLE // max(1, len(sections))
+    total = sum(word_count(sentence.text) for section in sections for sentence in section.sentences())
+    share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total
     lines, number = [], 0
     for section in sections:
         told, words = [], 0

@@ -23,7 +23,6 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
         "words": evidence.target_words,
         "passages": numbered_passages(evidence.passages),
         "findings": _findings(evidence.findings, evidence.passages, _FINDINGS),
-        "told_elsewhere": _told_elsewhere(evidence),
     }
 
 
@@ -63,7 +62,3 @@ def _findings(findings: Sequence[Sentence], shown: Sequence[Passage], limit: int
         markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
         lines.append(f"- {sentence.text} " + "".join(f"[{n}]" for n in markers))
     return "\n".join(lines)
-
-
-def _told_elsewhere(evidence: PassageEvidence) -> str:
-    return "\n".join(f"- {finding.text} (under {title})" for finding, title in evidence.told_elsewhere)

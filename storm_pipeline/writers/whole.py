@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.concurrency import Tasks
 from storm_pipeline.context import RunContext
 from storm_pipeline.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
@@ -93,11 +92,9 @@ class WholeWriter:
         return Body(blocks[0].paragraphs, sections)
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
-        """The sections without repetition, and a lead that sums them up."""
-        with Tasks() as tasks:
-            lead = tasks.start(write_lead, ctx, evidence.outline.topic, sections)
-            polished = edit_article(ctx, evidence.outline.topic, sections)
-        return Body(lead.result(), polished)
+        """The sections edited, and a lead that sums them up."""
+        edited = edit_article(ctx, evidence.outline.topic, sections)
+        return Body(write_lead(ctx, evidence.outline.topic, edited), edited)
 
 
 def _written(

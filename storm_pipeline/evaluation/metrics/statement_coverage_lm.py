@@ -37,7 +37,7 @@ class StatementCoverageLm:
 
     def __init__(self, model: JudgeModel) -> None:
         self._model = model
-        self._program = Program(FindStatement, ample=20, steady=True)
+        self._program = Program(FindStatement, token_limit=20, greedy=True)
         self._ceiling = lru_cache(_REMEMBERED)(self._of_pages)
 
     @property
