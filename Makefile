@@ -100,40 +100,40 @@ storm-runs: $(READY) ## the official system's recorded articles, scored
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
 
 bench-parse: $(READY) ## share of typed replies of the embedded model that parse
-	@$(BIN)/python benchmarks/parsing.py
+	@$(BIN)/python -m benchmarks.parsing
 
 bench-speed: $(READY) ## wall time of a run beside its longest chain of calls, and prefix-cache share
-	@$(BIN)/python benchmarks/speed.py
+	@$(BIN)/python -m benchmarks.speed
 
 bench-store: $(READY) ## the reference store beside plain faiss and sentence-transformers
 	@$(BIN)/storm assets pull
-	@$(BIN)/python benchmarks/store.py scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
+	@$(BIN)/python -m benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
 
 bench-retrieval: $(READY) ## rankings over Cranfield and WikiGenBench (STORM_DATA=… says where they lie)
 	@$(BIN)/storm assets pull
-	@$(BIN)/python benchmarks/retrieval.py
+	@$(BIN)/python -m benchmarks.retrieval
 
 bench-extraction: $(READY) ## text of web pages beside trafilatura alone (STORM_DATA=…)
-	@$(BIN)/python benchmarks/extraction.py
+	@$(BIN)/python -m benchmarks.extraction
 
 bench-judges: $(READY) ## what judges of support are worth beside people's labels (STORM_DATA=…)
-	@$(BIN)/python benchmarks/judges.py calibrate
+	@$(BIN)/python -m benchmarks.judges calibrate
 
 bench-metrics: $(READY) ## metrics without a judge over recorded and human articles (STORM_DATA=…)
-	@$(BIN)/python benchmarks/metrics.py
+	@$(BIN)/python -m benchmarks.metrics
 
 bench-datasets: $(READY) ## the published data sets beside the papers' tables (STORM_DATA=…)
-	@$(BIN)/python benchmarks/datasets.py
+	@$(BIN)/python -m benchmarks.datasets
 
 bench-statements: $(READY) ## what the screen of statement coverage is worth (STORM_DATA=…)
 	@$(BIN)/storm assets pull
 	@$(BIN)/python benchmarks/statements.py
 
 bench-faults: $(READY) ## runs that are killed, starved and lied to
-	@$(BIN)/python benchmarks/faults.py
+	@$(BIN)/python -m benchmarks.faults
 
 bench-sources: $(READY) ## what the source filter keeps out of real search results (STORM_DATA=…)
-	@$(BIN)/python benchmarks/source_filter.py
+	@$(BIN)/python -m benchmarks.source_filter
 
 clean: ## remove the environment and the downloads (runs/ is kept)
 	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -20,8 +20,9 @@ from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import tiktoken
-from local_server import JsonHandler, LocalServer, completion, own_process
-from scripted import MARK, answered, mark_of, pages
+
+from benchmarks.local_server import JsonHandler, LocalServer, completion, own_process
+from benchmarks.scripted import MARK, answered, mark_of, pages
 
 LM_SECONDS, TOKEN_SECONDS, SEARCH_SECONDS = 0.25, 0.002, 0.1
 _WORDS = 78
@@ -98,7 +99,7 @@ class Bench:
 @contextmanager
 def serving(leads: Path) -> Iterator[Bench]:
     """Start a server in a process of its own and end it afterwards."""
-    with own_process(__file__, str(leads)) as url:
+    with own_process(__name__, str(leads.absolute())) as url:
         yield Bench(url)
 
 

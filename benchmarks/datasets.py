@@ -1,6 +1,6 @@
 """What the published data sets are like, beside the papers' tables; what is kept out of them; which ranker finds what.
 
-    python benchmarks/datasets.py [--data ../shared/data] [--dense]
+    python -m benchmarks.datasets [--data ../shared/data] [--dense]
 
 The rankers are asked with each topic's title over the chunks of all topics pooled; what belongs to the topic counts as
 found. ``--dense`` embeds them too, which takes more than ten minutes on two cores.

@@ -1,8 +1,8 @@
 """What support judges are worth, what the screen's features are worth, and what recorded runs score.
 
-    python benchmarks/judges.py calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
-    python benchmarks/judges.py learn
-    python benchmarks/judges.py storm-runs [--judge …]
+    python -m benchmarks.judges calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
+    python -m benchmarks.judges learn
+    python -m benchmarks.judges storm-runs [--judge …]
 
 `calibrate` judges the half of ExpertQA's questions that nothing was learnt from: claims against the experts' labels,
 with swapped citations, and with changed numbers. `learn` fits the screen's weights to the other half and prints them,

@@ -6,7 +6,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 class LocalServer(ThreadingHTTPServer):
@@ -81,9 +84,13 @@ class JsonHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def own_process(script: str, *arguments: str) -> Iterator[str]:
-    """Run a server's script in a process of its own, and end it afterwards; gives its address."""
-    with subprocess.Popen([sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True) as process:
+def own_process(module: str, *arguments: str) -> Iterator[str]:
+    """Run a server's module in a process of its own, and end it afterwards; gives its address.
+
+    Paths among the arguments must be absolute: the process starts in the checkout.
+    """
+    command = [sys.executable, "-m", module, *arguments]
+    with subprocess.Popen(command, cwd=_CHECKOUT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()

@@ -1,6 +1,6 @@
 """The metrics that need no judge over articles and outlines of the original STORM, beside what people wrote.
 
-    python benchmarks/metrics.py --tagger spacy:FOLDER [--wordnet FOLDER] [--heading-embedder NAME]
+    python -m benchmarks.metrics --tagger spacy:FOLDER [--wordnet FOLDER] [--heading-embedder NAME]
 
 Outlines: the draft, the refined one and the headings written. Articles: STORM's own, and as a floor what people wrote
 about the next topic of FreshWiki, which is well written and off the topic. Taggers: the entities that the tagger finds

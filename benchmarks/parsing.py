@@ -1,6 +1,6 @@
 """Share of typed replies of a model that parse: at the first try, and after one fresh sample.
 
-    python benchmarks/parsing.py [--lm embedded] [--calls 200] [--structured auto|never]
+    python -m benchmarks.parsing [--lm embedded] [--calls 200] [--structured auto|never]
 
 Asks the signatures that want JSON (related topics, perspectives, queries, repetition, draft and refined outline) about
 many topics, with the package's own prompts, retries and schema.

@@ -1,6 +1,6 @@
 """Which ranking finds what a query asks for: sparse, dense, fused, and fused behind a lexical first stage.
 
-    python benchmarks/retrieval.py [--data ../shared/data] [--topics 20] [--words 150 256]
+    python -m benchmarks.retrieval [--data ../shared/data] [--topics 20] [--words 150 256]
 
 Cranfield: 225 questions over 1,400 abstracts, every judged grade from 1 up counts as relevant. WikiGenBench: the pages
 of many topics in one pool, the topic's name as the query, relevant are the pages that belong to the topic. A page ranks

@@ -1,6 +1,6 @@
 """What the reliable-source filter keeps out, of what search finds and of what Wikipedians cite.
 
-    python benchmarks/source_filter.py [--data ../shared/data] [--show cited|found|leaks]
+    python -m benchmarks.source_filter [--data ../shared/data] [--show cited|found|leaks]
 
 Over WikiGenBench: the share of pages that a web search found and that each policy excludes, beside the share of
 the pages that the articles' authors cited. A good filter excludes many times more of the first. Then copies of

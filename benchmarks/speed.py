@@ -1,6 +1,6 @@
 """How near a run's wall time comes to its longest chain of calls, and how much of its prompts a prefix cache serves.
 
-    python benchmarks/speed.py [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
+    python -m benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
 
 The language model answers after 250 ms + 2 ms a completion token, the search engine after 100 ms with four snippets
 of 100 words a hit; both with unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in GPT-4's tokens.
@@ -14,8 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bench_server import Bench, Call, Tokenizer, serving
-
+from benchmarks.bench_server import Bench, Call, Tokenizer, serving
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.concurrency import few_arenas

@@ -15,7 +15,7 @@
     ├── DatasetError         a data set cannot be read or built
     ├── MetricError          a metric lacks what it needs: weights, data, a judge
     ├── ExperimentError      an experiment's results cannot be read or written
-    ├── StoreError           a saved reference store does not fit what loads it
+    ├── StoreError           the reference store is closed, lacks an id, or could not embed
     ├── RunError             a run folder cannot be written or read
     ├── StoppedError         the run was stopped by its user; it can be resumed
     ├── TooManyFailuresError more of a run failed than is allowed; it can be resumed
@@ -94,7 +94,7 @@ class ExperimentError(StormError):
 
 
 class StoreError(StormError):
-    """A saved reference store does not fit what loads it: embedder, counts or format differ."""
+    """The reference store is closed, holds nothing of an id, or could not embed its snippets."""
 
 
 class RunError(StormError):

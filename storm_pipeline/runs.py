@@ -4,9 +4,7 @@ import contextlib
 import hashlib
 import itertools
 import json
-import os
 import re
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,6 +16,7 @@ from pydantic import TypeAdapter
 from storm_pipeline import folders
 from storm_pipeline.errors import RunError
 from storm_pipeline.events import Event, JsonLinesSink
+from storm_pipeline.files import UNFINISHED, write_atomically
 from storm_pipeline.folders import locked, new_folder
 from storm_pipeline.journal import Journal, copy_records
 from storm_pipeline.settings import Settings
@@ -26,7 +25,6 @@ FORMAT = 1
 """Version of a run's folder; raised when an older reader would misread it."""
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """What a user may edit by hand and go on from, and the file that holds it."""
-_UNFINISHED = ".unfinished"
 _STATE, _SETTINGS, _JOURNAL, _LOCK = "run.json", "settings.json", "journal.jsonl", "run.lock"
 SavedSettings = Mapping[str, Any]
 """What ``settings.json`` holds: names and values of settings, also of such as only other versions have."""
@@ -200,7 +198,7 @@ class RunStore:
 
     def _sweep(self) -> None:
         """Delete what a process that was killed had begun to write; nobody else writes here."""
-        for path in self.folder.rglob(f".*{_UNFINISHED}"):
+        for path in self.folder.rglob(f".*{UNFINISHED}"):
             with contextlib.suppress(OSError):  # a file too many does no harm
                 path.unlink()
 
@@ -292,17 +290,3 @@ def _sum(data: bytes) -> str:
 def slug(topic: str) -> str:
     """The topic as a file name: words joined by hyphens, at most 60 characters, never empty."""
     return re.sub(r"[\W_]+", "-", topic.casefold()).strip("-")[:60].rstrip("-") or "topic"
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 text so that at any moment the path holds the old or the new file, whole."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,6 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "benchmarks"))  # their servers and checks serve the tests too
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 

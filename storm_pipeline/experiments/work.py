@@ -25,10 +25,10 @@ from storm_pipeline.experiments.config import DataTable, ExperimentConfig, Searc
 from storm_pipeline.experiments.engines import job_halt
 from storm_pipeline.experiments.sources import engine_of, pool_of, topics_of
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written
+from storm_pipeline.files import write_atomically
 from storm_pipeline.journal import fingerprint
 from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
-from storm_pipeline.runs import write_atomically
 from storm_pipeline.settings import Settings
 from storm_pipeline.storm import Storm
 from storm_pipeline.types import Article, Outline, Usage

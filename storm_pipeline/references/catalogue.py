@@ -87,11 +87,6 @@ class Catalogue:
             raise StoreError(f"no source in the store has the id {source_id!r}: cite what was added")
         return _source(snippets)
 
-    def snippets(self) -> tuple[Snippet, ...]:
-        """All snippets in the order of their ids."""
-        with self._lock:
-            return tuple(self._by_id[snippet_id] for snippet_id in sorted(self._by_id))
-
     def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
         """Each text once: of the pages that have it, one whose snippet is preferred, then the one with most snippets.
 

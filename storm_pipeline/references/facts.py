@@ -5,7 +5,6 @@ long as with whole snippets.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,11 @@ from functools import lru_cache
 from typing import TypeVar
 
 from storm_pipeline.references.prose import told_in
-from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.search.terms import STOP_WORDS, stem
 from storm_pipeline.text import words
 from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
-
-_ENDING = re.compile(r"(?:ations?|ings?|ers?|ed|es|ly|s|e|y|al|ian|ic)$")
 
 
 @dataclass(frozen=True)
@@ -80,9 +77,9 @@ def numbered(facts: Sequence[Fact]) -> str:
 
 @lru_cache(maxsize=4096)
 def stem_set(text: str) -> frozenset[str]:
-    """Content words cut to a crude stem, for comparing what two texts speak of."""
+    """Stems of the content words, for comparing what two texts speak of."""
     told = (word for word in words(text.casefold()) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()))
-    return frozenset(map(_stem, told))
+    return frozenset(map(stem, told))
 
 
 def shared_stems(a: str, b: str) -> float:
@@ -105,11 +102,6 @@ def without_topic(topic: str, title: str) -> str:
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:
     """Share of what is needed that is there; 0.0 where nothing is needed."""
     return len(needed & had) / len(needed) if needed else 0.0
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    return word if len(word) < 5 or word.isdigit() else _ENDING.sub("", word)[:9]
 
 
 def _one_line(text: str) -> str:

@@ -7,16 +7,12 @@ models; a search waits for whatever is still missing, and only then. What is mer
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
-
-import numpy as np
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.references.catalogue import Catalogue
 from storm_pipeline.references.embedder import CachingEmbedder, Embedder, Vector, Vectors
-from storm_pipeline.references.persistence import Contents, read_contents, write_contents
 from storm_pipeline.references.ranking import HybridIndex, load_libraries
 from storm_pipeline.types import Snippet, Source
 
@@ -129,29 +125,6 @@ class ReferenceStore:
         index = self._current_index() if queries and k > 0 else None
         return index.search_fused(queries, self.embed(queries), k) if index else ()
 
-    def save(self, folder: Path) -> None:
-        """Write everything to a folder; an interruption leaves what was there before. Waits as :meth:`search` does.
-
-        Raises:
-            StoreError: the folder cannot be written, or the snippets could not be embedded.
-        """
-        write_contents(folder, self._contents(), self._embedder)
-
-    @classmethod
-    def load(cls, folder: Path, embedder: Embedder) -> Self:
-        """A saved store, ready for search and for more snippets.
-
-        Raises:
-            StoreError: there is none, it is damaged, or another embedder made it.
-        """
-        contents = read_contents(folder, embedder)
-        store = cls(embedder)
-        store._catalogue.add(contents.snippets)
-        embedded = [snippet for snippet, has in zip(contents.snippets, contents.embedded, strict=True) if has]
-        store._vectors = dict(zip((snippet.text for snippet in embedded), contents.vectors, strict=True))
-        store._wanted = {snippet.id for snippet in embedded}
-        return store
-
     def close(self) -> None:
         """Stop embedding and end the thread; what is kept can still be looked up. May be called again."""
         with self._lock:
@@ -229,16 +202,6 @@ class ReferenceStore:
                 f"the snippets could not be embedded by {self._embedder.name!r} ({error}): "
                 "mend the cause and search again"
             ) from error
-
-    def _contents(self) -> Contents:
-        self._settle()
-        with self._lock:
-            kept = self._catalogue.snippets()
-            snippets = tuple(s for s in kept if s.id not in self._wanted or s.text in self._vectors)
-            embedded = tuple(snippet.id in self._wanted for snippet in snippets)
-            vectors = [self._vectors[s.text] for s, has in zip(snippets, embedded, strict=True) if has]
-        stacked = np.stack(vectors) if vectors else np.zeros((0, self._embedder.dimension), dtype=np.float32)
-        return Contents(snippets, embedded, stacked)
 
     def _current_index(self) -> HybridIndex | None:
         """The index of all that is kept, built anew if anything changed since; None while there is nothing."""

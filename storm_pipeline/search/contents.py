@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import os
 import re
 import threading
 import time
@@ -17,6 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.files import write_atomically
 from storm_pipeline.search.transport.gates import Rate, gate
 from storm_pipeline.search.transport.http import user_agent as default_user_agent
 from storm_pipeline.search.transport.retrying import RETRIED_STATUSES, Patience, TransientError
@@ -191,11 +191,9 @@ class WikipediaContents:
     def _remember(self, file: Path, asked: str, table: TableOfContents | None) -> None:
         found = {"title": table.title, "headings": table.headings} if table else None
         record = {"format": _FORMAT, "saved": time.time(), "asked": asked, "found": found}
-        scratch = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            scratch.write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
-            scratch.replace(file)
+            write_atomically(file, json.dumps(record, ensure_ascii=False))
         except OSError as error:  # a full or read-only disk costs a second look-up, nothing more
             _log.warning("cannot remember a table of contents in %s: %s", file.parent, error)
 

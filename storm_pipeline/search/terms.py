@@ -34,13 +34,13 @@ def terms(text: str) -> list[str]:
     text = _folded(text)
     words = _WORD.findall(text)
     if not _IS_HAN_KANA.search(text):
-        return [_stem(word) for word in words if word not in STOP_WORDS]
+        return [stem(word) for word in words if word not in STOP_WORDS]
     found: list[str] = []
     for word in words:
         if _IS_HAN_KANA.match(word):
             found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
         elif word not in STOP_WORDS:
-            found.append(_stem(word))
+            found.append(stem(word))
     return found
 
 
@@ -53,12 +53,13 @@ def _folded(text: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """A word in small letters without English endings of number and tense, at most 64 characters long."""
     word = _singular(word[:_LONGEST_WORD])
     for ending in ("ing", "ed"):
-        stem = word.removesuffix(ending)
-        if stem != word and len(stem) > 3 and re.search("[aeiouy]", stem):
-            word = stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) > 3 and re.search("[aeiouy]", rest):
+            word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest
             break
     if len(word) > 4 and word[-1] == "e":
         word = word[:-1]

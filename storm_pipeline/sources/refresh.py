@@ -1,13 +1,12 @@
 """Making the list of perennial sources anew from Wikipedia."""
 
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import SourcesError
+from storm_pipeline.files import write_atomically
 from storm_pipeline.search.transport.gates import Rate
 from storm_pipeline.search.transport.http import ApiClient
 from storm_pipeline.sources.catalogue import packaged_list
@@ -44,14 +43,10 @@ def save_perennial(perennial: Perennial, file: Path) -> None:
     Raises:
         SourcesError: the file cannot be written.
     """
-    scratch = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(to_json(perennial), encoding="utf-8")
-        scratch.replace(file)
+        write_atomically(file, to_json(perennial))
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
         raise SourcesError(f"cannot write {file}: {error.strerror}; choose another place with --out") from error
 
 

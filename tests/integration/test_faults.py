@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fault_calls import disagreements
-from fault_command import Ended
-from fault_disks import badly_said, deleted_after, over_quota, read_only_from_the_start
-from fault_kills import Death, Whole, age_of, killed_at, moments, undisturbed
-from fault_kinds import KINDS, OK, Plan, Sent, sent_for
-from fault_lab import TOPIC, Lab, dangling, lab
-from fault_replies import Outcome, crowd, hung
-from fault_server import Line
 
+from benchmarks.faults.calls import disagreements
+from benchmarks.faults.command import Ended
+from benchmarks.faults.disks import badly_said, deleted_after, over_quota, read_only_from_the_start
+from benchmarks.faults.kills import Death, Whole, age_of, killed_at, moments, undisturbed
+from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
+from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
+from benchmarks.faults.replies import Outcome, crowd, hung
+from benchmarks.faults.server import Line
 from storm_pipeline.events import Failed, Retried
 
 KILLS = 3

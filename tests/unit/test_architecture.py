@@ -9,7 +9,7 @@ import storm_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
-    {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache"},
+    {"errors", "identity", "types", "text", "sentences", "display", "concurrency", "outlines", "sqlite_cache", "files"},
     {"quantities", "languages"},
     {"events", "settings", "keywords", "assets"},
     {"prices", "journal", "folders"},

@@ -2,9 +2,9 @@
 
 import itertools
 
-import parsing
 import pytest
 
+from benchmarks import parsing
 from storm_pipeline.programs import Program, Programs
 
 ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}

@@ -2,10 +2,8 @@
 
 import gzip
 import json
-import os
 import zlib
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.types import Topic
+from storm_pipeline.files import write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -123,12 +122,8 @@ def write_json(file: Path, value: Any) -> None:
 
 def write_text(file: Path, text: str) -> None:
     """Write a text in place of the file, as :func:`write_json` does."""
-    scratch = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(text, encoding="utf-8", errors="replace")
-        scratch.replace(file)
+        write_atomically(file, text.encode("utf-8", "replace").decode("utf-8"))
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
         raise DatasetError(f"cannot write {file}: {error.strerror}; choose another folder") from error

@@ -45,7 +45,7 @@ class Weights:
 
 
 LEARNT = Weights(bias=-5.833, meaning=3.505, words=2.279, numbers=3.16)
-"""Learnt by ``python benchmarks/judges.py learn`` with all-MiniLM-L6-v2 on the claims of one half of ExpertQA's
+"""Learnt by ``python -m benchmarks.judges learn`` with all-MiniLM-L6-v2 on the claims of one half of ExpertQA's
 questions, with the experts' labels, swapped citations and changed numbers; calibrated on the other half."""
 
 

@@ -47,7 +47,7 @@ class Figure:
     Attributes:
         name: of its file, without folder.
         caption: what it shows, in a sentence.
-        svg: the drawing: a whole SVG document that holds no script, no style sheet and no address.
+        svg: the drawing, a whole SVG document.
     """
 
     name: str

@@ -1,9 +1,10 @@
 """A report as one self-contained HTML page: no script, nothing loaded, plots inside.
 
-Every text goes through jinja2's autoescaping. Plots are the one markup that is taken over, and they are made by
-:func:`storm_pipeline.evaluation.reporting.svg.inert`; the page's policy lets its own style act and nothing else.
+Every text goes through jinja2's autoescaping. Plots are images, in which a browser lets nothing act or load; the page's
+policy allows its own style and such images, and nothing else.
 """
 
+import base64
 import functools
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,11 @@ def to_html(report: Report, *, lang: str = "en") -> str:
     return _template().render(report=report, lang=lang)
 
 
+def _image(svg: str) -> str:
+    """The address of a drawing that holds the drawing itself."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
 def _kind(block: Block) -> str:
     return type(block).__name__.lower()
 
@@ -32,6 +38,6 @@ def _kind(block: Block) -> str:
 @functools.cache
 def _template() -> "Template":
     environment = page_environment("storm_pipeline.evaluation.reporting")
-    environment.filters |= {"kind": _kind, "tidy": tidy}
+    environment.filters |= {"image": _image, "kind": _kind, "tidy": tidy}
     environment.tests["figure"] = lambda block: isinstance(block, Figure)
     return environment.get_template("report.html")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.calibration import Calibration
 from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric, Parameters
-from storm_pipeline.runs import write_atomically
+from storm_pipeline.files import write_atomically
 
 FORMAT = 1
 """Version of the file; raised when an older reader would misread it."""

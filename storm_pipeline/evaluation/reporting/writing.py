@@ -7,7 +7,7 @@ from storm_pipeline.evaluation.reporting.contents import report_of
 from storm_pipeline.evaluation.reporting.html import to_html
 from storm_pipeline.evaluation.reporting.markdown import PLOTS, to_markdown
 from storm_pipeline.evaluation.reporting.results import RESULTS, ExperimentResults, save_results
-from storm_pipeline.runs import write_atomically
+from storm_pipeline.files import write_atomically
 
 
 def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fault_command import Command, Ended
-from fault_kills import Whole, read_article
-from fault_lab import Lab, damage
+from benchmarks.faults.command import Command, Ended
+from benchmarks.faults.kills import Whole, read_article
+from benchmarks.faults.lab import Lab, damage
 
 _PLENTY = "64m"
 

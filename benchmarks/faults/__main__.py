@@ -1,8 +1,8 @@
 """What becomes of runs that are killed, failed by servers, hung, short of disk space, or many at once.
 
-    python benchmarks/faults.py [--kills 30] [--runs 10] [--disks 10] [--topics 20] [--batches 3] [--log calls.jsonl]
+    python -m benchmarks.faults [--kills 30] [--runs 10] [--disks 10] [--topics 20] [--batches 3] [--log calls.jsonl]
 
-A language model and a search engine on loopback (benchmarks/fault_server.py) answer each request with the same words
+A language model and a search engine on loopback (benchmarks/faults/server.py) answer each request with the same words
 whenever it comes, after 20 to 50 ms, and fail as they are told. Prints a Markdown table and what did not hold; the exit
 code is 1 if anything did not.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fault_disks import (
+from benchmarks.faults.disks import (
     can_mount,
     deleted_after,
     over_quota,
@@ -24,10 +24,9 @@ from fault_disks import (
     short_of_space,
     sizes,
 )
-from fault_kills import Recovered, Whole, killed_at, moments, undisturbed
-from fault_lab import Lab, lab
-from fault_replies import crowd, failing, hung, resident
-
+from benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
+from benchmarks.faults.lab import Lab, lab
+from benchmarks.faults.replies import crowd, failing, hung, resident
 from storm_pipeline.concurrency import few_arenas
 
 _GROWTH = 60.0

@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from fault_kinds import ANSWERED, OK
-from fault_server import Line
-
+from benchmarks.faults.kinds import ANSWERED, OK
+from benchmarks.faults.server import Line
 from storm_pipeline import Article
 from storm_pipeline.events import CallFinished, Degraded, Event, Failed, Retried, Searched
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fault_command import Command, Ended
-from fault_lab import Lab, damage
-from fault_server import Line
+from benchmarks.faults.command import Command, Ended
+from benchmarks.faults.lab import Lab, damage
+from benchmarks.faults.server import Line
 
 GRACE = 0.25
 """Seconds that a client may take from the moment a reply was sent whole until it is saved."""

@@ -84,7 +84,7 @@ class Command:
 @cache
 def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", "fault_command", *_LOADED])
+    context.set_forkserver_preload(["__main__", __name__, *_LOADED])
     return context
 
 

@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fault_calls import disagreements
-from fault_kinds import OK, Plan
-from fault_lab import TOPIC, Lab, damage
-from fault_server import Line
-
+from benchmarks.faults.calls import disagreements
+from benchmarks.faults.kinds import OK, Plan
+from benchmarks.faults.lab import TOPIC, Lab, damage
+from benchmarks.faults.server import Line
 from storm_pipeline import Article
 from storm_pipeline.errors import StormError
 from storm_pipeline.events import CallbackSink, Event, read_events

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fault_command import Command, NoContents
-from fault_kinds import Plan
-from fault_server import FaultBench, serving
-
+from benchmarks.faults.command import Command, NoContents
+from benchmarks.faults.kinds import Plan
+from benchmarks.faults.server import FaultBench, serving
 from storm_pipeline import Article, Storm
 from storm_pipeline.events import EventSink
 from storm_pipeline.journal import Journal

@@ -22,9 +22,9 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from fault_kinds import OK, Plan, Sent, sent_for
-from local_server import JsonHandler, LocalServer, completion, own_process
-from scripted import answered, mark_of, number_of, pages
+from benchmarks.faults.kinds import OK, Plan, Sent, sent_for
+from benchmarks.local_server import JsonHandler, LocalServer, completion, own_process
+from benchmarks.scripted import answered, mark_of, number_of, pages
 
 _HITS, _WORDS = 12, 20  # a page of results, more than any search asks for
 _GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()
@@ -126,7 +126,7 @@ class FaultBench:
 @contextmanager
 def serving(log: Path) -> Iterator[FaultBench]:
     """Start the server in a process of its own and end it afterwards; the log is appended to a file."""
-    with own_process(__file__, str(log)) as url:
+    with own_process(__name__, str(log)) as url:
         yield FaultBench(url)
 
 
