@@ -85,6 +85,9 @@ def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
         yield role, program, inputs_of(program.name, topic, turn)
 
 
+WANTED = "five to seven sections"
+
+
 def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
     """Inputs of one question; they differ from turn to turn."""
     question = QUESTIONS[turn % len(QUESTIONS)].format(topic)
@@ -99,11 +102,12 @@ def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
             "related_contents": "History: Origins; Course; Legacy",
             "number": 2 + turn % 4,
         },
-        "WriteQueries": {"topic": topic, "question": question},
+        "WriteQueries": {"topic": topic, "question": question, "number": 3},
         "FindRepeated": {"pairs": pairs},
-        "DraftOutline": {"topic": topic},
+        "DraftOutline": {"topic": topic, "wanted": WANTED},
         "RefineOutline": {
             "topic": topic,
+            "wanted": WANTED,
             "sources": f"{topic}; History of {topic}; Economy; Art; Religion; Map of the world",
             "interviews": "\n".join(f"Writer: {asked.format(topic)}\n{answer}" for asked in QUESTIONS),
             "draft": "# Origins\n## First traces\n# Course\n# Legacy\n## In art\n## In law",

@@ -107,12 +107,22 @@ def _mixed(text: str) -> str:
     return " ".join(w for pair in zip(words[half:], words[:half], strict=False) for w in pair)
 
 
+def _mending(answer: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """A writer that deletes what is handed back to it."""
+
+    def answered(user: str, mark: str) -> str:
+        _, remarks, told = user.rpartition("Remarks:")
+        if not remarks:
+            return answer(user, mark)
+        return "\n".join(f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", told, re.M))
+
+    return answered
+
+
 def _lead(user: str, mark: str) -> str:
-    article = user.split("\n", 2)[-1]
-    sentences = [
-        f"{s.strip()}, says {mark}." for s in re.split(r"\.\s", article) if len(s.split()) > 4 and "#" not in s
-    ]
-    return " ".join(sentences[:5])
+    topic = _topic(user)
+    body = re.findall(r"\[(\d+)\] ([^\[\n]+)", user.rpartition("Article:")[2])
+    return " ".join(f"Of {topic}, says {mark}, {_mixed(text)} [{number}]." for number, text in body[:5])
 
 
 def _reworded(user: str, _: str) -> str:
@@ -127,9 +137,10 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("answer an encyclopedia writer", "answer", _from_facts(4)),
     ("Improve the outline", "outline", _outline),
     ("Write the outline", "draft outline", _outline),
-    ("Write one section", "section", _from_facts(8)),
+    ("Write one section", "section", _mending(_from_facts(8))),
     ("Write the heading", "heading", lambda *_: "Further history"),
-    ("Write the opening", "lead", _lead),
+    ("Write the opening", "lead", _mending(_lead)),
+    ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),
 ]
