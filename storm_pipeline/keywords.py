@@ -61,7 +61,7 @@ class SettingsKeywords(TypedDict, total=False):
     outline_depth: int
     outline_words: int | None
     writing: Literal["auto", "whole", "sentences"]
-    length: Literal["short", "standard", "long"] | int
+    length: str
     evidence: int | None
     article_language: str
     style: str | None

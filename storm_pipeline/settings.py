@@ -154,10 +154,12 @@ class Settings(BaseModel):
         description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
         "fact each, which small models do truthfully; auto: sentences where the writer is the embedded model.",
     )
-    length: Literal["short", "standard", "long"] | int = Field(
+    length: str = Field(
         default="standard",
+        pattern=r"^(short|standard|long|[1-9]\d{2,4})$",
+        coerce_numbers_to_str=True,
         description="Words of an article that is written whole, as far as its sources reach: short (800), standard "
-        "(2400), long (4800), or a number.",
+        "(2400), long (4800), or a number from 100 on.",
     )
     evidence: int | None = Field(
         default=None,
@@ -203,7 +205,7 @@ class Settings(BaseModel):
     @property
     def article_words(self) -> int:
         """Words that an article written whole should have, where its sources hold enough."""
-        return self.length if isinstance(self.length, int) else _LENGTHS[self.length]
+        return _LENGTHS.get(self.length) or int(self.length)
 
     @property
     def evidence_words(self) -> int:

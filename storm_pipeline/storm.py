@@ -311,7 +311,7 @@ class StormKeywords(SettingsKeywords, total=False):
     """All that :class:`Storm` takes by keyword but ``settings``."""
 
     lm: str | GivenModel | None
-    search: str | SearchEngine | None
+    search: str | SearchEngine | Search | None
     models: Mapping[Role, str | GivenModel] | None
     embedder: str | Embedder | None
     contents: ContentsSource | None

@@ -122,10 +122,12 @@ def an_option(field: str) -> tuple[str, str, Any]:
         return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
     if date in kinds:
         return flag, "2020-02-29", date(2020, 2, 29)
-    if field in {"language", "region"}:
+    if field in {"language", "region", "article_language"}:
         return flag, "ch", "ch"
+    if field == "length":
+        return flag, "1500", "1500"
     if int in kinds:
-        value = (Settings.model_fields[field].default or 16) - 1 or 2
+        value = (Settings.model_fields[field].default or 1000) - 1 or 2
         return flag, str(value + 1), value + 1
     if float in kinds:
         return flag, "0.25", 0.25
