@@ -36,6 +36,8 @@ class SettingsKeywords(TypedDict, total=False):
     perspectives: int
     turns: int
     queries: int
+    depth: Literal[1, 2, 3] | None
+    rounds: int
     related_topics: int
     top_k: int
     search_rate: float | None

@@ -75,6 +75,7 @@ class Programs:
         default_factory=partial(Program, research.AskQuestion, examples.QUESTION, token_limit=100)
     )
     questions: Program = field(default_factory=partial(Program, research.AskQuestions, token_limit=500))
+    open_questions: Program = field(default_factory=partial(Program, research.FindOpenQuestions, token_limit=500))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, token_limit=120))
     passage_answer: Program = field(default_factory=partial(Program, research.AnswerFromPassages, token_limit=900))
     answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, token_limit=300))

@@ -57,9 +57,7 @@ class RunStore:
             raise
 
     @classmethod
-    def create(
-        cls, root: Path, topic: str, recipe: str = "storm", given: Mapping[str, Any] | None = None
-    ) -> "RunStore":
+    def create(cls, root: Path, topic: str, recipe: str, given: Mapping[str, Any] | None = None) -> "RunStore":
         """Make a new folder ``<slug>-<time>`` below ``root``.
 
         Args:

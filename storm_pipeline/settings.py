@@ -5,12 +5,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.languages import language_name
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
+_DEPTHS: dict[str, dict[str, int]] = {
+    "1": {"perspectives": 3, "turns": 3, "top_k": 3, "rounds": 1},
+    "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
+    "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3},
+}
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
@@ -86,6 +91,18 @@ class Settings(BaseModel):
     perspectives: int = Field(default=5, ge=0, le=20, description="N: editors beside the basic-fact writer.")
     turns: int = Field(default=5, ge=1, le=20, description="M: rounds of a conversation at most.")
     queries: int = Field(default=3, ge=1, le=5, description="Search queries a question at most.")
+    depth: Literal[1, 2, 3] | None = Field(
+        default=None,
+        description="How deep to dig, instead of setting perspectives, turns, top_k and rounds one by one: 1 is 3, 3, "
+        "3, 1; 2 is 5, 5, 5, 2; 3 is 7, 6, 8, 3.",
+    )
+    rounds: int = Field(
+        default=1,
+        ge=1,
+        le=5,
+        description="Rounds of research: after each but the last what the draft leaves open is looked up, and the "
+        "sections concerned are written again.",
+    )
     related_topics: int = Field(default=5, ge=0, le=20, description="Related articles whose contents are looked up.")
 
     search: str = Field(
@@ -178,6 +195,13 @@ class Settings(BaseModel):
 
     out: Path = Field(default=Path("runs"), description="Folder in which a run's folder is made.")
     cache: Path = Field(default=Path("cache"), description="Folder of downloads; safe to delete.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _deepen(cls, values: Any) -> Any:
+        """What a depth stands for, where it was not set."""
+        depth = str(values.get("depth") or "") if isinstance(values, dict) else ""
+        return {**_DEPTHS[depth], **values, "depth": int(depth)} if depth in _DEPTHS else values
 
     @field_validator("out", "cache")
     @classmethod

@@ -98,7 +98,7 @@ class Storm:
     def write(
         self,
         topic: str,
-        recipe: str = "storm",
+        recipe: str = recipes.DEFAULT,
         *,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
@@ -198,7 +198,7 @@ class Storm:
     async def awrite(self, topic: str) -> Article:
         """As :meth:`write`, for programs with an event loop. Cancelling it stops the run in order, to be resumed."""
         halt = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, "storm", _write, halt))
+        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, recipes.DEFAULT, _write, halt))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -209,7 +209,7 @@ class Storm:
     def stream(self, topic: str) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
         halt = threading.Event()
-        return Stream(lambda sink: self._new_run(topic, "storm", _write, halt, sink), halt)
+        return Stream(lambda sink: self._new_run(topic, recipes.DEFAULT, _write, halt, sink), halt)
 
     def stop(self) -> None:
         """Stop every run of this object in order: what is in flight is finished and saved, then StoppedError is raised.

@@ -113,6 +113,7 @@ def default_answers() -> dict[str, Answer]:
         "AskQuestions": lambda user: json.dumps(
             {"questions": [f"What is known about aspect {i} of it?" for i in range(9)]}
         ),
+        "FindOpenQuestions": json.dumps({"questions": ["What of the Silk Road is open?", "Who ended the Silk Road?"]}),
         "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
         "WriteArticle": mending(lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}"),
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
@@ -34,6 +34,10 @@ class SectionEvidence(ABC):
         """Whether a search of its own should add to it."""
 
     @abstractmethod
+    def adds_to(self, before: Self | None) -> bool:
+        """Whether it has something that the same section's earlier evidence had not."""
+
+    @abstractmethod
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets that the writer is shown, or sentences of them."""
 
@@ -54,6 +58,10 @@ class FactEvidence(SectionEvidence):
     def is_thin(self) -> bool:
         """Whether there are fewer than five facts."""
         return len(self.facts) < FEW_FACTS
+
+    def adds_to(self, before: Self | None) -> bool:
+        """Whether it has a fact that the earlier evidence had not."""
+        return before is None or not set(self.facts) <= set(before.facts)
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets that the facts stand in."""
@@ -95,6 +103,10 @@ class PassageEvidence(SectionEvidence):
     def is_thin(self) -> bool:
         """Whether the passages have fewer than 200 words."""
         return self.words < _FEW_WORDS
+
+    def adds_to(self, before: Self | None) -> bool:
+        """Whether a finding of its own was not there before."""
+        return before is None or not {f.text for f in self.own_findings} <= {f.text for f in before.findings}
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""

@@ -75,7 +75,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
 
 def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
     try:
-        turn = _looked_up(ctx, topic, question, ())
+        turn = look_up(ctx, topic, question, ())
     except ModelError as error:
         ctx.events.failed(f"question {question!r}", error)
         return None
@@ -97,13 +97,16 @@ def piece_of(perspective: Perspective) -> str:
 def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> Turn | None:
     """The next turn, or None when the writer has nothing more to ask."""
     question = _ask_question(ctx, topic, perspective, turns)
-    return None if question is None else _looked_up(ctx, topic, question, turns)
+    return None if question is None else look_up(ctx, topic, question, turns)
 
 
-def _looked_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) -> Turn:
+def look_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) -> Turn:
     """A question with the queries, the sources and the answer that it leads to.
 
     What earlier turns were shown is not shown again. Where the search finds little else, it is made again, deeper.
+
+    Raises:
+        ModelError: the model fails.
     """
     number = ctx.settings.queries
     reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question, number=number)

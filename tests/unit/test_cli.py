@@ -126,6 +126,8 @@ def an_option(field: str) -> tuple[str, str, Any]:
         return flag, "ch", "ch"
     if field == "length":
         return flag, "1500", "1500"
+    if field == "depth":
+        return flag, "2", 2
     if int in kinds:
         value = (Settings.model_fields[field].default or 1000) - 1 or 2
         return flag, str(value + 1), value + 1
@@ -145,7 +147,8 @@ def test_every_setting_has_an_option(storm: type[FakeStorm], field: str, command
     result = run(command, "Silk Road", option, text)
     assert result.exit_code == 0, result.stderr
     assert getattr(storm.seen, field) == value
-    assert storm.seen.model_fields_set == {field}
+    implied = {"perspectives", "turns", "top_k", "rounds"} if field == "depth" else set()
+    assert storm.seen.model_fields_set == {field} | implied
 
 
 def test_every_option_is_explained() -> None:

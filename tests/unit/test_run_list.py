@@ -41,7 +41,7 @@ def call(cost: float | None = 0.25) -> CallFinished:
 @contextmanager
 def a_run(root: Path, topic: str, *events: Event, status: str = "", created: float | None = None) -> Iterator[Path]:
     """A run that this process holds while the block runs; ``status`` is how it ended, if it did."""
-    with RunStore.create(root, topic) as run:
+    with RunStore.create(root, topic, "storm") as run:
         run.begin(Settings.build({}))
         log = LogSink(run.folder)
         for event in (RunStarted("run", topic, str(run.folder)), *events):

@@ -1,0 +1,93 @@
+"""Another round of research: what a first draft leaves open is looked up, and the sections concerned are written again.
+
+Not in the paper; a part of the recipe ``storm+gaps``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.context import RunContext
+from storm_pipeline.errors import ModelError
+from storm_pipeline.journal import at_place
+from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.steps.conversations import look_up
+from storm_pipeline.types import Conversation, Outline, Perspective, Section
+from storm_pipeline.writers.section_loop import write_sections
+
+_QUESTIONS = 6
+"""Questions of a round."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """Sections, with what they were written from."""
+
+    sections: tuple[Section, ...]
+    evidence: Evidence[Any]
+    conversations: tuple[Conversation, ...]
+
+
+def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Written:
+    """Ask what a reader would still want to know, look it up, and write the sections anew that have something to add.
+
+    Where the model fails, or nothing new is found, all stays as it is; a failure is recorded.
+
+    Args:
+        ctx: the run.
+        written: the draft.
+        number: of the round, from 2.
+    """
+    topic = written.evidence.outline.topic
+    with at_place(f"round {number}"):
+        held = _look_up_what_is_open(ctx, topic, written, number)
+        if held is None:
+            return written
+        conversations = (*written.conversations, held)
+        ctx.run.save_json("conversations.json", conversations)
+        with ctx.events.in_stage("evidence"):
+            evidence = ctx.writer.gather(ctx, written.evidence.outline, conversations, written.evidence)
+        before = {own.heading.title: own for own in written.evidence.sections}
+        due = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
+        if not due:
+            return written
+        anew = write_sections(ctx, Outline(topic, tuple(own.heading for own in due)), due)
+    return Written(_replaced(evidence.outline, written.sections, anew), evidence, conversations)
+
+
+def _look_up_what_is_open(ctx: RunContext, topic: str, written: Written, number: int) -> Conversation | None:
+    """The questions of a reader with their answers; None where there are none."""
+    with ctx.events.in_stage("open questions"):
+        try:
+            questions = ctx.ask(
+                "asker",
+                ctx.programs.open_questions,
+                topic=topic,
+                language=ctx.settings.language_name,
+                article=_plain(written.sections),
+                number=_QUESTIONS,
+            ).questions
+            asked = list(dict.fromkeys(" ".join(question.split()) for question in questions if question.strip()))
+            earlier = [turn for conversation in written.conversations for turn in conversation.turns]
+            turns = parallel_map(
+                lambda question: look_up(ctx, topic, question, earlier), asked[:_QUESTIONS], workers=_QUESTIONS
+            )
+        except ModelError as error:
+            ctx.events.failed(f"round {number} of research", error)
+            return None
+    answered = tuple(turn for turn in turns if turn.answer)
+    return Conversation(Perspective(f"Reader {number}", "What the draft leaves open."), answered) if answered else None
+
+
+def _plain(sections: Sequence[Section]) -> str:
+    return "\n".join(
+        f"# {section.heading}\n" + " ".join(sentence.text for sentence in section.sentences()) for section in sections
+    )
+
+
+def _replaced(outline: Outline, sections: Sequence[Section], anew: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections in the order of the outline, those written anew in place of the old ones."""
+    known = {section.heading: section for section in sections} | {section.heading: section for section in anew}
+    planned = [known.pop(heading.title) for heading in outline.sections if heading.title in known]
+    return (*planned, *known.values())
