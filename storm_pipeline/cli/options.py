@@ -7,7 +7,7 @@ settings need pydantic, and ``storm --help`` does not.
 import inspect
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand
@@ -96,6 +96,6 @@ def _metavar(annotation: Any) -> str:
     """``int | None`` → ``INT``; a choice → its values."""
     if get_origin(annotation) is Literal:
         return "|".join(map(str, get_args(annotation)))
-    if get_origin(annotation) in (UnionType, tuple):
+    if get_origin(annotation) in (UnionType, Union, tuple):
         return _metavar(get_args(annotation)[0])
     return "TEXT" if annotation is str else str(annotation.__name__).upper()
