@@ -32,8 +32,8 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """The text on one line."""
-        return " ".join("".join(self.tokens).split())
+        """The text, on as many lines as the page has it."""
+        return "".join(self.tokens)
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
