@@ -49,7 +49,7 @@ def test_headings_bullets_emphasis_and_markers_are_read() -> None:
         Claim("Lead one.", (0,)),
         Claim("Lead two.", (0, 1)),
         Claim("Trade: silk was sold.", (1,)),
-        Claim("Salt too."),
+        Claim("Salt too.", ()),
         Claim("It ended in 1936.", (0, 1)),
     ]
     assert (draft.invented, draft.broken_off) == (1, "")
