@@ -122,25 +122,26 @@ class Grounding:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
 
-    def quoted(self, quotation: str) -> int | None:
-        """The passage that holds a quotation, word for word but for case and punctuation; None if it is too short."""
-        words = folded_words(quotation)
-        if len(words) < _SHORTEST_QUOTATION:
-            return None
-        wanted = f" {' '.join(words)} "
-        holds = (f" {' '.join(folded_words(passage.text))} " for passage in self.shown)
-        return next((i for i, text in enumerate(holds) if wanted in text), None)
-
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """A sentence that its writer stands by, with the words of a passage that say so; None if no passage has them.
 
         Checks that compare are wrong now and then; what can be read where the writer says it stands is no invention.
+        The quotation has four words at least and stands in a passage, those cited first, word for word but for case and
+        punctuation.
         """
-        found = self.quoted(quotation)
+        found = self._quoted(quotation, claim.cited)
         if found is None:
             return None
         kept = dict.fromkeys((*claim.cited, found))
         return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"[{found + 1}] quoted for it")
+
+    def _quoted(self, quotation: str, cited: Sequence[int]) -> int | None:
+        words = folded_words(quotation)
+        if len(words) < _SHORTEST_QUOTATION:
+            return None
+        wanted = f" {' '.join(words)} "
+        order = dict.fromkeys((*cited, *range(len(self.shown))))
+        return next((i for i in order if wanted in f" {' '.join(folded_words(self.shown[i].text))} "), None)
 
     def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
         """The passages that stand behind a claim, and what was changed to find them."""
@@ -148,12 +149,15 @@ class Grounding:
         if standing:
             return standing, ""
         likeness = self._likeness(claim.text)
-        best = int(np.argmax(likeness))
-        least = max(_FOUND, *(likeness[i] + _BETTER for i in claim.cited)) if claim.cited else _FOUND
-        if likeness[best] < least or self._lacking(claim.text, (best,)):
+        least = max([_FOUND, *(likeness[i] + _BETTER for i in claim.cited)])
+        found = [int(i) for i in np.argsort(-likeness, kind="stable") if likeness[i] >= least]
+        chosen = next((i for i in found if not self._lacking(claim.text, (i,))), None)
+        if chosen is None and found and not self._lacking(claim.text, range(len(self.shown))):
+            chosen = found[0]  # what it lacks stands in others, which are cited too
+        if chosen is None:
             return (), ""
-        done = f"[{best + 1}] cited instead of {self._numbers(claim.cited)}" if claim.cited else f"[{best + 1}] cited"
-        return (best,), done
+        instead = f" instead of {self._numbers(claim.cited)}" if claim.cited else ""
+        return (chosen,), f"[{chosen + 1}] cited{instead}"
 
     def _stands(self, text: str, i: int) -> bool:
         if not self._comparable(i) or max(self._words_shared(text, i), default=0.0) >= _SURE:
