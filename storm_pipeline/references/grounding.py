@@ -5,7 +5,6 @@ looked for in everything that was shown, and cited too. Only what is found nowhe
 writer can act on.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from storm_pipeline.languages import detect
 from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.text import folded_words, longest_common_run
+from storm_pipeline.references.verbatim import copied_from, quoted_in
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -34,11 +33,8 @@ _COMPLETES = 0.30
 """Least likeness of a passage that is cited too because it has a number which those cited lack."""
 LONGEST_RUN = 12
 """Words in a row that a sentence may share with a passage; names and numbers do not count."""
-_SHORTEST_QUOTATION = 4
-"""Words that a quotation must have to tell anything."""
 _WINDOW, _STEP = 45, 30
 """Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
-_QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{3,}[\"”“»]")
 
 
 @dataclass(frozen=True)
@@ -91,6 +87,7 @@ class Grounding:
         self._embed = embed
         self._language = language
         self._longest_run = longest_run
+        self._texts = [passage.text for passage in shown]
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         """The sentences in their order, judged."""
@@ -118,7 +115,7 @@ class Grounding:
             problem = (
                 f"{told} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
             )
-        elif (source := self._copied(claim.text)) is not None:
+        elif (source := copied_from(claim.text, self._texts, self._longest_run)) is not None:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
 
@@ -129,19 +126,11 @@ class Grounding:
         The quotation has four words at least and stands in a passage, those cited first, word for word but for case and
         punctuation.
         """
-        found = self._quoted(quotation, claim.cited)
+        found = quoted_in(quotation, self._texts, claim.cited)
         if found is None:
             return None
         kept = dict.fromkeys((*claim.cited, found))
         return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"[{found + 1}] quoted for it")
-
-    def _quoted(self, quotation: str, cited: Sequence[int]) -> int | None:
-        words = folded_words(quotation)
-        if len(words) < _SHORTEST_QUOTATION:
-            return None
-        wanted = f" {' '.join(words)} "
-        order = dict.fromkeys((*cited, *range(len(self.shown))))
-        return next((i for i in order if wanted in f" {' '.join(folded_words(self.shown[i].text))} "), None)
 
     def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
         """The passages that stand behind a claim, and what was changed to find them."""
@@ -190,15 +179,6 @@ class Grounding:
             language=self._language,
             source_languages=[self._language, *(self._languages[i] for i in kept)],
         )
-
-    def _copied(self, text: str) -> int | None:
-        """The passage that a sentence repeats word for word, quotations aside."""
-        plain = _QUOTED.sub(" ", text)
-        for i, passage in enumerate(self.shown):
-            run = longest_common_run(plain, passage.text)
-            if sum(not word[0].isupper() and not word[0].isdigit() for word in run) > self._longest_run:
-                return i
-        return None
 
     def _numbers(self, positions: Sequence[int]) -> str:
         return "".join(f"[{i + 1}]" for i in positions)
