@@ -1,7 +1,9 @@
-"""What stands on pages beside their text: menus, addresses, notices of cookies, calls to subscribe, credits.
+"""What stands on pages beside their text: notices of cookies, calls to subscribe or share, credits. Pure functions.
 
-Only whole sentences go, and only short ones that speak of the site rather than of a subject: a writer passes over what
-is left of a menu, but what was cut is lost. The patterns are words of English, German, French and Spanish sites.
+Only whole sentences go, and only short ones that speak of the site to its visitor: "we use cookies", "share this
+article", a menu of nothing but "Terms of use" and "Privacy policy". An article on a law about cookies or on a company's
+privacy policy says the same words of a subject, and stays: a writer passes over what is left of a menu, but what was
+cut is lost. The patterns are words of English, German, French and Spanish sites.
 """
 
 import re
@@ -9,7 +11,7 @@ import re
 from storm_pipeline.languages import detect, stop_words
 
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\s+[|•·]\s+")
-_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]*(?:\([^()]*\)[^()\s]*)?\)")
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]{0,2000}\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _LISTED = re.compile(r"[,;\d]")
 _SHORTEST_MENU = 25
@@ -17,20 +19,51 @@ _PROSE = 0.05
 """Share of function words that prose of any length has at least."""
 _LONGEST = 40
 """Words of a sentence that may be cut."""
+_LONGEST_CALL = 10
+"""Words of a call to do something, or of a credit, that may be cut."""
 _NOTICE = re.compile(
-    r"\b(?:cookies?\b.{0,60}\b(?:accept|agree|consent|polic|prefer|use|settings)|"
-    r"(?:accept|use of|uses?) (?:all )?cookies|"
-    r"(?:sign|log)(?:ed|ging)? (?:in|up)\b.{0,40}\b(?:account|newsletter|read|continue|continuer)|"
-    r"(?:subscribe|sign up)\b.{0,40}\b(?:newsletter|inbox|updates|today|now|free|unlimited)|"
-    r"skip to (?:main )?(?:content|navigation|footer)|all rights reserved|terms (?:of|and) (?:use|service|conditions)|"
-    r"privacy (?:policy|notice|statement)|enable javascript|javascript is (?:disabled|required)|your browser|"
-    r"(?:share|follow us|like us) on (?:facebook|twitter|x|linkedin|whatsapp|instagram)|click here|advertisement|"
-    r"(?:photo|image|picture)(?: credit)?: |\bread more\b|this (?:site|website|page) uses|"
-    r"open in (?:a )?new (?:tab|window)|alle rechte vorbehalten|datenschutz(?:erklärung|hinweise)|"
-    r"cookies? (?:akzeptieren|zulassen)|newsletter abonnieren|zum inhalt springen|"
-    r"tous droits réservés|accepter (?:les|tous les) cookies|politique de confidentialité|"
-    r"aller au contenu|abonnez-vous|todos los derechos reservados|política de (?:privacidad|cookies)|"
-    r"aceptar (?:las )?cookies|suscríbete|ir al contenido)",
+    r"\b(?:we|our partners|(?:this|the|our) (?:web ?)?(?:site|page))\b.{0,60}\b(?:use|uses|using|place|store|set)s? "
+    r"(?:\w+ ){0,2}cookies\b|"
+    r"\b(?:you|your|our)\b.{0,80}\b(?:use of|accept(?:ing)?|consent to|agree to) (?:all |our |the use of )*cookies\b|"
+    r"\b(?:our|your) (?:cookies?|privacy) (?:policy|notice|statement|settings|preferences)\b|"
+    r"\b(?:you|your)\b.{0,60}\b(?:agree|consent)\b.{0,40}\b(?:terms (?:of|and)|privacy (?:policy|notice|statement))|"
+    r"(?:©|\(c\)|\bcopyright\b).{0,80}\ball rights reserved\b|"
+    r"\bskip to (?:main )?(?:content|navigation|footer)\b|\bopen(?:s)? in (?:a )?new (?:tab|window)\b|"
+    r"\b(?:please|you (?:must|need to|have to|should)) enable javascript\b|\bjavascript is (?:disabled|required)\b|"
+    r"\byour browser (?:does not|doesn['’]t|is (?:out|not)|has)\b|\b(?:update|upgrade) your browser\b|"
+    r"\b(?:follow|like|find) us on (?:facebook|twitter|x|linkedin|whatsapp|instagram|youtube)\b|"
+    r"\bsubscribe to our\b|\b(?:in|to) your inbox\b|\b(?:site|page) uses (?:javascript|akismet)\b|"
+    r"\bwir (?:verwenden|nutzen|setzen) (?:\w+ ){0,2}cookies\b|\balle cookies (?:akzeptieren|zulassen)\b|"
+    r"\bunserer? datenschutz(?:erklärung|hinweise)\b|\bnous utilisons (?:\w+ ){0,2}cookies\b|"
+    r"\baccepter (?:les|tous les) cookies\b|\bnotre politique de confidentialité\b|"
+    r"\b(?:usamos|utilizamos) (?:\w+ ){0,2}cookies\b|\baceptar (?:todas )?(?:las )?cookies\b|"
+    r"\bnuestra política de (?:privacidad|cookies)\b",
+    re.I,
+)
+_CALL = re.compile(
+    r"\W*(?:(?:please |already \w+ )?(?:sign|log) (?:in|up)\b.*\b(?:account|newsletter|read|continue|comment)\b|"
+    r"(?:please )?(?:subscribe|sign up)\b.*\b(?:newsletter|updates|today|now|free|unlimited)\b|"
+    r"(?:accept|reject|allow|manage) (?:all )?cookies?\b|click here\b|all rights reserved\b|"
+    r"read more(?:\W|$|\s(?:about|on|at|here|from)\b)|"
+    r"advertisement(?:\W*$|\W+(?:scroll|continue|skip|story))|"
+    r"share (?:this (?:article|page|post|story|video)|(?:this )?on (?:facebook|twitter|x|linkedin|whatsapp))\b|"
+    r"(?:zum inhalt springen|newsletter abonnieren|jetzt abonnieren|alle rechte vorbehalten)\b|"
+    r"(?:aller au contenu|abonnez-vous|tous droits réservés)\b|"
+    r"(?:ir al contenido|suscríbete|todos los derechos reservados)\b)"
+    r"|.*[.!?:–—-] ?read more\W*$",
+    re.I,
+)
+_CREDIT = re.compile(r"\W*(?:photo|image|picture)(?: credits?| by)?: ", re.I)
+_LONGEST_CREDIT = 8
+_MENU = re.compile(
+    r"(?:(?:terms|conditions|privacy|cookies?|policy|policies|notice|statement|settings|preferences|of|and|use|service|"
+    r"legal|contact|imprint|accessibility|advertise|datenschutz(?:erklärung|hinweise)?|impressum|"
+    r"politique de confidentialité|mentions légales|política de (?:privacidad|cookies)|aviso legal)\b\W*)+",
+    re.I,
+)
+_NAMED_IN_MENUS = re.compile(
+    r"\b(?:privacy|cookies? (?:policy|settings|preferences|notice)|terms (?:of|and)|imprint|impressum|datenschutz|"
+    r"confidentialité|mentions|privacidad|aviso)",
     re.I,
 )
 
@@ -39,28 +72,36 @@ def without_boilerplate(text: str) -> str:
     """The text on one line without addresses, menus, and sentences by which a site speaks of itself; possibly empty.
 
     Args:
-        text: of a page, in any form.
+        text: of a page, in any form; what stands on two lines of it is never one sentence of the site.
     """
     plain = _ADDRESS.sub(" ", _LINK.sub(r"\1", text))
-    language = detect(plain)
-    pieces = [piece for piece in _SENTENCE.split(" ".join(plain.split())) if piece]
-    return " ".join(piece for piece in pieces if not is_notice(piece) and not is_menu(piece, language))
+    lines = (" ".join(line.split()) for line in plain.splitlines())
+    pieces = [piece for line in lines for piece in _SENTENCE.split(line) if piece]
+    return " ".join(piece for piece in pieces if not is_notice(piece) and not is_menu(piece))
 
 
-def is_menu(piece: str, language: str) -> bool:
-    """Whether so many words without a stop are the links of a page: hardly any function words, no number, no comma.
+def is_menu(piece: str) -> bool:
+    """Whether so many words between two stops are the links of a page: hardly any function words, no number, no comma.
 
-    Args:
-        piece: what stands between two stops.
-        language: ISO 639-1 code of the page's language; nothing is known of "".
+    Of a language whose function words are not known, none is.
     """
     words = piece.split()
-    function_words = stop_words(language)
-    if len(words) < _SHORTEST_MENU or not function_words or _LISTED.search(piece):
+    if len(words) < _SHORTEST_MENU or _LISTED.search(piece):
         return False
-    return sum(word.casefold() in function_words for word in words) < _PROSE * len(words)
+    function_words = stop_words(detect(piece))
+    return bool(function_words) and sum(w.casefold() in function_words for w in words) < _PROSE * len(words)
 
 
 def is_notice(sentence: str) -> bool:
-    """Whether a sentence of at most 40 words is a notice of the site, a call to do something there, or a credit."""
-    return len(sentence.split()) <= _LONGEST and bool(_NOTICE.search(sentence))
+    """Whether a sentence is a notice of the site (of 40 words at most), a call to do something (10), or a credit (8).
+
+    A menu is one too if it names nothing but the likes of "Terms of use" and "Privacy policy".
+    """
+    words = len(sentence.split())
+    if words > _LONGEST:
+        return False
+    if _NOTICE.search(sentence) or (words <= _LONGEST_CALL and _CALL.match(sentence)):
+        return True
+    if words <= _LONGEST_CREDIT and _CREDIT.match(sentence):
+        return True
+    return bool(_MENU.fullmatch(sentence.strip()) and _NAMED_IN_MENUS.search(sentence))

@@ -5,7 +5,6 @@ looked for in everything that was shown, and cited too. Only what is found nowhe
 writer can act on.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,8 @@ from storm_pipeline.languages import detect
 from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.text import folded_words, foreign_script_share, longest_common_run
+from storm_pipeline.references.verbatim import copied_from, quoted_in
+from storm_pipeline.text import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -32,16 +32,12 @@ _BETTER = 0.15
 """How much likelier than those cited such a passage must be."""
 _COMPLETES = 0.30
 """Least likeness of a passage that is cited too because it has a number which those cited lack."""
-LONGEST_RUN = 12
+LONGEST_RUN = 16
 """Words in a row that a sentence may share with a passage; names and numbers do not count."""
-_SHORTEST_QUOTATION = 4
-"""Words that a quotation must have to tell anything."""
 _FOREIGN = 0.5
 """Share of letters in a script that topic and headings do not use, from which on a sentence is in another one."""
 _WINDOW, _STEP = 45, 30
 """Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
-_QUOTATION_ENDS = re.compile(r"[\"“”„«»|]|\.\.\.|…")
-_QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{3,}[\"”“»]")
 
 
 @dataclass(frozen=True)
@@ -94,6 +90,7 @@ class Grounding:
         self._embed = embed
         self._language = language
         self._longest_run = longest_run
+        self._texts = [passage.text for passage in shown]
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         """The sentences in their order, judged."""
@@ -123,31 +120,21 @@ class Grounding:
             problem = (
                 f"{told} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
             )
-        elif (source := self._copied(claim.text)) is not None:
+        elif (source := copied_from(claim.text, self._texts, self._longest_run)) is not None:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
-
-    def quoted(self, quotation: str) -> int | None:
-        """The passage that holds a quotation, word for word but for case and punctuation; None if it is too short."""
-        words = folded_words(quotation)
-        if len(words) < _SHORTEST_QUOTATION:
-            return None
-        wanted = f" {' '.join(words)} "
-        holds = (f" {' '.join(folded_words(passage.text))} " for passage in self.shown)
-        return next((i for i, text in enumerate(holds) if wanted in text), None)
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """A sentence that its writer stands by, with the words of a passage that say so; None if no passage has them.
 
         Checks that compare are wrong now and then; what can be read where the writer says it stands is no invention.
+        Every part of the quotation stands in a passage, those cited first, word for word but for case and punctuation.
         """
-        parts = [part for part in _QUOTATION_ENDS.split(quotation) if len(folded_words(part)) >= _SHORTEST_QUOTATION]
-        found = [self.quoted(part) for part in parts]
-        if not found or None in found:
+        found = quoted_in(quotation, self._texts, claim.cited)
+        if not found:
             return None
-        held = [i for i in found if i is not None]
-        kept = dict.fromkeys((*claim.cited, *held))
-        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(held)} quoted")
+        kept = dict.fromkeys((*claim.cited, *found))
+        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(found)} quoted")
 
     def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
         """The passages that stand behind a claim, and what was changed to find them."""
@@ -155,12 +142,15 @@ class Grounding:
         if standing:
             return standing, ""
         likeness = self._likeness(claim.text)
-        best = int(np.argmax(likeness))
-        least = max(_FOUND, *(likeness[i] + _BETTER for i in claim.cited)) if claim.cited else _FOUND
-        if likeness[best] < least or self._lacking(claim.text, (best,)):
+        least = max([_FOUND, *(likeness[i] + _BETTER for i in claim.cited)])
+        found = [int(i) for i in np.argsort(-likeness, kind="stable") if likeness[i] >= least]
+        chosen = next((i for i in found if not self._lacking(claim.text, (i,))), None)
+        if chosen is None and found and not self._lacking(claim.text, range(len(self.shown))):
+            chosen = found[0]  # what it lacks stands in others, which are cited too
+        if chosen is None:
             return (), ""
-        done = f"[{best + 1}] cited instead of {self._numbers(claim.cited)}" if claim.cited else f"[{best + 1}] cited"
-        return (best,), done
+        instead = f" instead of {self._numbers(claim.cited)}" if claim.cited else ""
+        return (chosen,), f"[{chosen + 1}] cited{instead}"
 
     def _stands(self, text: str, i: int) -> bool:
         if not self._comparable(i) or max(self._words_shared(text, i), default=0.0) >= _SURE:
@@ -194,15 +184,6 @@ class Grounding:
             language=self._language,
             source_languages=[self._language, *(self._languages[i] for i in kept)],
         )
-
-    def _copied(self, text: str) -> int | None:
-        """The passage that a sentence repeats word for word, quotations aside."""
-        plain = _QUOTED.sub(" ", text)
-        for i, passage in enumerate(self.shown):
-            run = longest_common_run(plain, passage.text)
-            if sum(not word[0].isupper() and not word[0].isdigit() for word in run) > self._longest_run:
-                return i
-        return None
 
     def _numbers(self, positions: Sequence[int]) -> str:
         return "".join(f"[{i + 1}]" for i in positions)

@@ -11,17 +11,19 @@ from functools import cached_property
 from urllib.parse import urlsplit
 
 from storm_pipeline.journal import fingerprint
+from storm_pipeline.languages import detect
+from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
-from storm_pipeline.text import word_count
+from storm_pipeline.references.joining import are_neighbours, joined, piece_of
+from storm_pipeline.text import folded_words, tidy, word_count
 from storm_pipeline.types import Citation, Snippet
 
-_SHORTEST_OVERLAP = 4
-"""Words that the end of a snippet and the beginning of its neighbour must share to be joined."""
 _SHINGLE = 5
 _SAME = 0.8
 """Share of the shorter text's word 5-grams that the longer one has, from which on the two are copies."""
-_NUMBER = re.compile(r"\d+")
-_PUNCTUATION = re.compile(r"\W+")
+_OWN = 15
+"""The most word 5-grams of its own that a copy may have: three words changed, or ten added."""
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万萬億亿]+")
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Passage:
 
     Attributes:
         text: on one line.
-        snippets: of this page, in the order of the text; the first one tells its address, title and date.
+        snippets: of this page, in the order of the text, one within another behind it; the first one tells address,
+            title and date.
         copies: snippets of other pages that say the same.
     """
 
@@ -82,16 +85,16 @@ class Passage:
 def passages(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     """Join, clean and merge snippets; passages stand in the order in which their first snippet came.
 
-    Snippets of one page are joined where one ends in the words with which another begins (four words or more), or
-    where they are known to be neighbours; a snippet within another one is taken into it. Texts that share most of
-    their words in the same order, and all numbers, are one passage: the longer one, with the other's page as a copy.
+    Snippets of one page are joined where one ends in the words with which another begins (four words or more), the
+    longest overlaps first; a snippet within another one is taken into it. Texts that share most of
+    their words in the same order, and whose numbers are the same, are one passage: the longer one, with the other's
+    page as a copy, where the first of them stood.
     """
-    by_page: dict[str, list[Snippet]] = {}
+    by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
-        by_page.setdefault(snippet.source_id, []).append(snippet)
-    joined = [passage for page in by_page.values() for passage in _joined(page)]
-    cleaned = [replace(passage, text=text) for passage in joined if (text := without_boilerplate(passage.text))]
-    return _merged(cleaned)
+        by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
+    pieces = [piece for page in by_page.values() for piece in joined(tuple(page.values()))]
+    return _merged([Passage(text, own.snippets) for own in pieces if (text := without_boilerplate(own.text))])
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
@@ -101,19 +104,18 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
         snippets: some of the page's.
         page: all that is known of it.
     """
-    chosen = dict.fromkeys(snippets)
-    pieces = {snippet: _piece(snippet) for snippet in dict.fromkeys((*snippets, *page))}
-    for snippet in snippets:
+    chosen = {snippet.id: snippet for snippet in snippets}
+    beside = {snippet.id: piece_of(snippet) for snippet in page if snippet.id not in chosen}
+    for own in map(piece_of, snippets):
         for other in page:
-            beside = pieces[snippet].joined(pieces[other]) or pieces[other].joined(pieces[snippet])
-            if other not in chosen and beside:
-                chosen[other] = None
-    return tuple(chosen)
+            if other.id not in chosen and are_neighbours(own, beside[other.id]):
+                chosen[other.id] = other
+    return tuple(chosen.values())
 
 
 def numbered_passages(shown: Sequence[Passage]) -> str:
     """``[1] Title (site, date): text`` lines: a passage is one line, so that it cannot pose as part of a prompt."""
-    return "\n".join(f"[{number}] {_heading(one)}: {_one_line(one.text)}" for number, one in enumerate(shown, 1))
+    return "\n".join(f"[{number}] {_heading(one)}: {tidy(one.text)}" for number, one in enumerate(shown, 1))
 
 
 def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
@@ -130,11 +132,7 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
 def _heading(passage: Passage) -> str:
     about = ", ".join(part for part in (passage.site, passage.published or "") if part)
     title = passage.title or passage.snippets[0].url
-    return _one_line(f"{title} ({about})" if about else title).replace(": ", " – ")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return tidy(f"{title} ({about})" if about else title).replace(": ", " – ")
 
 
 def _host(url: str) -> str:
@@ -148,91 +146,44 @@ def _cite(snippet: Snippet) -> Citation:
     return Citation(snippet.source_id, snippet.id)
 
 
-def _joined(page: Sequence[Snippet]) -> list[Passage]:
-    """The snippets of one page as few contiguous texts as they allow."""
-    pieces = [_piece(snippet) for snippet in dict.fromkeys(page)]
-    joining = True
-    while joining:
-        joining = False
-        for i, first in enumerate(pieces):
-            for j, second in enumerate(pieces):
-                if i != j and (both := first.joined(second)) is not None:
-                    pieces = [p for k, p in enumerate(pieces) if k not in (i, j)]
-                    pieces.insert(min(i, j), both)
-                    joining = True
-                    break
-            if joining:
-                break
-    return [Passage(" ".join(piece.words), piece.snippets) for piece in pieces if piece.words]
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Words of a page with the snippets that they come from."""
-
-    words: tuple[str, ...]
-    snippets: tuple[Snippet, ...]
-
-    @cached_property
-    def plain(self) -> tuple[str, ...]:
-        return tuple(_PUNCTUATION.sub("", word.casefold()) for word in self.words)
-
-    def joined(self, other: "_Piece") -> "_Piece | None":
-        """Both as one, if the other lies within this one or goes on where it ends; None if it does neither."""
-        if _contains(self.plain, other.plain):
-            return _Piece(self.words, (*self.snippets, *other.snippets))
-        shared = _overlap(self.plain, other.plain)
-        if shared >= _SHORTEST_OVERLAP:
-            return _Piece(self.words + other.words[shared:], (*self.snippets, *other.snippets))
-        return None
-
-
-def _piece(snippet: Snippet) -> _Piece:
-    return _Piece(tuple(_trimmed(snippet.text).split()), (snippet,))
-
-
-def _trimmed(text: str) -> str:
-    """Without the dots by which an engine shows that its snippet is cut."""
-    return text.strip().strip("…").removeprefix("...").removesuffix("...").strip()
-
-
-def _contains(outer: tuple[str, ...], inner: tuple[str, ...]) -> bool:
-    return len(inner) <= len(outer) and f" {' '.join(inner)} " in f" {' '.join(outer)} "
-
-
-def _overlap(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """Most words that end the first and begin the second: one pass over both (the failure function of KMP)."""
-    longest = min(len(first), len(second))
-    sequence: list[str | None] = [*second[:longest], None, *first[len(first) - longest :]]
-    borders = [0] * len(sequence)
-    for i in range(1, len(sequence)):
-        border = borders[i - 1]
-        while border and sequence[i] != sequence[border]:
-            border = borders[border - 1]
-        borders[i] = border + 1 if sequence[i] == sequence[border] else 0
-    return borders[-1] if longest else 0
-
-
 def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Copies merged, longer texts before shorter ones; the order of the passages stays."""
+    """Copies merged, longer texts before shorter ones; each passage stands where the first text of it stood."""
     grams = [_shingles(passage.text) for passage in found]
-    numbers = [frozenset(_NUMBER.findall(passage.text)) for passage in found]
+    numbers = [_NUMBER.findall(passage.text) for passage in found]
     holders: dict[str, set[int]] = {}
     merged: dict[int, Passage] = {}
+    place: dict[int, int] = {}
     for i in sorted(range(len(found)), key=lambda i: (-len(grams[i]), i)):
         rivals: dict[int, int] = {}
         for gram in grams[i]:
             for holder in holders.get(gram, ()):
                 rivals[holder] = rivals.get(holder, 0) + 1
-        same = [j for j, shared in rivals.items() if shared >= _SAME * len(grams[i]) and numbers[i] <= numbers[j]]
+        same = [
+            j
+            for j, shared in rivals.items()
+            if len(grams[i]) - shared <= min(_OWN, (1 - _SAME) * len(grams[i]))
+            and _is_within(numbers[i], numbers[j])
+            and not _lacks_quantity(found[j].text, found[i].text)
+        ]
         if same:
             best = min(same, key=lambda j: (-rivals[j], j))
-            merged[best] = _with_copy(merged[best], found[i])
+            merged[best], place[best] = _with_copy(merged[best], found[i]), min(place[best], i)
             continue
-        merged[i] = found[i]
+        merged[i], place[i] = found[i], i
         for gram in grams[i]:
             holders.setdefault(gram, set()).add(i)
-    return tuple(merged[i] for i in sorted(merged))
+    return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))
+
+
+def _is_within(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether others have all of some in their order."""
+    rest = iter(others)
+    return all(one in rest for one in some)
+
+
+def _lacks_quantity(text: str, told: str) -> bool:
+    """Whether a text lacks a quantity that another one tells, in words too."""
+    return bool(missing(told, [text], language=detect(told), source_languages=[detect(text)]))
 
 
 def _with_copy(passage: Passage, copy: Passage) -> Passage:
@@ -244,7 +195,7 @@ def _with_copy(passage: Passage, copy: Passage) -> Passage:
 
 
 def _shingles(text: str) -> frozenset[str]:
-    words = [word for word in _PUNCTUATION.sub(" ", text.casefold()).split() if word]
+    words = folded_words(text)
     if len(words) < _SHINGLE:
         return frozenset((" ".join(words),))
     return frozenset(" ".join(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1))

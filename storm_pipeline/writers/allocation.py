@@ -8,25 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
-from storm_pipeline.references.facts import names_topic, without_topic
+from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.text import word_count
-from storm_pipeline.types import Conversation, Heading, Outline, Sentence, Snippet
+from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
+from storm_pipeline.writers.findings import Matrix, findings_by_section, fit_of_titles
+from storm_pipeline.writers.small_sections import merge_small
 
-Matrix = npt.NDArray[np.float64]
 _ON_TOPIC = 0.5
 """A snippet that no interview cites is about the topic if it names it, or if its cosine to it is at least this share of
 the best one's."""
-_ALSO_FITS = 0.25
+_ALSO_FITS = 0.15
 """How much less than the best one a snippet may fit a section to be shown there where there is room."""
-_SAME_FINDING = 0.92
-"""Cosine from which on two answers say the same."""
 _TITLES = 6
-_ALIKE = 0.4
+_ALIKE = 0.6
 """Share of the article's length that is given to all sections alike."""
 _LONGER = 1.15
 """Times the wanted length that sections are asked for: writers stay below, and repetition goes."""
@@ -35,8 +33,6 @@ _TOLD = 0.7
 _SHORTEST = 60
 _RETRIEVED = 100
 """One snippet is retrieved with a section's headings for so many words of evidence."""
-_TOO_LITTLE = 60
-"""Words of passages below which a section is merged into its neighbour before anything is written."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +65,18 @@ def allocate(
     Args:
         ctx: the run.
         outline: of the article.
-        conversations: the interviews.
-        before: what was allocated before more was found; every snippet of it is allocated again.
+        conversations: the interviews; what they cite of pages that left the store since is passed over.
+        before: what was allocated before more was found; every snippet of it that the store has is allocated again.
     """
     if not outline.sections:
         return Evidence(outline, ())
-    shares = _shares(ctx, outline, conversations, before)
-    merged = _merge_small(ctx, outline, shares)
+    kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
+    told = [_citing(conversation, kept) for conversation in conversations]
+    again = sorted(before.snippet_ids() & kept) if before else []
+    shares = _shares(ctx, outline, told, again)
+    merged = merge_small(ctx, outline, shares)
     if merged != outline:
-        shares = _shares(ctx, merged, conversations, before)
+        shares = _shares(ctx, merged, told, again)
     return Evidence(merged, tuple(shares))
 
 
@@ -88,17 +87,27 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
     return "\n".join(
         f"{own.heading.title}: {len(own.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in own.passages[:_TITLES] if passage.title))
-        for own in _shares(ctx, draft, conversations, None)
+        for own in _shares(ctx, draft, conversations)
     )
+
+
+def _citing(conversation: Conversation, kept: frozenset[str]) -> Conversation:
+    """The conversation with citations of these snippets alone; sentences that cited others only are left out."""
+    turns = []
+    for turn in conversation.turns:
+        left = (replace(s, citations=tuple(c for c in s.citations if c.snippet_id in kept)) for s in turn.answer)
+        answer = tuple(s for s, own in zip(left, turn.answer, strict=True) if s.citations or not own.citations)
+        turns.append(replace(turn, answer=answer))
+    return replace(conversation, turns=tuple(turns))
 
 
 def _shares(
     ctx: RunContext,
     outline: Outline,
     conversations: Sequence[Conversation],
-    before: Evidence[PassageEvidence] | None,
+    again: Sequence[str] = (),
 ) -> list[PassageEvidence]:
-    found = _candidates(ctx, outline, conversations, before)
+    found = _candidates(ctx, outline, conversations, again)
     told = findings_by_section(ctx, outline, conversations)
     required = _required(found, told)
     shares = []
@@ -127,13 +136,13 @@ def _candidates(
     ctx: RunContext,
     outline: Outline,
     conversations: Sequence[Conversation],
-    before: Evidence[PassageEvidence] | None,
+    again: Sequence[str],
 ) -> _Candidates:
     findings: dict[str, list[Sentence]] = {}
     for sentence in (s for c in conversations for turn in c.turns for s in turn.answer):
         for citation in sentence.citations:
             findings.setdefault(citation.snippet_id, []).append(sentence)
-    for snippet_id in sorted(before.snippet_ids()) if before else ():
+    for snippet_id in again:
         findings.setdefault(snippet_id, [])
     required = [ctx.store.snippet(snippet_id) for snippet_id in findings]
     needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
@@ -171,18 +180,7 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
     texts = [[_in_context(s), *(told.text for told in findings.get(s.id, ()))] for s in snippets]
     vectors = ctx.store.embed([text for own in texts for text in own])
     starts = np.cumsum([0, *map(len, texts[:-1])])
-    return np.asarray(np.maximum.reduceat(_fit_of_titles(ctx, outline, vectors), starts, axis=1))
-
-
-def _fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
-    """Sections × texts: cosine to the heading and its nearest subheading, less half of the section's mean."""
-    rows = []
-    for section in outline.sections:
-        titles = ctx.store.embed([without_topic(outline.topic, title) for title in section.titles()])
-        cosine = titles @ vectors.T
-        rows.append((cosine[0] + cosine.max(axis=0)) / 2)
-    fit = np.asarray(rows, dtype=np.float64)
-    return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
+    return np.asarray(np.maximum.reduceat(fit_of_titles(ctx, outline, vectors), starts, axis=1))
 
 
 def _required(found: _Candidates, told: Sequence[Sequence[Sentence]]) -> list[list[int]]:
@@ -228,62 +226,6 @@ def _as_passages(
         beside = with_neighbours([s for s in own if s in cited], ctx.store.source(page).snippets)
         shown += list(dict.fromkeys((*own, *beside)))
     return passages(shown)
-
-
-def findings_by_section(
-    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]
-) -> list[list[Sentence]]:
-    """The sentences of all interview answers, each under the section that it fits best, most fitting first.
-
-    What several answers say is told once, with all citations.
-    """
-    told = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
-    sections: list[list[Sentence]] = [[] for _ in outline.sections]
-    if not told:
-        return sections
-    vectors = ctx.store.embed([sentence.text for sentence in told])
-    alike = vectors @ vectors.T
-    distinct: dict[int, Sentence] = {}
-    for i, sentence in enumerate(told):
-        same = next((j for j in distinct if alike[i, j] >= _SAME_FINDING), None)
-        if same is None:
-            distinct[i] = sentence
-        else:
-            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
-            distinct[same] = replace(distinct[same], citations=tuple(both))
-    fit = _fit_of_titles(ctx, outline, vectors)
-    for i in sorted(distinct, key=lambda i: -fit[:, i].max()):
-        sections[int(fit[:, i].argmax())].append(distinct[i])
-    return sections
-
-
-def _merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvidence]) -> Outline:
-    """The outline in which a heading over next to nothing is a subheading of the section before it, or behind it."""
-    kept: list[Heading] = []
-    waiting: list[Heading] = []
-    for own in shares:
-        if own.words < _TOO_LITTLE:
-            waiting.append(own.heading)
-            if not kept:
-                continue
-        else:
-            kept.append(own.heading)
-        for heading in waiting:
-            _tell(ctx, heading, kept[-1])
-        kept[-1] = _under(kept[-1], waiting)
-        waiting = []
-    return Outline(outline.topic, tuple(kept)) if kept else outline
-
-
-def _under(heading: Heading, others: Sequence[Heading]) -> Heading:
-    return Heading(heading.title, (*heading.children, *(Heading(other.title) for other in others)))
-
-
-def _tell(ctx: RunContext, heading: Heading, other: Heading) -> None:
-    ctx.events.degraded(
-        f"section {heading.title!r} became a part of {other.title!r} before writing: hardly anything that was found "
-        "bears on it"
-    )
 
 
 def _in_context(snippet: Snippet) -> str:

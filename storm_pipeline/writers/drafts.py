@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.sentences import is_complete
-from storm_pipeline.types import Citation, Paragraph, Revision, Sentence
+from storm_pipeline.text import MARKER, has_word
+from storm_pipeline.types import Paragraph, Revision, Sentence
+from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers_alone, without_emphasis
+from storm_pipeline.writers.remarks import Reply, read_replies
 
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-_EMPHASIS = re.compile(r"(\*\*|__|\*)(\S(?:.*?\S)?)\1")
-_ANSWER = re.compile(r"^\W{0,3}(\d{1,3})\s*[.):]+\s*(.+)$")
-_DELETE = re.compile(r"^\W*(?:delete|deleted|drop|remove)\b\W*$", re.I)
+_ENDS_SENTENCE = re.compile(r"[.!。！]\W*$")
 AskAgain = Callable[[str], str]
 """Remarks on a draft → the writer's reply to them; raises ModelError."""
 
@@ -47,12 +47,12 @@ class Draft:
     Attributes:
         blocks: in order; the first one has no heading.
         invented: numbers that point at nothing shown.
-        broken_off: sentences left out because the reply ends within them.
+        broken_off: a last sentence that was not written to its end; empty if there is none.
     """
 
     blocks: tuple[Block, ...]
     invented: int
-    broken_off: int = 0
+    broken_off: str = ""
 
     def claims(self) -> list[Claim]:
         """All sentences in order."""
@@ -60,7 +60,10 @@ class Draft:
 
 
 def read_draft(text: str, shown: int) -> Draft:
-    """Read a reply with headings, paragraphs and ``[n]`` markers; what breaks off at the end is left out.
+    """Read a reply with headings, paragraphs and ``[n]`` markers; what breaks off at the end is in no block.
+
+    A line in bold type is a heading unless it is a sentence or cites something. A line of markers alone belongs to the
+    line before it, and so does one that goes on in small letters behind an unfinished sentence.
 
     Args:
         text: the reply.
@@ -68,21 +71,22 @@ def read_draft(text: str, shown: int) -> Draft:
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
-    for line in text.splitlines():
-        if heading := _HEADING.match(line):
-            blocks.append(((heading[1] or heading[2]).strip(" :*"), []))
+    for line in _lines(text):
+        if heading := _heading(line):
+            blocks.append((heading, []))
             continue
-        claims, wrong = _claims(_EMPHASIS.sub(r"\2", _BULLET.sub("", line)), shown)
+        claims, wrong = claims_of(_BULLET.sub("", line), shown)
         invented += wrong
         if claims:
             blocks[-1][1].append(claims)
+    broken_off = ""
     last = next((paragraphs for _, paragraphs in reversed(blocks) if paragraphs), None)
-    broken_off = last is not None and not is_complete(last[-1][-1].text)
-    if last and broken_off:
+    if last and not is_complete(last[-1][-1].text) and not ends_in_marker(text):
+        broken_off = last[-1][-1].text
         last[-1] = last[-1][:-1]
         if not last[-1]:
             last.pop()
-    return Draft(tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks), invented, int(broken_off))
+    return Draft(tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks), invented, broken_off)
 
 
 def checked_blocks(
@@ -97,7 +101,9 @@ def checked_blocks(
         grounding: judges sentences.
         ask_again: hands remarks to the writer.
     """
-    ctx.events.count(invented_citations=draft.invented, dropped_faulty=draft.broken_off)
+    ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
+    if draft.broken_off:
+        ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
     sentences = iter(_Review(ctx, where, grounding).of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -127,7 +133,7 @@ class _Review:
             return sentences
         remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(due, 1))
         try:
-            answers = _answers(ask_again(remarks), len(self.grounding.shown))
+            answers = read_replies(ask_again(remarks), len(self.grounding.shown))
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}
@@ -135,13 +141,17 @@ class _Review:
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n))
         return sentences
 
-    def _decided(self, claim: Claim, verdict: Judged, answer: "_Reply | None") -> Sentence | None:
+    def _decided(self, claim: Claim, verdict: Judged, answer: Reply | None) -> Sentence | None:
         """What becomes of a sentence that was handed back; ``answer`` is None where the writer said nothing of it."""
         if answer is not None and answer.claim is None:
             self.ctx.events.count(dropped_unsupported=1)
             self._record(claim, verdict.problem, "deleted by the writer")
             return None
         second = self._second(answer) if answer else verdict
+        if (
+            verdict.is_only_copied and second.problem and not second.is_only_copied
+        ):  # what replaces it lacks support, which it did not
+            second = verdict
         if not second.problem or second.is_only_copied:
             outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
             self.ctx.events.count(reworded=int(outcome == "rewritten"))
@@ -154,7 +164,7 @@ class _Review:
         self._record(claim, verdict.problem, "dropped")
         return None
 
-    def _second(self, answer: "_Reply") -> Judged:
+    def _second(self, answer: Reply) -> Judged:
         """The judgement of what came back, which a quotation can turn."""
         assert answer.claim is not None  # noqa: S101
         (judged,) = self.grounding.judge([answer.claim])
@@ -166,35 +176,28 @@ class _Review:
         self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))
 
 
-def _claims(line: str, shown: int) -> tuple[tuple[Claim, ...], int]:
-    """The sentences of a line with the positions they cite, and how many numbers point at nothing."""
-    cited = parse_cited(line, [Citation(str(position), "") for position in range(shown)])
-    claims = tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in cited.sentences)
-    return claims, cited.invented
+def _lines(text: str) -> list[str]:
+    """The lines of a reply that hold words, each with what the next one only continues."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        continued = lines and (has_markers_alone(line) or (line[:1].islower() and not _is_finished(lines[-1])))
+        if continued:
+            lines[-1] = f"{lines[-1]} {line}"
+        elif has_word(line) and not line.startswith("```"):
+            lines.append(line)
+    return lines
 
 
-@dataclass(frozen=True)
-class _Reply:
-    """The writer's reply to one remark: the sentence in its place (None to delete it), and what it quotes for it."""
+def _heading(line: str) -> str:
+    """The heading that a line is; empty if it is text."""
+    found = _HEADING.match(line)
+    if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
+        return ""
+    return without_emphasis(found[1] or found[2]).strip(" :*")
 
-    claim: Claim | None
-    quotation: str = ""
 
-
-def _answers(reply: str, shown: int) -> dict[int, _Reply]:
-    """Number of a remark → the reply to it. A line is ``3: sentence [2] | "words of the passage"`` or ``3: delete``."""
-    answers: dict[int, _Reply] = {}
-    for line in reply.splitlines():
-        found = _ANSWER.match(line)
-        if not found:
-            continue
-        text, _, quotation = found[2].partition(" | ")
-        claims, _ = _claims(_EMPHASIS.sub(r"\2", text), shown)
-        deleted = _DELETE.match(text) or not claims
-        cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
-        whole = Claim(" ".join(claim.text for claim in claims), cited)
-        answers[int(found[1])] = _Reply(None) if deleted else _Reply(whole, quotation)
-    return answers
+def _is_finished(line: str) -> bool:
+    return bool(_heading(line)) or is_complete(line) or ends_in_marker(line)
 
 
 def _marked(claim: Claim) -> str:

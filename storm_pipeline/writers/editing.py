@@ -11,6 +11,8 @@ from signatures.shapes import Edit
 from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.quantities import missing
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.sentences import is_complete
 from storm_pipeline.text import word_count
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.repetition import remove_certain_repetition
@@ -70,10 +72,12 @@ class _Edited:
 
     def _reword(self, edit: Edit) -> None:
         old = self._sentences[edit.sentence]
-        new, length = " ".join(edit.text.split()), word_count(old.text)
+        new, length = " ".join(s.text for s in parse_cited(edit.text, ()).sentences), word_count(old.text)
         fits = _SHORTEST * length <= word_count(new) <= max(_LONGEST * length, length + _A_FEW)
         before = self._sentences.get(edit.sentence - 1, old).text
-        if not fits or self._lacks(new, f"{old.text} {before} {self._topic}") or self._lacks(old.text, new):
+        if not fits or (is_complete(old.text) and not is_complete(new)):
+            return
+        if self._lacks(new, f"{old.text} {before} {self._topic}") or self._lacks(old.text, new):
             return
         self._sentences[edit.sentence] = replace(old, text=new)
         self._record(old, "does not stand where it is", "reworded by the editor", new)

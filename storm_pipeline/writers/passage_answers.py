@@ -29,6 +29,7 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     ctx.store.add(snippets)
+    ctx.store.keep(copy for passage in shown for copy in passage.copies)  # they can be cited too
     reply = ctx.ask(
         "expert",
         ctx.programs.passage_answer,

@@ -1,0 +1,140 @@
+"""Snippets of one page that overlap, joined into the contiguous texts that they were cut from. Pure functions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from storm_pipeline.types import Snippet
+
+_SHORTEST_OVERLAP = 4
+"""Words that the end of a snippet and the beginning of its neighbour must share to be joined."""
+_A_WORD = 3
+"""Han and kana characters that count as much as one word of another script."""
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_PUNCTUATION = re.compile(r"(?<!\d)\W+|\W+(?!\d)")
+"""All but what stands between two digits: 3.5 is not 35."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A text of a page with the snippets that it comes from.
+
+    Attributes:
+        tokens: its words, or Han characters, each with the white space before it.
+        snippets: in the order of the text; what lies within another one stands behind that.
+    """
+
+    tokens: tuple[str, ...]
+    snippets: tuple[Snippet, ...]
+
+    @property
+    def text(self) -> str:
+        """The text, on as many lines as the page has it."""
+        return "".join(self.tokens)
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """The tokens without case and punctuation."""
+        return tuple(_PUNCTUATION.sub("", token.casefold()) for token in self.tokens)
+
+    @cached_property
+    def line(self) -> str:
+        """The plain tokens in one string, so that looking for one piece in another is a single substring search."""
+        return f" {' '.join(self.plain)} "
+
+    @cached_property
+    def head(self) -> str:
+        """The least that an overlap at the beginning has to have."""
+        return f" {' '.join(self.plain[:_SHORTEST_OVERLAP])} "
+
+    @cached_property
+    def tail(self) -> str:
+        """The least that an overlap at the end has to have."""
+        return f" {' '.join(self.plain[-_SHORTEST_OVERLAP:])} "
+
+
+def piece_of(snippet: Snippet) -> Piece:
+    """A snippet without the dots by which an engine shows that its text is cut."""
+    text = snippet.text.strip().strip("…").removeprefix("...").removesuffix("...").strip()
+    return Piece(tuple(_TOKEN.findall(text)), (snippet,))
+
+
+def joined(page: Sequence[Snippet]) -> list[Piece]:
+    """The snippets of one page, each given once, as few texts as their overlaps allow.
+
+    A snippet within another one is taken into it; the longest overlaps are joined first. Snippets without text are left
+    out. The texts stand in the order in which the first snippet of each came. Takes a time that grows with the number
+    of pairs, for each of which strings are searched once.
+    """
+    position = {snippet.id: i for i, snippet in enumerate(page)}
+    pieces = [piece for snippet in page if (piece := piece_of(snippet)).tokens]
+    found = _without_contained(_chained(_without_contained(pieces)))
+    return sorted(found, key=lambda piece: min(position[snippet.id] for snippet in piece.snippets))
+
+
+def are_neighbours(first: Piece, second: Piece) -> bool:
+    """Whether one of two pieces goes on where the other one ends, or lies within it."""
+    if first.line in second.line or second.line in first.line:
+        return True
+    return bool(_overlap(first, second) or _overlap(second, first))
+
+
+def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces that lie in no other one, with the snippets of those that do; their order stays."""
+    holders: dict[int, list[Snippet]] = {}
+    for i in sorted(range(len(pieces)), key=lambda i: (-len(pieces[i].tokens), i)):
+        holder = next((j for j in holders if pieces[i].line in pieces[j].line), i)
+        holders.setdefault(holder, []).extend(pieces[i].snippets)
+    return [Piece(pieces[i].tokens, tuple(holders[i])) for i in sorted(holders)]
+
+
+def _chained(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces joined where one goes on where another one ends, the longest overlap first."""
+    first_of = {i: i for i in range(len(pieces))}  # last piece of a chain → its first one
+    last_of = dict(first_of)
+    next_of: dict[int, tuple[int, int]] = {}
+    for shared, i, j in sorted(_overlaps(pieces), key=lambda found: (-found[0], found[1:])):
+        if i in first_of and j in last_of and first_of[i] != j:
+            first, last = first_of.pop(i), last_of.pop(j)
+            first_of[last], last_of[first] = first, last
+            next_of[i] = (j, shared)
+    chains = []
+    for first in last_of:
+        at, tokens, snippets = first, list(pieces[first].tokens), list(pieces[first].snippets)
+        while at in next_of:
+            at, shared = next_of[at]
+            tokens += pieces[at].tokens[shared:]
+            snippets += pieces[at].snippets
+        chains.append(Piece(tuple(tokens), tuple(snippets)))
+    return chains
+
+
+def _overlaps(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
+    """Tokens shared, and the positions of the pieces that end and begin with them."""
+    for i, first in enumerate(pieces):
+        for j, second in enumerate(pieces):
+            if i != j and (shared := _overlap(first, second)):
+                yield shared, i, j
+
+
+def _overlap(first: Piece, second: Piece) -> int:
+    """Most tokens that end the first and begin the second: one pass over both (the failure function of KMP).
+
+    0 where they are fewer than the words that an overlap must have.
+    """
+    if second.head not in first.line or first.tail not in second.line:
+        return 0
+    longest = min(len(first.plain), len(second.plain))
+    sequence: list[str | None] = [*second.plain[:longest], None, *first.plain[len(first.plain) - longest :]]
+    borders = [0] * len(sequence)
+    for i in range(1, len(sequence)):
+        border = borders[i - 1]
+        while border and sequence[i] != sequence[border]:
+            border = borders[border - 1]
+        borders[i] = border + 1 if sequence[i] == sequence[border] else 0
+    shared = borders[-1]
+    weight = sum(1 if _IS_UNSPACED.match(token) else _A_WORD for token in second.plain[:shared] if token)
+    return shared if weight >= _SHORTEST_OVERLAP * _A_WORD else 0

@@ -1,0 +1,40 @@
+"""Sentences with ``[n]`` markers, as a capable model writes them from numbered passages. Pure functions."""
+
+import re
+
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.references.grounding import Claim
+from storm_pipeline.text import MARKER, has_word
+from storm_pipeline.types import Citation
+
+_EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")
+_LONGEST_MARKER = 60
+"""Characters at the end of a text in which its last marker begins."""
+
+
+def claims_of(line: str, shown: int) -> tuple[tuple[Claim, ...], int]:
+    """The sentences of a line with the positions they cite, and how many numbers point at nothing.
+
+    Args:
+        line: text with markers; emphasis is taken out.
+        shown: how many passages were numbered.
+    """
+    cited = parse_cited(without_emphasis(line), [Citation(str(position), "") for position in range(shown)])
+    told = (s for s in cited.sentences if has_word(s.text))
+    return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in told), cited.invented
+
+
+def without_emphasis(line: str) -> str:
+    """The line without the asterisks and underscores of bold and italic type."""
+    return _EMPHASIS.sub(r"\2", line)
+
+
+def has_markers_alone(line: str) -> bool:
+    """Whether a line is nothing but markers."""
+    return bool(MARKER.search(line)) and not has_word(MARKER.sub("", line))
+
+
+def ends_in_marker(text: str) -> bool:
+    """Whether a text ends with a marker: what it cites comes last, so its last sentence is whole."""
+    end = text.rstrip("\n\r\t `*_|")
+    return any(found.end() == len(end) for found in MARKER.finditer(end, max(0, len(end) - _LONGEST_MARKER)))

@@ -1,0 +1,71 @@
+"""What interviews found, each sentence under the one heading where it is to be told."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.quantities import missing
+from storm_pipeline.references.facts import without_topic
+from storm_pipeline.types import Conversation, Outline, Sentence
+
+Matrix = npt.NDArray[np.float64]
+_SAME_FINDING = 0.92
+"""Cosine from which on two answers say the same, if their numbers are the same."""
+
+
+def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
+    """Sections × texts: cosine to the heading and its nearest subheading, less half of the section's mean.
+
+    Args:
+        ctx: the run.
+        outline: of the article.
+        vectors: of the texts, a row a text.
+    """
+    rows = []
+    for section in outline.sections:
+        titles = ctx.store.embed([without_topic(outline.topic, title) for title in section.titles()])
+        cosine = titles @ vectors.T
+        rows.append((cosine[0] + cosine.max(axis=0)) / 2)
+    fit = np.asarray(rows, dtype=np.float64)
+    return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
+
+
+def findings_by_section(
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]
+) -> list[list[Sentence]]:
+    """The sentences of all interview answers, each under the section that it fits best, most fitting first.
+
+    What several answers say is told once, with all citations.
+    """
+    sections: list[list[Sentence]] = [[] for _ in outline.sections]
+    told = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
+    if not told or not sections:
+        return sections
+    vectors = ctx.store.embed([sentence.text for sentence in told])
+    distinct = _distinct(told, vectors, ctx.settings.article_language)
+    fit = fit_of_titles(ctx, outline, vectors)
+    for i in sorted(distinct, key=lambda i: -fit[:, i].max()):
+        sections[int(fit[:, i].argmax())].append(distinct[i])
+    return sections
+
+
+def _distinct(told: Sequence[Sentence], vectors: npt.NDArray[np.float32], language: str) -> dict[int, Sentence]:
+    """The sentences by their positions, those that say the same as one before them taken into it."""
+    alike = vectors @ vectors.T
+    distinct: dict[int, Sentence] = {}
+    for i, sentence in enumerate(told):
+        near = (j for j in distinct if alike[i, j] >= _SAME_FINDING)
+        same = next((j for j in near if _has_same_numbers(told[j].text, sentence.text, language)), None)
+        if same is None:
+            distinct[i] = sentence
+        else:
+            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
+            distinct[same] = replace(distinct[same], citations=tuple(both))
+    return distinct
+
+
+def _has_same_numbers(one: str, other: str, language: str) -> bool:
+    return not missing(one, [other], language=language) and not missing(other, [one], language=language)

@@ -1,0 +1,69 @@
+"""A run for tests of writers: real settings, store and events, and a model that replies what it is told to."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import dspy
+
+from storm_pipeline.context import RunContext
+from storm_pipeline.events import CallbackSink, Counted, Degraded, Event, Events, Revised
+from storm_pipeline.ledger import Ledger
+from storm_pipeline.programs import Program, Programs
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Snippet
+from storm_pipeline.writers.whole import WholeWriter
+
+Reply = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Inputs of a prompt → its output fields; may raise a ModelError."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run said while it went."""
+
+    events: list[Event]
+
+    def revised(self) -> list[Revised]:
+        return [event for event in self.events if isinstance(event, Revised)]
+
+    def degraded(self) -> list[str]:
+        return [event.detail for event in self.events if isinstance(event, Degraded)]
+
+    def counted(self, name: str) -> int:
+        return sum(event.number for event in self.events if isinstance(event, Counted) and event.name == name)
+
+
+@contextmanager
+def run(
+    snippets: Sequence[Snippet] = (), replies: Mapping[str, Reply] | None = None, **settings: Any
+) -> Iterator[tuple[RunContext, Told]]:
+    """A run whose store holds the snippets; a model replies by the name of the signature that asks."""
+    told = Told([])
+
+    def ask(role: str, program: Program, **inputs: Any) -> dspy.Prediction:
+        return dspy.Prediction(**(replies or {})[program.name](inputs))
+
+    unused: Any = SimpleNamespace()
+    models: Any = SimpleNamespace(ask=ask)
+    with ReferenceStore(HashingEmbedder(256)) as store:
+        store.add(snippets)
+        yield (
+            RunContext(
+                settings=Settings.build({"writing": "whole", **settings}),
+                models=models,
+                programs=Programs(),
+                search=unused,
+                contents=unused,
+                store=store,
+                writer=WholeWriter(),
+                events=Events(CallbackSink(told.events.append)),
+                ledger=Ledger(),
+                run=unused,
+            ),
+            told,
+        )

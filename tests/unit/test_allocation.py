@@ -1,0 +1,182 @@
+"""Which passages and findings each section gets: whatever an interview cites reaches one."""
+
+import random
+from collections.abc import Sequence
+
+from contexts import Told, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
+from storm_pipeline.writers.allocation import allocate, survey
+
+SUBJECTS = {
+    "Wells": "The salt wells of the Silk Road were dug by hand",
+    "Monks": "Monks carried scrolls along the Silk Road to temples",
+    "Camels": "Camels of the Silk Road ate barley at the inns",
+    "Law": "Courts judged merchants of the Silk Road by local law",
+}
+
+
+def page(subject: str, number: int, words: int = 40) -> Snippet:
+    filler = " ".join(f"{subject.lower()}{number}x{i}" for i in range(words))
+    return Snippet(
+        f"https://example.org/{subject}/{number}", subject, f"{SUBJECTS[subject]} {number}00 times. {filler}."
+    )
+
+
+PAGES = [page(subject, number) for subject in SUBJECTS for number in range(1, 5)]
+LONG = page("Wells", 9, 120).text.split()
+ALIKE = [  # of one page, overlapping; one within another; and copies of a page on other ones
+    *(Snippet("https://example.org/long", "Wells", " ".join(LONG[at : at + 40])) for at in range(0, 120, 25)),
+    Snippet("https://example.org/long", "Wells", " ".join(LONG[5:20])),
+    *(Snippet(f"https://mirror{n}.example.net/", "Monks", page("Monks", 1).text.replace("x7", "y7")) for n in (1, 2)),
+]
+OUTLINE = Outline("Silk Road", tuple(Heading(subject) for subject in SUBJECTS))
+
+
+def said(*snippets: Snippet, text: str = "") -> Sentence:
+    told = text or snippets[0].text.partition(".")[0] + "."
+    return Sentence(told, tuple(Citation(own.source_id, own.id) for own in snippets))
+
+
+def interview(*sentences: Sentence) -> Conversation:
+    return Conversation(Perspective("Editor", ""), (Turn("What?", (), tuple(sentences)),))
+
+
+def allocated(
+    outline: Outline,
+    conversations: Sequence[Conversation],
+    pages: Sequence[Snippet] = (*PAGES, *ALIKE),
+    before: Evidence[PassageEvidence] | None = None,
+    **given: int,
+) -> tuple[Evidence[PassageEvidence], Told]:
+    with run(pages, **given) as (ctx, told):
+        return allocate(ctx, outline, conversations, before), told
+
+
+def cited(conversations: Sequence[Conversation]) -> set[str]:
+    return {c.snippet_id for own in conversations for turn in own.turns for s in turn.answer for c in s.citations}
+
+
+TITLES = st.sampled_from([*SUBJECTS, "Silk Road", "History", "Music and art", "A", "", "Ünïcode 文"])
+HEADINGS = st.builds(Heading, TITLES, st.lists(st.builds(Heading, TITLES), max_size=2).map(tuple))
+OUTLINES = st.builds(Outline, st.just("Silk Road"), st.lists(HEADINGS, max_size=5).map(tuple))
+TEXTS = st.sampled_from(["The wells were deep.", "Camels ate barley.", "Nothing like it was ever seen.", "", "中文。"])
+SAID = st.builds(
+    lambda own, text: said(*own, text=text),
+    st.lists(st.sampled_from(PAGES), min_size=1, max_size=3, unique=True),
+    TEXTS,
+)
+INTERVIEWS = st.lists(st.lists(SAID, max_size=5).map(lambda own: interview(*own)), max_size=3)
+
+
+@settings(max_examples=40)
+@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]))
+def test_whatever_an_interview_cites_reaches_a_section(
+    outline: Outline, conversations: list[Conversation], words: int
+) -> None:
+    evidence, _ = allocated(outline, conversations, evidence=words)
+    assert len(evidence.sections) == len(evidence.outline.sections)
+    if outline.sections:
+        assert cited(conversations) <= evidence.snippet_ids()
+
+
+@settings(max_examples=40)
+@given(OUTLINES, INTERVIEWS)
+def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
+    outline: Outline, conversations: list[Conversation]
+) -> None:
+    evidence, _ = allocated(outline, conversations)
+    told = [finding for own in evidence.sections for finding in own.findings]
+    assert len(told) == len({finding.text for finding in told} if all(f.text for f in told) else told)
+    for own in evidence.sections:
+        for finding in own.findings:
+            assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
+        for finding, title in own.told_elsewhere:
+            assert any(finding in other.findings and other.heading.title == title for other in evidence.sections)
+    if outline.sections:
+        assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
+
+
+@settings(max_examples=15)
+@given(INTERVIEWS, st.randoms(use_true_random=False))
+def test_evidence_depends_on_no_order_in_which_pages_came(
+    conversations: list[Conversation], chance: random.Random
+) -> None:
+    mixed = [*PAGES, *ALIKE]
+    chance.shuffle(mixed)
+    assert allocated(OUTLINE, conversations)[0] == allocated(OUTLINE, conversations, mixed)[0]
+
+
+@settings(max_examples=15)
+@given(INTERVIEWS, st.integers(0, len(PAGES) + len(ALIKE)))
+def test_a_further_search_only_adds(conversations: list[Conversation], known: int) -> None:
+    needed = cited(conversations)
+    first = [own for i, own in enumerate([*PAGES, *ALIKE]) if i < known or own.id in needed]
+    before, _ = allocated(OUTLINE, conversations, first)
+    after, _ = allocated(before.outline, conversations, before=before)
+    assert before.snippet_ids() <= after.snippet_ids()
+
+
+def test_pages_that_left_the_store_are_passed_over() -> None:
+    conversations = [interview(said(PAGES[0]), said(PAGES[4], PAGES[0], text="Monks drank at the wells."))]
+    before, _ = allocated(OUTLINE, conversations)
+    after, _ = allocated(OUTLINE, conversations, PAGES[1:], before)
+    assert PAGES[0].id not in after.snippet_ids()
+    findings = [finding for own in after.sections for finding in own.findings]
+    assert [(own.text, len(own.citations)) for own in findings] == [("Monks drank at the wells.", 1)]
+
+
+def test_passages_go_where_they_fit() -> None:
+    evidence, told = allocated(OUTLINE, [interview(*map(said, PAGES))], PAGES, evidence=200)
+    for own in evidence.sections:
+        assert own.passages[0].title == own.heading.title
+        assert all(own.heading.title.lower() in finding.text.lower() for finding in own.findings)
+    assert not told.degraded()
+
+
+def test_a_heading_without_anything_becomes_a_part_of_its_neighbour_and_that_is_told() -> None:
+    few = [page("Wells", 1, 80), page("Monks", 1, 80), page("Camels", 1, 5)]
+    outline = Outline("Silk Road", (Heading("Camels"), Heading("Wells"), Heading("Monks")))
+    conversations = [interview(*map(said, few))]
+    evidence, told = allocated(outline, conversations, few, evidence=200)
+    titles = [own.title for own in evidence.outline.sections]
+    merged = set(outline.titles()) - set(titles)
+    assert len(told.degraded()) == len(merged)
+    assert all(any(repr(title) in line for line in told.degraded()) for title in merged)
+    assert set(evidence.outline.titles()) == set(outline.titles())
+    assert cited(conversations) <= evidence.snippet_ids()
+
+
+def test_findings_that_differ_in_a_number_are_both_told() -> None:
+    texts = ["The wells of the old town were closed in 1931.", "The wells of the old town were closed in 1936."]
+    conversations = [interview(said(PAGES[0], text=texts[0]), said(PAGES[1], text=texts[1]))]
+    again = [interview(said(PAGES[2], text=texts[0]))]
+    evidence, _ = allocated(OUTLINE, [*conversations, *again])
+    findings = [finding for own in evidence.sections for finding in own.findings]
+    assert sorted((own.text, len(own.citations)) for own in findings) == [(texts[0], 2), (texts[1], 1)]
+
+
+@settings(max_examples=15)
+@given(INTERVIEWS, st.integers(300, 5000))
+def test_lengths_follow_what_was_found_and_what_is_wanted(conversations: list[Conversation], words: int) -> None:
+    evidence, _ = allocated(OUTLINE, conversations, length=words)
+    for own in evidence.sections:
+        assert 60 <= own.target_words <= max(60, own.words)
+    assert sum(own.target_words for own in evidence.sections) <= max(1.2 * words, 60 * len(evidence.sections)) + 60
+
+
+def test_an_outline_without_sections_needs_nothing() -> None:
+    evidence, _ = allocated(Outline("Silk Road"), [interview(said(PAGES[0]))])
+    assert evidence.sections == ()
+
+
+def test_a_survey_names_what_there_is_for_each_heading() -> None:
+    with run([*PAGES, *ALIKE]) as (ctx, _):
+        lines = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
+        titles = survey(ctx, Outline("Silk Road"), []).splitlines()
+    assert sorted(titles) == sorted(SUBJECTS)
+    assert [line.partition(":")[0] for line in lines] == list(SUBJECTS)
+    assert lines[0].startswith("Wells: 1 findings of the interviews; Wells")

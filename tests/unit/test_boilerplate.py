@@ -1,0 +1,121 @@
+"""Which sentences of a page speak of the site, and which only sound like it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.references.boilerplate import is_notice, without_boilerplate
+
+NOTICES = [
+    "We use cookies to improve your experience.",
+    "This website uses cookies.",
+    "We and our partners use cookies and similar technologies.",
+    "By continuing to browse you agree to our use of cookies.",
+    "Accept all cookies",
+    "Manage cookie preferences",
+    "Cookie Policy",
+    "Privacy Policy",
+    "Terms of Use and Privacy Policy",
+    "By signing up you agree to our Terms of Service and Privacy Policy.",
+    "Please read our privacy policy.",
+    "© 2024 Example Media Ltd. All rights reserved.",
+    "All rights reserved.",
+    "Sign up for our newsletter.",
+    "Log in or create an account to continue.",
+    "Subscribe now for unlimited access.",
+    "Get the day's news in your inbox.",
+    "Skip to main content",
+    "Please enable JavaScript to view this page.",
+    "Your browser does not support the video tag.",
+    "Share this article",
+    "Share on Facebook",
+    "Follow us on Twitter for more.",
+    "Click here to download the report.",
+    "Advertisement",
+    "Advertisement - Scroll to continue",
+    "Read more",
+    "Read more: Ten things to know",
+    "Read more about this here",
+    "Photo: Jane Doe / Reuters",
+    "Image credit: NASA",
+    "(opens in new window)",
+    "Wir verwenden Cookies.",
+    "Alle Cookies akzeptieren",
+    "Datenschutzerklärung",
+    "Impressum",
+    "Alle Rechte vorbehalten.",
+    "Tous droits réservés.",
+    "Abonnez-vous à notre lettre.",
+    "Consultez notre politique de confidentialité.",
+    "Utilizamos cookies propias y de terceros.",
+    "Política de privacidad",
+]
+SUBJECTS = [
+    "The bakery sells 400 cookies a day, and most customers prefer those with chocolate.",
+    "Chocolate chip cookies use butter, sugar and flour.",
+    "We use butter in our cookies, the baker said.",
+    "In 2019 the court held that cookies require active consent under the directive.",
+    "The regulator fined the company 50 million euros for its privacy policy.",
+    "Twitter's terms of service forbid hateful conduct.",
+    "Under the terms of use of the land, grazing was free.",
+    "The treaty set the terms and conditions of the surrender.",
+    "The phrase “all rights reserved” was required by the Buenos Aires Convention.",
+    "Children who read more do better at school.",
+    "She read more than 300 books a year.",
+    "Volunteers signed up to read to children in hospital.",
+    "Readers who subscribe today number ten million.",
+    "In 1984 the advertisement was shown once, during the final.",
+    "Advertisement spending fell by 12% in 2009.",
+    "A cookie is a small file that your browser stores.",
+    "Videos that people share on Facebook reached 8 billion views a day.",
+    "Smoke rises over the harbour on Monday (Photo: Jane Doe).",
+    "Photo: Smoke rises over the harbour of Beirut on Monday evening after an explosion that killed 200 people.",
+    "This site uses the remains of a Roman wall as its foundation.",
+    "Sites must enable JavaScript engines to compile code.",
+    "Die Datenschutzerklärung von Facebook verstieß gegen das Gesetz.",
+    "La CNIL a critiqué la politique de confidentialité de Google.",
+    "La política de privacidad de WhatsApp cambió en 2021.",
+    "Privacy is a right of every citizen.",
+    "Legal service of the Commission",
+    "The conditions of service in the army were hard.",
+    "He told the crowd to log in large numbers before the vote.",
+]
+
+
+@pytest.mark.parametrize("sentence", NOTICES)
+def test_a_notice_of_the_site_goes(sentence: str) -> None:
+    assert is_notice(sentence) or all(map(is_notice, sentence.split(". ")))
+    kept = "The dam was built in 1936."
+    assert without_boilerplate(f"{kept} {sentence}") in {kept, f"{kept} © 2024 Example Media Ltd."}
+
+
+@pytest.mark.parametrize("sentence", SUBJECTS)
+def test_a_sentence_on_a_subject_stays(sentence: str) -> None:
+    assert without_boilerplate(sentence) == sentence
+
+
+def test_a_long_sentence_stays_whatever_it_says() -> None:
+    sentence = "We use cookies " + "and tell of the dam and of those who built it " * 5
+    assert without_boilerplate(sentence) == sentence.strip()
+
+
+def test_entries_of_a_menu_are_judged_one_by_one() -> None:
+    text = "Home | Privacy Policy | The dam was built in 1936 | Share on Facebook"
+    assert without_boilerplate(text) == "Home The dam was built in 1936"
+
+
+@given(st.lists(st.sampled_from([*NOTICES, *SUBJECTS, "Ein Satz.", "x", "|", "\n"]), max_size=8), st.text(max_size=30))
+def test_words_only_go_and_stay_in_order(sentences: list[str], other: str) -> None:
+    text = "\n".join([*sentences, other])
+    kept = without_boilerplate(text)
+    rest = iter(text.split())
+    assert all(word in rest for word in kept.split())
+    assert "\n" not in kept
+    assert all(sentence in kept for sentence in sentences if sentence in SUBJECTS and sentence.endswith("."))
+
+
+def test_a_line_of_the_site_does_not_take_the_next_line_with_it() -> None:
+    assert (
+        without_boilerplate("Share on Facebook\nThe dam was built in 1936\nAdvertisement")
+        == "The dam was built in 1936"
+    )

@@ -1,0 +1,221 @@
+"""Drafts of capable writers: read, checked, handed back once; nothing is dropped in silence."""
+
+import pytest
+from contexts import Told, run
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import HOSTILE
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.references.grounding import Claim, Grounding
+from storm_pipeline.references.passages import passages
+from storm_pipeline.types import Sentence, Snippet
+from storm_pipeline.writers.drafts import checked_blocks, read_draft
+from storm_pipeline.writers.remarks import Reply, read_replies
+
+PASSAGES = passages(
+    [
+        Snippet("https://a.org/dam", "Orrin Dam", "The Orrin Dam was built between 1931 and 1936 by two thousand men."),
+        Snippet("https://b.org/lake", "Orrin Lake", "Char live in the lake behind the Orrin Dam, which is 40 km long."),
+    ]
+)
+GOOD = "Two thousand men built the Orrin Dam between 1931 and 1936 [1]."
+WRONG = "Two thousand men built the Orrin Dam between 1931 and 1947 [1]."
+STRAY = "Penguins dance in Antarctic moonlight [2]."
+
+
+def review(draft: str, reply: str | ModelError, **settings: str) -> tuple[list[Sentence], Told, list[str]]:
+    """The sentences that stand, what was told, and the remarks that were made."""
+    remarks: list[str] = []
+
+    def ask_again(asked: str) -> str:
+        remarks.append(asked)
+        if isinstance(reply, ModelError):
+            raise reply
+        return reply
+
+    grounding = Grounding(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
+    with run(**settings) as (ctx, told):
+        blocks = checked_blocks(ctx, "History", read_draft(draft, len(PASSAGES)), grounding, ask_again)
+    return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
+
+
+def test_headings_bullets_emphasis_and_markers_are_read() -> None:
+    text = "Lead one [1]. Lead two [1, 2].\n\n## Early *history* ##\n- **Trade:** silk was sold [2].\n* Salt too [9].\n"
+    draft = read_draft(text + "**Later years**\nIt ended\nin 1936. [1]\n[2]\n---\n```\n", 2)
+    assert [block.heading for block in draft.blocks] == ["", "Early history", "Later years"]
+    assert draft.claims() == [
+        Claim("Lead one.", (0,)),
+        Claim("Lead two.", (0, 1)),
+        Claim("Trade: silk was sold.", (1,)),
+        Claim("Salt too.", ()),
+        Claim("It ended in 1936.", (0, 1)),
+    ]
+    assert (draft.invented, draft.broken_off) == (1, "")
+    assert [len(block.paragraphs) for block in draft.blocks] == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "line", ["**The dam was built in 1936 [1].**", "**The dam was built.**", "## It was built [1]."]
+)
+def test_a_sentence_in_bold_type_is_no_heading(line: str) -> None:
+    draft = read_draft(f"{line}\nIt stands [2].", 2)
+    assert len(draft.claims()) == 2
+    assert len(draft.blocks) == 1
+
+
+def test_what_breaks_off_is_left_out_and_recorded() -> None:
+    sentences, told, remarks = review(f"{GOOD} The lake behind it is", "")
+    assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")]
+    assert [(own.before, own.outcome) for own in told.revised()] == [("The lake behind it is", "dropped")]
+    assert not remarks
+
+
+def test_a_last_sentence_that_ends_with_its_marker_is_whole() -> None:
+    assert read_draft("Two men built it. Char live there [2]", 2).claims()[-1] == Claim("Char live there", (1,))
+
+
+@given(st.text(max_size=80) | st.lists(st.sampled_from([*HOSTILE, GOOD, "## H", "- x [1]", "\n"])).map("\n".join))
+def test_reading_never_fails_and_cites_only_what_was_shown(text: str) -> None:
+    draft = read_draft(text, 2)
+    assert all(0 <= position < 2 for claim in draft.claims() for position in claim.cited)
+    assert all(claim.text.strip() for claim in draft.claims())
+    assert all(paragraph for block in draft.blocks for paragraph in block.paragraphs)
+    read_replies(text, 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1: delete",
+        "1. Delete.",
+        "1. [deleted]",
+        "**1:** delete",
+        "**1**: DELETE",
+        "[1] delete",
+        "[1]: delete",
+        "(1) delete [2]",
+        "Remark 1: delete",
+        "- 1: `delete`",
+        "1 : delete",
+        "1 – delete",
+        "1:\ndelete",
+        "1: delete | none of them says it",
+        "1: delete — no passage says this",
+        "1: Delete this sentence.",
+    ],
+)
+def test_a_sentence_may_be_given_up_in_many_spellings(line: str) -> None:
+    assert read_replies(f"Here are my replies.\n\n{line}\n\nI hope this helps.", 2) == {1: Reply(None)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '1: It was built in 1936 [2]. | "built in 1936"',
+        '1. It was built in 1936 [2]. | "built in 1936"',
+        '**1:** It was built in 1936 [2]. | "built in 1936"',
+        '**1**: It was built **in** 1936 [2].|"built in 1936"',
+        '[1] It was built in 1936 [2]. |  "built in 1936"',
+        '1:\nIt was built in 1936 [2].\n | "built in 1936"',
+        '> 1) It was built in 1936 [2]. | "built in 1936"',
+    ],
+)
+def test_a_sentence_may_be_given_anew_in_many_spellings(line: str) -> None:
+    assert read_replies(line, 2) == {1: Reply(Claim("It was built in 1936.", (1,)), '"built in 1936"')}
+
+
+def test_what_only_looks_like_a_reply_is_none() -> None:
+    text = "3.5 million people came.\n1936: the year of the dam.\n12 people died.\n10:30 was the hour."
+    assert read_replies(text, 2) == {}
+    assert read_replies("2: Removed from office in 1936, he left the valley [1].", 2)[2].claim
+
+
+def test_what_stands_is_not_handed_back() -> None:
+    sentences, told, remarks = review(GOOD, "1: delete")
+    assert len(sentences) == 1
+    assert not remarks
+    assert not told.revised()
+
+
+def test_a_doubt_is_handed_back_and_what_comes_stands() -> None:
+    sentences, told, (remarks,) = review(f"{GOOD} {WRONG}", f"1: {GOOD}")
+    assert remarks.startswith("1. " + WRONG.replace(" [1].", ".[1]"))
+    assert "“1947”" in remarks
+    assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")] * 2
+    assert [own.outcome for own in told.revised()] == ["rewritten"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [("1: delete", "deleted by the writer"), ("", "dropped"), (f"1: {STRAY}", "dropped"), ("7: hm", "dropped")],
+)
+def test_what_stays_without_support_is_dropped_and_recorded(reply: str, outcome: str) -> None:
+    sentences, told, _ = review(STRAY, reply)
+    assert not sentences
+    assert [(own.before, own.outcome, own.after) for own in told.revised()] == [
+        (STRAY.replace(" [2]", ""), outcome, "")
+    ]
+    assert told.counted("dropped_unsupported") == (outcome == "dropped")
+
+
+def test_a_model_that_fails_leaves_the_check_s_word() -> None:
+    sentences, told, _ = review(f"{GOOD} {STRAY}", ModelError("the endpoint is down"))
+    assert len(sentences) == 1
+    assert [own.outcome for own in told.revised()] == ["dropped"]
+
+
+def test_sentences_without_a_source_can_be_kept() -> None:
+    sentences, told, _ = review(STRAY, "", uncited="keep")
+    assert sentences == [Sentence(STRAY.replace(" [2]", ""))]
+    assert [own.outcome for own in told.revised()] == ["kept without a source"]
+
+
+def test_a_quotation_of_a_passage_turns_a_doubt() -> None:
+    claim = "Fish of the salmon kind swim there [2]."
+    assert not review(claim, f'1: {claim} | "pike live in the lake"')[0]
+    sentences, told, _ = review(claim, f'1: {claim} | "Char live in the lake"')
+    assert [c.snippet_id for own in sentences for c in own.citations] == [PASSAGES[1].snippets[0].id]
+    assert [own.outcome for own in told.revised()] == ["kept"]
+
+
+def test_a_copied_sentence_stays_if_what_replaces_it_lacks_support() -> None:
+    text = "and then the old men of the valley told the young men that the river would never again be free to run"
+    shown = passages([Snippet("https://a.org", "Valley", f"It was said {text}.")])
+    with run() as (ctx, told):
+        grounding = Grounding(shown, known="Valley", embed=HashingEmbedder().embed)
+        draft = read_draft(f"It was said {text} [1].", 1)
+        (block,) = checked_blocks(ctx, "X", draft, grounding, lambda remarks: "1: Penguins danced in 1812 [1].")
+    assert [s.text for paragraph in block.paragraphs for s in paragraph.sentences] == [f"It was said {text}."]
+    assert [own.outcome for own in told.revised()] == ["kept"]
+
+
+LINES = st.sampled_from([GOOD, WRONG, STRAY, "No marker here.", "## Goods", "- Char live in the lake [2].", "Cut of"])
+REPLIES = st.lists(
+    st.builds(
+        lambda n, separator, text: f"{n}{separator}{text}",
+        st.integers(0, 6),
+        st.sampled_from([": ", ". ", ") ", "** ", " "]),
+        st.sampled_from([GOOD, WRONG, STRAY, "delete", "[deleted]", "", '| "x"', *HOSTILE]),
+    ),
+    max_size=6,
+).map("\n".join)
+
+
+@given(st.lists(LINES, max_size=6).map("\n".join), REPLIES, st.sampled_from(["drop", "keep"]))
+def test_every_sentence_is_the_draft_s_or_the_reply_s_and_none_goes_unrecorded(
+    text: str, reply: str, uncited: str
+) -> None:
+    draft = read_draft(text, len(PASSAGES))
+    replies = {own.claim.text for own in read_replies(reply, len(PASSAGES)).values() if own.claim}
+    sentences, told, _ = review(text, reply, uncited=uncited)
+    written = [claim.text for claim in draft.claims()]
+    kept = [own.text for own in sentences]
+    assert set(kept) <= set(written) | replies
+    recorded = [own.before for own in told.revised()]
+    for claim in {*written, *([draft.broken_off] if draft.broken_off else [])}:
+        lost = [*written, draft.broken_off].count(claim) - kept.count(claim)
+        assert recorded.count(claim) >= lost
+    known = {own.id for passage in PASSAGES for own in passage.snippets}
+    assert {c.snippet_id for own in sentences for c in own.citations} <= known

@@ -1,0 +1,168 @@
+"""Edits of a finished article: whatever a model names, nothing that the article cites or counts is lost."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from contexts import Told, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from signatures.shapes import Edit
+from storm_pipeline.errors import ModelError
+from storm_pipeline.types import Citation, Paragraph, Section, Sentence
+from storm_pipeline.writers.editing import edit_article
+
+
+def edited(sections: tuple[Section, ...], edits: Sequence[Edit] | ModelError) -> tuple[tuple[Section, ...], Told]:
+    def reply(inputs: object) -> dict[str, object]:
+        if isinstance(edits, ModelError):
+            raise edits
+        return {"edits": list(edits)}
+
+    with run(replies={"EditArticle": reply}) as (ctx, told):
+        return edit_article(ctx, "Orrin Dam", sections), told
+
+
+def texts(sections: Sequence[Section]) -> list[str]:
+    return [sentence.text for section in sections for sentence in section.sentences()]
+
+
+def citations(sections: Sequence[Section]) -> set[Citation]:
+    return {c for section in sections for sentence in section.sentences() for c in sentence.citations}
+
+
+def numbers(sections: Sequence[Section]) -> set[str]:
+    return set(re.findall(r"\d+", " ".join(texts(sections))))
+
+
+def sentence(text: str, *cited: str) -> Sentence:
+    return Sentence(text, tuple(Citation(source, f"{source}-1") for source in cited))
+
+
+ARTICLE = (
+    Section(
+        "History",
+        (
+            Paragraph((sentence("The dam was built in 1936.", "a"), sentence("He opened it himself.", "b"))),
+            Paragraph((sentence("The wall was finished in 1936.", "c"),)),
+        ),
+        (Section("Floods", (Paragraph((sentence("A flood came in 1952.", "d"),)),)),),
+    ),
+    Section("Lake", (Paragraph((sentence("Char live there.", "e"), sentence("The lake is 40 km long.", "f"))),)),
+)
+
+
+def test_a_repeated_sentence_gives_its_citations_to_the_one_that_stays() -> None:
+    after, told = edited(ARTICLE, [Edit(kind="cut", sentence=3, other=1)])
+    first = next(after[0].sentences())
+    assert [c.source_id for c in first.citations] == ["a", "c"]
+    assert texts(after) == [text for text in texts(ARTICLE) if "finished" not in text]
+    assert told.counted("repeated") == 1
+    assert [own.outcome for own in told.revised()] == ["cut by the editor"]
+
+
+def test_a_sentence_with_a_number_of_its_own_is_not_cut() -> None:
+    assert edited(ARTICLE, [Edit(kind="cut", sentence=4, other=1)])[0] == ARTICLE
+
+
+def test_a_sentence_is_reworded_and_keeps_its_citations() -> None:
+    after, told = edited(ARTICLE, [Edit(kind="reword", sentence=2, text="The king\nopened it  himself [3].")])
+    assert list(after[0].sentences())[1] == sentence("The king opened it himself.", "b")
+    assert [own.outcome for own in told.revised()] == ["reworded by the editor"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The dam was built in 1937.",
+        "The dam was built.",
+        "The dam was built in 1936 and 1940.",
+        "In 1936.",
+        "",
+        "The dam, which was built in 1936, was",
+        "The dam was built in 1936 by a great many men who had come from all over the land to find work there at last.",
+    ],
+)
+def test_a_rewording_that_changes_what_is_said_is_not_made(text: str) -> None:
+    assert edited(ARTICLE, [Edit(kind="reword", sentence=1, text=text)])[0] == ARTICLE
+
+
+def test_a_stray_sentence_is_moved_behind_another_one() -> None:
+    after, told = edited(ARTICLE, [Edit(kind="move", sentence=6, other=1)])
+    assert texts(after)[:3] == ["The dam was built in 1936.", "The lake is 40 km long.", "He opened it himself."]
+    assert [own.outcome for own in told.revised()] == ["moved by the editor"]
+
+
+def test_a_section_that_nothing_is_left_of_goes_with_its_heading() -> None:
+    after, _ = edited(ARTICLE, [Edit(kind="move", sentence=4, other=2)])
+    assert not after[0].subsections
+    assert sorted(texts(after)) == sorted(texts(ARTICLE))
+
+
+def test_a_model_that_fails_leaves_the_article_as_it_is() -> None:
+    after, told = edited(ARTICLE, ModelError("the endpoint is down"))
+    assert after == ARTICLE
+    assert "not edited" in told.degraded()[0]
+
+
+NUMBER = st.integers(-1, 9)
+SENTENCES = st.builds(
+    lambda what, number, cited: sentence(f"{what} {number}.", *cited),
+    st.sampled_from(["The dam was built in", "The wall stood until", "He left the valley in", "A flood came in"]),
+    st.sampled_from([1931, 1936, 1952, 40215, 77312]),
+    st.sets(st.sampled_from("abcdef"), max_size=2),
+)
+PARAGRAPHS = st.lists(
+    st.lists(SENTENCES, min_size=1, max_size=3).map(lambda own: Paragraph(tuple(own))), min_size=1, max_size=2
+).map(tuple)
+SUBSECTIONS = st.tuples() | st.tuples(st.builds(Section, st.just("Below"), PARAGRAPHS))
+SECTIONS = st.lists(st.builds(Section, st.just("H"), PARAGRAPHS, SUBSECTIONS), min_size=1, max_size=3).map(tuple)
+EDITS = st.lists(
+    st.builds(
+        Edit,
+        kind=st.sampled_from(["cut", "reword", "move"]),
+        sentence=NUMBER,
+        other=NUMBER,
+        text=st.sampled_from(
+            [
+                "",
+                "The dam was built in 1936.",
+                "It was 1931 [2].",
+                "A flood of water came in 1952.",
+                "x\n## y",
+                "In 1936",
+            ]
+        ),
+    ),
+    max_size=12,
+)
+
+
+@given(SECTIONS, EDITS)
+def test_no_edits_lose_a_citation_or_change_a_number(sections: tuple[Section, ...], edits: list[Edit]) -> None:
+    after, _ = edited(sections, edits)
+    assert citations(after) == citations(sections)
+    assert numbers(after) == numbers(sections)
+    assert all(paragraph.sentences for section in after for paragraph in section.paragraphs)
+
+
+@given(SECTIONS, EDITS)
+def test_what_is_not_edited_stays_in_its_place(sections: tuple[Section, ...], edits: list[Edit]) -> None:
+    before = texts(sections)
+    after, told = edited(sections, edits)
+    made = [own.outcome.partition(" ")[0] for own in told.revised()]
+    assert len(texts(after)) == len(before) - made.count("cut")
+    touched = {edit.sentence for edit in edits}
+    stayed = [text for number, text in enumerate(before, 1) if number not in touched]
+    rest = iter(texts(after))
+    assert all(text in rest for text in stayed)
+
+
+@given(SECTIONS, EDITS)
+def test_rewording_and_cutting_alone_keep_the_order_of_sections(
+    sections: tuple[Section, ...], edits: list[Edit]
+) -> None:
+    after, _ = edited(sections, [edit for edit in edits if edit.kind == "reword"])
+    assert len(texts(after)) == len(texts(sections))
+    assert [own.heading for own in after] == [own.heading for own in sections]

@@ -1,0 +1,201 @@
+"""Whether passages support what was written from them: citations stand, are completed, moved, or told to be missing."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import HOSTILE
+
+from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.references.passages import Passage, passages
+from storm_pipeline.types import Snippet
+
+EMBED = HashingEmbedder(256).embed
+DAM = Snippet(
+    "https://a.org/dam",
+    "Orrin Dam",
+    "The Orrin Dam was built of concrete by two thousand men above the village of Lower Orrin.",
+    published="2023-03-10",
+)
+YEARS = Snippet(
+    "https://b.org/history", "History of the dam", "Work of the men on the Orrin Dam lasted from 1931 until 1936."
+)
+LAKE = Snippet("https://c.org/lake", "Orrin Lake", "Char live in the cold lake, which is 40 kilometres long and deep.")
+GERMAN = Snippet(
+    "https://d.de/see",
+    "Stausee",
+    "Der Stausee ist vierzig Kilometer lang und wurde von der Stadt für die Versorgung mit Strom und Wasser angelegt.",
+)
+STRIKE = Snippet(
+    "https://e.org/strike",
+    "Strike at the dam",
+    "The workers at the dam went on strike last month, and the mayor of the town spoke with them in vain.",
+    published="2023-03-10",
+)
+ALL = (DAM, YEARS, LAKE, GERMAN, STRIKE)
+
+
+def judged(text: str, *cited: int, shown: tuple[Snippet, ...] = ALL, **options: int) -> Judged:
+    """The judgement of a sentence that cites passages by their numbers, from 1."""
+    grounding = Grounding(passages(shown), known="Orrin Dam", embed=EMBED, **options)  # type: ignore[arg-type]
+    (verdict,) = grounding.judge([Claim(text, tuple(number - 1 for number in cited))])
+    return verdict
+
+
+def urls(verdict: Judged, shown: tuple[Snippet, ...] = ALL) -> list[str]:
+    by_id = {own.id: own.url for own in shown}
+    return [by_id[citation.snippet_id] for citation in verdict.sentence.citations]
+
+
+def test_a_citation_that_is_supported_stands() -> None:
+    verdict = judged("Two thousand men built the dam of concrete.", 1)
+    assert urls(verdict) == [DAM.url]
+    assert (verdict.change, verdict.problem) == ("", "")
+
+
+def test_of_two_citations_only_the_one_that_fits_is_kept() -> None:
+    assert urls(judged("Two thousand men built the dam of concrete.", 1, 3)) == [DAM.url]
+
+
+def test_a_number_that_another_passage_has_is_cited_too() -> None:
+    verdict = judged("Two thousand men built the Orrin Dam of concrete from 1931 until 1936.", 1)
+    assert urls(verdict) == [DAM.url, YEARS.url]
+    assert (verdict.change, verdict.problem) == ("[2] cited too", "")
+
+
+def test_a_number_that_no_passage_has_is_named() -> None:
+    verdict = judged("Two thousand men built the Orrin Dam of concrete until 1947.", 1)
+    assert "“1947”" in verdict.problem
+    assert "[1]" in verdict.problem
+    assert not verdict.is_only_copied
+
+
+def test_last_month_is_understood_by_the_date_of_the_page() -> None:
+    assert not judged("In February 2023 the workers at the dam went on strike.", 5).problem
+    assert "January 2023" in judged("In January 2023 the workers at the dam went on strike.", 5).problem
+    undated = (replace(STRIKE, published=None),)
+    assert judged("In February 2023 the workers at the dam went on strike.", 1, shown=undated).problem
+    told = (replace(STRIKE, published=None, text=f"10 March 2023. {STRIKE.text}"),)
+    assert not judged("In February 2023 the workers at the dam went on strike.", 1, shown=told).problem
+
+
+def test_a_passage_in_another_language_is_not_refused_for_its_words() -> None:
+    verdict = judged("The reservoir was made to supply power and water.", 4)
+    assert urls(verdict) == [GERMAN.url]
+    assert not verdict.problem
+    assert "“1999”" in judged("The reservoir was made in 1999 to supply power.", 4).problem
+
+
+def test_the_passage_that_says_it_is_cited_instead_of_a_wrong_one() -> None:
+    verdict = judged("Char live in the cold lake, 40 kilometres long.", 2)
+    assert urls(verdict) == [LAKE.url]
+    assert verdict.change == "[3] cited instead of [2]"
+
+
+def test_a_sentence_without_a_citation_is_given_what_supports_it() -> None:
+    verdict = judged("Char live in the cold lake, 40 kilometres long.")
+    assert urls(verdict) == [LAKE.url]
+    assert verdict.change == "[3] cited"
+
+
+def test_a_sentence_without_a_citation_may_need_two_passages() -> None:
+    text = "Two thousand men built the Orrin Dam of concrete above the village of Lower Orrin until 1936."
+    assert urls(judged(text)) == [DAM.url, YEARS.url]
+
+
+@pytest.mark.parametrize(
+    ("cited", "told"),
+    [
+        ((), "it cites no passage, nor does any other passage shown"),
+        ((3,), "[3] does not say this, nor does any other passage shown"),
+        ((1, 3), "[1][3] do not say this, nor does any other passage shown"),
+    ],
+)
+def test_what_nothing_supports_is_told_to_the_writer(cited: tuple[int, ...], told: str) -> None:
+    verdict = judged("Penguins waltz beneath Antarctic moonlight.", *cited)
+    assert not verdict.sentence.citations
+    assert verdict.problem == told
+
+
+def test_without_passages_every_sentence_is_a_problem() -> None:
+    assert judged("The dam was built.", shown=()).problem == "no source was found for it"
+
+
+def test_a_long_run_of_a_passage_s_words_is_a_copy_and_a_quotation_is_none() -> None:
+    text = "the old men of the valley told the young men that the river would never be free again"
+    shown = (Snippet("https://v.org", "Valley", f"At the inn {text}, and nobody laughed about it."),)
+    copied = judged(f"One evening {text}.", 1, shown=shown)
+    assert copied.is_only_copied
+    assert "[1]" in copied.problem
+    assert urls(copied, shown) == ["https://v.org"]
+    assert not judged(f"It is told that “{text}”.", 1, shown=shown).problem
+    assert not judged(f"One evening {text}.", 1, shown=shown, longest_run=30).problem
+
+
+def test_a_quotation_turns_a_doubt() -> None:
+    grounding = Grounding(passages(ALL), known="Orrin Dam", embed=EMBED)
+    claim = Claim("Salmonids are found there.", (0,))
+    verdict = grounding.by_quotation(claim, "“Char live in the cold LAKE”")
+    assert verdict
+    assert {LAKE.id} <= {citation.snippet_id for citation in verdict.sentence.citations}
+    assert not verdict.problem
+    assert grounding.by_quotation(claim, "pike live in the lake") is None
+    assert grounding.by_quotation(claim, "in the") is None
+    assert grounding.by_quotation(claim, "") is None
+
+
+def test_a_quotation_is_looked_for_in_what_is_cited_first() -> None:
+    shown = [Passage(DAM.text, (DAM,)), Passage(f"{DAM.text} Again.", (replace(DAM, url="https://z.org", text="z"),))]
+    grounding = Grounding(shown, known="", embed=EMBED)
+    verdict = grounding.by_quotation(Claim("So it was.", (1,)), "built of concrete by two thousand men")
+    assert verdict
+    assert [citation.snippet_id for citation in verdict.sentence.citations] == [shown[1].snippets[0].id]
+
+
+def test_a_copy_that_says_as_much_is_cited_with_the_passage() -> None:
+    copy = replace(DAM, url="https://mirror.net/dam")
+    verdict = judged("Two thousand men built the dam of concrete.", 1, shown=(DAM, copy))
+    assert {citation.source_id for citation in verdict.sentence.citations} == {DAM.source_id, copy.source_id}
+
+
+def test_of_a_joined_page_the_snippet_that_says_it_is_cited() -> None:
+    first = Snippet("https://p.org", "P", "The dam was built of concrete. The men lived in huts beside the river.")
+    second = Snippet("https://p.org", "P", "The men lived in huts beside the river. Char live in the lake.")
+    verdict = judged("Char live in the lake.", 1, shown=(first, second))
+    assert [citation.snippet_id for citation in verdict.sentence.citations] == [second.id]
+
+
+WORDS = "dam lake char men 1931 1936 40 Orrin the of was built in 3.5% percent last month März 中 “ ” [2] —".split()
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), st.sampled_from(HOSTILE), st.text(max_size=40)
+)
+PAGES = st.lists(
+    st.builds(
+        Snippet,
+        url=st.sampled_from(["https://a.org", "https://b.org/x", "corpus:n.md"]),
+        title=TEXTS,
+        text=TEXTS,
+        published=st.sampled_from([None, "2023-03-10", "2023", "soon", ""]),
+    ),
+    max_size=5,
+)
+
+
+@given(PAGES, st.lists(st.tuples(TEXTS, st.sets(st.integers(0, 4), max_size=3)), max_size=3), TEXTS)
+def test_what_is_cited_was_shown_and_nothing_fails(
+    pages: list[Snippet], written: list[tuple[str, set[int]]], quotation: str
+) -> None:
+    shown = passages(pages)
+    grounding = Grounding(shown, known="Orrin Dam", embed=EMBED)
+    claims = [Claim(text, tuple(i for i in cited if i < len(shown))) for text, cited in written]
+    held = {citation for passage in shown for citation in passage.citations()}
+    verdicts = grounding.judge(claims)
+    assert [verdict.sentence.text for verdict in verdicts] == [claim.text for claim in claims]
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        assert set(verdict.sentence.citations) <= held
+        assert len(set(verdict.sentence.citations)) == len(verdict.sentence.citations)
+        assert verdict.sentence.citations or verdict.problem
+        turned = grounding.by_quotation(claim, quotation)
+        assert turned is None or set(turned.sentence.citations) <= held

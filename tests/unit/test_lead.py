@@ -1,0 +1,90 @@
+"""The lead: written from the numbered sentences of the body, and cited by what these cite."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from contexts import Told, run
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import HOSTILE
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.events import Failed
+from storm_pipeline.types import Citation, Paragraph, Section, Sentence
+from storm_pipeline.writers.lead import write_lead
+
+BODY = [
+    "Two thousand men built the Orrin Dam of concrete from 1931 until 1936.",
+    "Char live in the cold lake behind the wall, 40 kilometres long.",
+    "Four hundred families lost their farms to the water.",
+]
+SECTIONS = (
+    Section("History", (Paragraph((Sentence(BODY[0], (Citation("a", "a1"), Citation("b", "b1"))),)),)),
+    Section("Lake", (), (Section("Fish", (Paragraph((Sentence(BODY[1], (Citation("c", "c1"),)),)),)),)),
+    Section("People", (Paragraph((Sentence(BODY[2], (Citation("a", "a1"),)),)),)),
+)
+GOOD = "The Orrin Dam is a wall of concrete that two thousand men built between 1931 and 1936 [1]."
+
+
+def lead(*replies: str | ModelError) -> tuple[list[Sentence], Told, list[Mapping[str, Any]]]:
+    """The sentences of the lead, what was told, and what the model was asked."""
+    asked: list[Mapping[str, Any]] = []
+
+    def reply(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs)
+        own = replies[len(asked) - 1]
+        if isinstance(own, ModelError):
+            raise own
+        return {"lead": own}
+
+    with run(replies={"WriteLead": reply}) as (ctx, told):
+        paragraphs = write_lead(ctx, "Orrin Dam", SECTIONS)
+    return [sentence for paragraph in paragraphs for sentence in paragraph.sentences], told, asked
+
+
+def test_a_sentence_cites_all_that_its_body_sentences_cite() -> None:
+    sentences, _, (asked,) = lead(f"{GOOD} Families lost farms, and char live in the cold lake [2][3].")
+    assert [[c.snippet_id for c in own.citations] for own in sentences] == [["a1", "b1"], ["c1", "a1"]]
+    assert f"# Lake\n[2] {BODY[1]}" in asked["article"]
+    assert asked["words"] == 60
+
+
+def test_the_first_sentence_has_to_name_the_topic() -> None:
+    vague = "Two thousand men built a wall of concrete from 1931 until 1936 [1]."
+    sentences, told, asked = lead(vague, f"1: {GOOD}")
+    assert "has to name the topic" in asked[1]["remarks"]
+    assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")]
+    assert [own.outcome for own in told.revised()] == ["rewritten"]
+    assert [own.text for own in lead(vague, "")[0]] == [vague.replace(" [1]", "")]  # it is supported, so it stays
+
+
+def test_a_number_that_the_body_lacks_is_handed_back() -> None:
+    sentences, _, asked = lead(f"{GOOD} The lake is 90 kilometres long [2].", "1: The lake is 40 kilometres long [2].")
+    assert "“90" in asked[1]["remarks"]
+    assert sentences[-1].text == "The lake is 40 kilometres long."
+
+
+def test_a_model_that_fails_leaves_the_lead_empty_and_that_is_recorded() -> None:
+    sentences, told, _ = lead(ModelError("the endpoint is down"))
+    assert not sentences
+    assert [event.detail for event in told.events if isinstance(event, Failed)] == ["no lead: the endpoint is down"]
+
+
+def test_a_lead_without_support_is_empty_and_that_is_recorded() -> None:
+    sentences, told, _ = lead("Penguins waltz beneath Antarctic moonlight [2].", "1: delete")
+    assert not sentences
+    assert "no lead" in told.degraded()[0]
+
+
+WRITTEN = st.lists(
+    st.sampled_from([GOOD, "Char live there [2].", "It is 90 km long [7].", "Penguins waltz.", "## H", *HOSTILE]),
+    max_size=5,
+).map("\n".join)
+
+
+@given(WRITTEN, WRITTEN)
+def test_a_lead_cites_only_what_the_body_cites(first: str, second: str) -> None:
+    sentences, _, _ = lead(first, f"1: {second}")
+    held = {citation for section in SECTIONS for own in section.sentences() for citation in own.citations}
+    assert {citation for own in sentences for citation in own.citations} <= held
+    assert all(own.citations for own in sentences)

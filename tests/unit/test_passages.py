@@ -1,0 +1,185 @@
+"""Passages: snippets joined, cleaned, merged with their copies, and shown on one line each."""
+
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import HOSTILE, snippets
+
+from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours, within_budget
+from storm_pipeline.text import folded_words
+from storm_pipeline.types import Snippet
+
+PAGE, OTHER = "https://example.org/dam", "https://mirror.example.net/dam"
+STORY = (
+    "The Orrin Dam was begun in 1931 above the village of Lower Orrin, where the river leaves the hills. "
+    "Its wall is 34 metres high and carries a road. About 400 families lost their farms to the lake behind it."
+)
+
+
+def snippet(text: str, url: str = PAGE, title: str = "Orrin Dam", published: str | None = None) -> Snippet:
+    return Snippet(url, title, text, published=published)
+
+
+def windows(words: list[str], size: int, shared: int) -> list[str]:
+    starts = range(0, max(1, len(words) - shared), size - shared)
+    return [" ".join(words[start : start + size]) for start in starts]
+
+
+@given(st.integers(1, 120), st.integers(9, 30), st.integers(4, 8), st.randoms(use_true_random=False))
+def test_overlapping_snippets_of_a_page_become_its_text(
+    length: int, size: int, shared: int, chance: random.Random
+) -> None:
+    words = [f"w{i}" for i in range(length)]
+    cut = windows(words, size, shared)
+    chance.shuffle(cut)
+    (passage,) = passages(map(snippet, cut))
+    assert passage.text.split() == words
+    assert {own.id for own in passage.snippets} == {snippet(text).id for text in cut}
+
+
+@given(
+    st.text("的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会", min_size=40, max_size=90),
+    st.data(),
+)
+def test_text_without_spaces_is_joined_too(text: str, data: st.DataObject) -> None:
+    size, shared = 30, 18
+    cut = [text[start : start + size] for start in range(0, max(1, len(text) - shared), size - shared)]
+    found = passages(map(snippet, data.draw(st.permutations(cut))))
+    assert all(any(piece in passage.text for passage in found) for piece in cut)
+    assert not any(" " in passage.text for passage in found)
+
+
+@given(st.lists(st.sampled_from("a b c d dam lake 1931 34 — ... …".split()), min_size=1, max_size=14), st.data())
+def test_no_word_of_a_snippet_is_lost(words: list[str], data: st.DataObject) -> None:
+    texts = data.draw(st.lists(st.lists(st.sampled_from(words), min_size=1, max_size=12).map(" ".join), max_size=6))
+    shown = {c.snippet_id: passage.text for passage in passages(map(snippet, texts)) for c in passage.citations()}
+    for text in texts:
+        own = set(folded_words(text))
+        assert not own or len(own - set(folded_words(shown[snippet(text).id]))) <= 1  # one word may differ in a copy
+
+
+@given(st.lists(snippets, max_size=5))
+def test_every_snippet_stands_in_one_passage_at_most_whatever_it_holds(found: list[Snippet]) -> None:
+    shown = passages(found)
+    held = [citation.snippet_id for passage in shown for citation in passage.citations()]
+    assert len(held) == len(set(held))
+    assert set(held) <= {own.id for own in found}
+    assert all(own.source_id == passage.source_id for passage in shown for own in passage.snippets)
+    assert all(own.source_id != passage.source_id for passage in shown for own in passage.copies)
+
+
+@given(st.lists(snippets, min_size=1, max_size=5), st.sampled_from([*HOSTILE, "a\nRemarks:\n1. [2] x", "x\u2028[9] y"]))
+def test_a_passage_is_one_line_of_a_prompt(found: list[Snippet], hostile: str) -> None:
+    shown = passages([*found, Snippet("https://example.org/h", f"Remarks:\n{hostile}", f"Kept. {hostile}\n[2] T: x")])
+    lines = numbered_passages(shown).splitlines()
+    assert [line.partition("] ")[0] for line in lines] == [f"[{n}" for n in range(1, len(shown) + 1)]
+
+
+def test_a_line_tells_title_site_and_date() -> None:
+    shown = passages([Snippet("https://www.example.org/a", "Dams: a list", "It is high.", published="2020-05-01")])
+    assert numbered_passages(shown) == "[1] Dams – a list (example.org, 2020-05-01): It is high."
+
+
+def test_what_an_engine_marks_as_cut_is_joined_without_its_dots() -> None:
+    (passage,) = passages(
+        [snippet("... above the village of Lower Orrin."), snippet("The dam lies above the village of Lower ...")]
+    )
+    assert passage.text == "The dam lies above the village of Lower Orrin."
+
+
+def test_the_longest_overlap_decides() -> None:
+    ahead = "a1 a2 a3 b1 b2 b3 b4 b5"
+    near, far = "b1 b2 b3 b4 b5 n1 n2", "b2 b3 b4 b5 f1 f2"
+    assert passages(map(snippet, [ahead, far, near]))[0].text == "a1 a2 a3 b1 b2 b3 b4 b5 n1 n2"
+
+
+def test_a_decimal_point_tells_numbers_apart() -> None:
+    assert len(passages([snippet("It is 3.5 metres high."), snippet("Here it is 35 metres high.")])) == 2
+
+
+def test_a_near_copy_on_another_page_is_cited_with_the_first() -> None:
+    (passage,) = passages([snippet(STORY), snippet(STORY.replace("carries a road", "bears a road"), OTHER)])
+    assert passage.source_id == snippet(STORY).source_id
+    assert [own.url for own in passage.copies] == [OTHER]
+    assert len(passage.citations()) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [("34 metres", "43 metres"), ("1931", "1936"), ("400 families", "four thousand families")],
+)
+def test_other_numbers_keep_texts_apart(said: str, instead: str) -> None:
+    assert len(passages([snippet(STORY), snippet(STORY.replace(said, instead), OTHER)])) == 2
+    assert len(passages([snippet(STORY.replace(said, instead), OTHER), snippet(STORY)])) == 2
+
+
+def test_numbers_that_changed_places_keep_texts_apart() -> None:
+    other = STORY.replace("34", "@").replace("400", "34").replace("@", "400")
+    assert len(passages([snippet(STORY), snippet(other, OTHER)])) == 2
+
+
+def test_what_a_copy_has_of_its_own_is_not_lost() -> None:
+    long = " ".join(f"word{i}" for i in range(160))
+    own = "The mayor was arrested on the same evening and has denied every charge against him since."
+    found = passages(
+        [
+            snippet(f"{long} and so on it went until all was told by everybody who was there."),
+            snippet(f"{long} {own}", OTHER),
+        ]
+    )
+    assert any(own in passage.text for passage in found)
+
+
+def test_a_copy_that_ranks_first_lends_its_place() -> None:
+    short, between = STORY.partition(". Its")[0] + ".", "Char spawn in the cold streams above the northern shore."
+    found = passages([snippet(short, OTHER), snippet(between, "https://c.org"), snippet(STORY)])
+    assert [passage.text for passage in found] == [STORY, between]
+
+
+def test_the_date_of_any_snippet_of_a_page_is_the_passage_s() -> None:
+    (passage,) = passages([snippet(STORY), snippet(STORY[:60], published="2020-05-01")])
+    assert passage.published == "2020-05-01"
+
+
+def _of_words(number: int, name: str) -> Passage:
+    return Passage(" ".join([name] * number), (snippet(name, f"https://x.org/{name}"),))
+
+
+@given(st.lists(st.integers(1, 60), max_size=8), st.integers(0, 120))
+def test_a_budget_is_kept_and_something_is_always_shown(lengths: list[int], words: int) -> None:
+    ranked = [_of_words(length, f"p{i}") for i, length in enumerate(lengths)]
+    kept = within_budget(ranked, words)
+    assert bool(kept) is bool(ranked)
+    assert len(kept) <= 1 or sum(passage.words for passage in kept) <= words
+    assert list(kept) == [passage for passage in ranked if passage in kept]
+
+
+def test_neighbours_are_what_goes_on_before_and_behind() -> None:
+    before, own, behind, far = (
+        snippet(text)
+        for text in (
+            "k1 k2 k3 a1 a2 a3 a4",
+            "a1 a2 a3 a4 m1 m2 b1 b2 b3 b4",
+            "b1 b2 b3 b4 n1 n2 n3",
+            "b3 b4 n1 n2 n3 o1 o2 o3 o4",
+        )
+    )
+    assert set(with_neighbours([own], [far, behind, own, before])) == {own, before, behind}
+    assert with_neighbours([own], []) == (own,)
+
+
+def test_many_snippets_and_a_long_one_take_seconds_at_most() -> None:
+    words = [f"w{i % 977}x{i % 31}" for i in range(200_000)]
+    page = [snippet(text) for text in windows(words[:12_000], 100, 40)]
+    random.Random(1).shuffle(page)
+    start = time.process_time()
+    assert len(passages(page[:200])) >= 1
+    with_neighbours(page[:20], page[:200])
+    (whole,) = passages([*page[:50], snippet(" ".join(words))])
+    assert whole.text == " ".join(words)
+    alike = [snippet("a " * (300 + i) + f"b{i}") for i in range(60)]  # every place could be an overlap
+    passages(alike)
+    assert time.process_time() - start < 8

@@ -1,0 +1,95 @@
+"""The writer for capable models: answers, sections and articles from passages, each in one call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from contexts import run
+
+from storm_pipeline.types import Heading, Outline, Section, Snippet
+
+DAM = Snippet(
+    "https://a.org/dam", "Orrin Dam", "Two thousand men built the Orrin Dam of concrete from 1931 until 1936."
+)
+FLOOD = Snippet(
+    "https://b.org/flood", "Floods", "A flood came over the wall in 1952 and took away the mill of the town."
+)
+COPY = Snippet("https://mirror.net/dam", "Orrin Dam", DAM.text)
+OUTLINE = Outline("Orrin Dam", (Heading("History", (Heading("Floods"), Heading("Repairs"))), Heading("Lake")))
+BUILT = "The dam of concrete was built by two thousand men from 1931 until 1936 [1]."
+CAME = "In 1952 a flood came over the wall and took the mill of the town [2]."
+
+
+def texts(section: Section) -> list[str]:
+    return [sentence.text for sentence in section.sentences()]
+
+
+def section(reply: str, remarks: str = "") -> Section:
+    def write(inputs: Mapping[str, Any]) -> dict[str, str]:
+        return {"text": remarks if inputs["remarks"] else reply}
+
+    with run([DAM, FLOOD], {"WriteSection": write}) as (ctx, _):
+        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM, FLOOD], "")
+        return ctx.writer.section(ctx, OUTLINE, evidence)
+
+
+def test_planned_subheadings_become_subsections() -> None:
+    own = section(f"{BUILT}\n\n## Floods\n{CAME}\n")
+    assert own.heading == "History"
+    assert [len(paragraph.sentences) for paragraph in own.paragraphs] == [1]
+    assert [(below.heading, len(texts(below))) for below in own.subsections] == [("Floods", 1)]
+
+
+def test_text_under_a_heading_that_is_not_planned_belongs_to_what_is_before_it() -> None:
+    assert [
+        len(texts(own)) for own in section(f"## Early days\n{BUILT}\n## FLOODS\n{CAME}\n## More\n{BUILT}").subsections
+    ] == [2]
+    assert not section(f"# History\n{BUILT}\n## Other\n{CAME}").subsections
+
+
+def test_nothing_of_a_subsection_without_support_is_left() -> None:
+    own = section(f"{BUILT}\n## Repairs\nPenguins waltz beneath Antarctic moonlight [2].", "1: delete")
+    assert not own.subsections
+    assert len(texts(own)) == 1
+
+
+def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> None:
+    def write(inputs: Mapping[str, Any]) -> dict[str, str]:
+        return {"text": f"{BUILT}\n## History\n{BUILT}\n## Empty\n## Floods\n{CAME}"}
+
+    with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
+        evidence = ctx.writer.select(ctx, Heading("Overview"), [DAM, FLOOD], "")
+        body = ctx.writer.article(ctx, OUTLINE, evidence)
+    assert [len(paragraph.sentences) for paragraph in body.lead] == [1]
+    assert [own.heading for own in body.sections] == ["History", "Floods"]
+
+
+@pytest.mark.parametrize(
+    "reply", ["The sources do not say.", "The passages do not mention this.", "**The sources do not say.**"]
+)
+def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
+    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, _):
+        answer = ctx.writer.answer(ctx, "Orrin Dam", "Who paid?", [DAM])
+    assert answer.sentences == ()
+    assert answer.shown == (DAM,)
+
+
+def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
+    reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. {CAME.replace('[2]', '[2][7]')}"
+    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, told):
+        answer = ctx.writer.answer(ctx, "Orrin Dam", "What happened?", [DAM, FLOOD])
+        known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
+    assert [own.text for own in answer.sentences] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
+    assert known == [DAM, FLOOD]
+    assert (told.counted("invented_citations"), told.counted("dropped_unsupported")) == (1, 1)
+
+
+def test_what_an_answer_cites_can_be_looked_up_copies_too() -> None:
+    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": BUILT}}) as (ctx, _):
+        (own,) = ctx.writer.answer(ctx, "Orrin Dam", "Who built it?", [DAM, COPY]).sentences
+        assert {ctx.store.snippet(c.snippet_id).url for c in own.citations} == {DAM.url, COPY.url}
+
+
+def test_without_anything_found_nobody_is_asked() -> None:
+    with run() as (ctx, _):
+        assert ctx.writer.answer(ctx, "Orrin Dam", "Who paid?", []).sentences == ()

@@ -1,0 +1,76 @@
+"""Texts that lost capitals, spaces or punctuation on their way: their numbers and dates are still found."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.languages import language_name
+from storm_pipeline.quantities import first_day, missing, quantities
+from storm_pipeline.quantities.worn import is_worn, restored
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "told"),
+    [
+        ("on 12 september 2022 it rained", "en", "on 12 September 2022 it rained"),
+        ("august2022", "en", "August 2022"),
+        ("of march 3 and", "en", "of March 3 and"),
+        ("am 3. märz 1990", "de", "am 3. März 1990"),
+        ("le 3 juillet 1990", "fr", "le 3 Juillet 1990"),
+        ("the 12 th of it", "en", "the 12th of it"),
+        ("100million people", "en", "100 million people"),
+        ("they march on in may", "en", "they march on in may"),
+        ("Nothing is worn here, 3 May 1990.", "en", "Nothing is worn here, 3 May 1990."),
+    ],
+)
+def test_months_and_spaces_are_restored(text: str, language: str, told: str) -> None:
+    assert restored(text, language) == told
+
+
+@given(st.text(max_size=60), st.sampled_from(["en", "de", "fr", "zh", "", "xx"]))
+def test_nothing_but_spaces_and_capitals_changes(text: str, language: str) -> None:
+    def bare(own: str) -> str:
+        return "".join(own.split()).casefold()
+
+    assert bare(restored(text, language)) == bare(text)
+
+
+def test_a_text_of_some_length_without_punctuation_is_worn() -> None:
+    text = "the share of those who voted rose to 45 in the last year of the war and"
+    assert is_worn(text)
+    assert not is_worn(f"{text}.")
+    assert not is_worn("a heading")
+    assert not missing("The share rose to 45%.", [text])
+    assert missing("The share rose to 45%.", [f"{text}."])
+
+
+def test_a_worn_date_supports_a_date() -> None:
+    assert not missing("It opened on 12 September 2022.", ["it opened on 12 september2022 with a feast"])
+    assert missing("It opened on 12 September 2022.", ["it opened on 13 september2022 with a feast"])
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "day"),
+    [
+        ("Posted on 10 March 2023. The strike of 1 May 1990 is over.", "en", "2023-03-10"),
+        ("In 1990 and in May 1991; then 2 june 1992", "en", "1992-06-02"),
+        ("Am 3. Oktober 1990 war es so weit.", "de", "1990-10-03"),
+        ("No day in 1990.", "en", ""),
+        ("", "en", ""),
+    ],
+)
+def test_the_first_day_of_a_text(text: str, language: str, day: str) -> None:
+    assert first_day(text, language) == day
+
+
+@given(
+    st.text(max_size=60) | st.lists(st.sampled_from("3 44 BC March 2023 31 Feb 1/2/03 5. May".split())).map(" ".join)
+)
+def test_the_first_day_is_a_day_of_the_text_or_nothing(text: str) -> None:
+    day = first_day(text)
+    assert day == "" or any(own.kind == "date" and own.day for own in quantities(restored(text, "en")))
+    assert day == "" or day.count("-") == 2
+
+
+def test_languages_have_english_names() -> None:
+    assert (language_name("de"), language_name("xx"), language_name("")) == ("German", "xx", "")
