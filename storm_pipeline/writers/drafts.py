@@ -17,7 +17,7 @@ from storm_pipeline.types import Paragraph, Revision, Sentence
 from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers_alone, without_emphasis
 from storm_pipeline.writers.remarks import Reply, read_replies
 
-_HEADING = re.compile(r"^\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+)\*\*:?)\s*$")
+_HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _ENDS_SENTENCE = re.compile(r"[.!。！]\W*$")
 AskAgain = Callable[[str], str]
@@ -190,7 +190,7 @@ def _lines(text: str) -> list[str]:
 
 def _heading(line: str) -> str:
     """The heading that a line is; empty if it is text."""
-    found = _HEADING.match(line)
+    found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""
     return without_emphasis(found[1] or found[2]).strip(" :*")

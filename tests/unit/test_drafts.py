@@ -1,5 +1,7 @@
 """Drafts of capable writers: read, checked, handed back once; nothing is dropped in silence."""
 
+import time
+
 import pytest
 from contexts import Told, run
 from hypothesis import given
@@ -63,6 +65,14 @@ def test_a_sentence_in_bold_type_is_no_heading(line: str) -> None:
     draft = read_draft(f"{line}\nIt stands [2].", 2)
     assert len(draft.claims()) == 2
     assert len(draft.blocks) == 1
+
+
+def test_long_lines_are_read_in_a_time_that_grows_with_them() -> None:
+    start = time.process_time()
+    for line in ("# a" + " " * 20_000 + "b", "*a " * 2_000, "**" * 5_000, "[1] " * 5_000, "- " * 5_000, "|" * 20_000):
+        read_draft(line, 2)
+        read_replies(f"1: {line}\n{line}", 2)
+    assert time.process_time() - start < 5
 
 
 def test_what_breaks_off_is_left_out_and_recorded() -> None:
