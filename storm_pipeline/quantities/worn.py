@@ -5,7 +5,8 @@ import re
 
 from storm_pipeline.quantities.months import month_names
 
-_GLUED = re.compile(r"(?<=[^\W\d_])(?=\d{1,2}\s?[^\W\d_]|\d{4}\b)|(?<=\d)(?=[^\W\d_]{3,})")
+_LETTER = "[A-Za-zÀ-ÖØ-öø-ɏА-яЁё]"
+_GLUED = re.compile(rf"(?<={_LETTER})(?=\d{{1,2}}\s?{_LETTER}|\d{{4}}\b)|(?<=\d)(?={_LETTER}{{3,}})")
 _LONG = 60
 """Characters from which on a text has punctuation, if it ever had."""
 _CHARACTERS_A_MARK = 400

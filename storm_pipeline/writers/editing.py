@@ -26,8 +26,8 @@ _A_FEW = 8
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections after repetition is cut, sentences that lean on a missing one are reworded, and strays are moved.
 
-    An edit that would lose a number, or add one, is not made. Where the model fails, the sections stay as they are, and
-    that is recorded.
+    An edit by which the article would lose a number or a date, or gain one, is not made. Where the model fails, the
+    sections stay as they are, and that is recorded.
     """
     with ctx.events.in_stage("editing"):
         sections = remove_certain_repetition(ctx, sections)
@@ -62,7 +62,10 @@ class _Edited:
 
     def _cut(self, edit: Edit) -> None:
         cut, kept = self._sentences[edit.sentence], self._sentences.get(edit.other)
-        if kept is None or edit.other == edit.sentence or edit.other in self._gone or self._lacks(cut.text, kept.text):
+        if kept is None or edit.other == edit.sentence or edit.other in self._gone:
+            return
+        rest = (s.text for n, s in self._sentences.items() if n != edit.sentence and n not in self._gone)
+        if self._lacks(cut.text, " ".join(rest)):
             return
         both = dict.fromkeys((*kept.citations, *cut.citations))
         self._sentences[edit.other] = replace(kept, citations=tuple(both))

@@ -21,6 +21,8 @@ _SAME = 0.80
 """Share of word pairs in common from which nobody needs to be asked, …"""
 _SAME_WORDS = 0.75
 """… and of content words, whatever their order."""
+_VERBATIM = 0.9
+"""Share of word pairs in common from which two sentences are the same but for a word."""
 _MOST_PAIRS = 40
 
 
@@ -37,9 +39,9 @@ def remove_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[S
 
 
 def remove_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections without sentences that say in almost the same words what another one says; no model is asked."""
+    """The sections without sentences that another one repeats almost word for word; no model is asked."""
     pairs = _pairs(ctx, _sentences(sections))
-    return _without(ctx, sections, [pair for pair in pairs if _is_sure(pair.dropped.text, pair.kept.text)])
+    return _without(ctx, sections, [pair for pair in pairs if _is_verbatim(pair.dropped.text, pair.kept.text)])
 
 
 def _sentences(sections: tuple[Section, ...]) -> list[Sentence]:
@@ -55,9 +57,11 @@ def _without(ctx: RunContext, sections: tuple[Section, ...], repeated: list[_Pai
             continue
         gone.add(pair.dropped)
         moved[pair.kept] = (*moved.get(pair.kept, ()), pair.dropped, *moved.pop(pair.dropped, ()))
-    ctx.events.count(repeated=len(gone))
-    edited = (_edit(section, gone, moved) for section in sections)
-    return tuple(section for section in edited if section is not None)
+    told: set[Sentence] = set(gone)
+    edited = [_edit(section, told, moved) for section in sections]
+    left = tuple(section for section in edited if section is not None)
+    ctx.events.count(repeated=len(_sentences(sections)) - len(_sentences(left)))
+    return left
 
 
 def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
@@ -90,17 +94,23 @@ def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
     return same + [pair for n, pair in enumerate(doubtful, 1) if n in named]
 
 
+def _is_verbatim(dropped: str, kept: str) -> bool:
+    return overlap(dropped, kept, 2) >= _VERBATIM and denials(dropped) == denials(kept)
+
+
 def _is_sure(dropped: str, kept: str) -> bool:
     alike = overlap(dropped, kept, 2) >= _SAME or shared_stems(dropped, kept) >= _SAME_WORDS
     return alike and denials(dropped) == denials(kept)
 
 
-def _edit(section: Section, gone: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:
-    paragraphs = [
-        Paragraph(tuple(_with_citations(s, moved.get(s, ())) for s in paragraph.sentences if s not in gone))
-        for paragraph in section.paragraphs
-    ]
-    below = [_edit(subsection, gone, moved) for subsection in section.subsections]
+def _edit(section: Section, told: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:
+    """The section without what was told already; what it tells is added to that."""
+    paragraphs = []
+    for paragraph in section.paragraphs:
+        new = [s for s in dict.fromkeys(paragraph.sentences) if s not in told]
+        told.update(new)
+        paragraphs.append(Paragraph(tuple(_with_citations(s, moved.get(s, ())) for s in new)))
+    below = [_edit(subsection, told, moved) for subsection in section.subsections]
     filled = tuple(p for p in paragraphs if p.sentences)
     subsections = tuple(s for s in below if s is not None)
     return Section(section.heading, filled, subsections) if filled or subsections else None

@@ -482,7 +482,7 @@ def test_a_section_is_renamed_where_its_heading_says_little_of_it(tmp_path: Path
 
 def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:
     def faulty(user: str) -> str:
-        return from_facts(user, 3) + " 丝绸之路是古代的贸易路线 [1]。 Early history records that brokers in [1]"
+        return from_facts(user, 3) + " 丝绸之路是古代的贸易路线 [1]。 Early history records that brokers in"
 
     with FakeModel({"WriteSection": mending(faulty)}) as server:
         article = storm(server, tmp_path).write("Silk Road")

@@ -89,13 +89,11 @@ def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
     outline: Outline, conversations: list[Conversation]
 ) -> None:
     evidence, _ = allocated(outline, conversations)
-    told = [finding for own in evidence.sections for finding in own.findings]
+    told = [finding for own in evidence.sections for finding in own.own_findings]
     assert len(told) == len({finding.text for finding in told} if all(f.text for f in told) else told)
     for own in evidence.sections:
-        for finding in own.findings:
+        for finding in own.own_findings:
             assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
-        for finding, title in own.told_elsewhere:
-            assert any(finding in other.findings and other.heading.title == title for other in evidence.sections)
     if outline.sections:
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
 
@@ -125,7 +123,7 @@ def test_pages_that_left_the_store_are_passed_over() -> None:
     before, _ = allocated(OUTLINE, conversations)
     after, _ = allocated(OUTLINE, conversations, PAGES[1:], before)
     assert PAGES[0].id not in after.snippet_ids()
-    findings = [finding for own in after.sections for finding in own.findings]
+    findings = [finding for own in after.sections for finding in own.own_findings]
     assert [(own.text, len(own.citations)) for own in findings] == [("Monks drank at the wells.", 1)]
 
 
@@ -133,7 +131,7 @@ def test_passages_go_where_they_fit() -> None:
     evidence, told = allocated(OUTLINE, [interview(*map(said, PAGES))], PAGES, evidence=200)
     for own in evidence.sections:
         assert own.passages[0].title == own.heading.title
-        assert all(own.heading.title.lower() in finding.text.lower() for finding in own.findings)
+        assert all(own.heading.title.lower() in finding.text.lower() for finding in own.own_findings)
     assert not told.degraded()
 
 
@@ -155,7 +153,7 @@ def test_findings_that_differ_in_a_number_are_both_told() -> None:
     conversations = [interview(said(PAGES[0], text=texts[0]), said(PAGES[1], text=texts[1]))]
     again = [interview(said(PAGES[2], text=texts[0]))]
     evidence, _ = allocated(OUTLINE, [*conversations, *again])
-    findings = [finding for own in evidence.sections for finding in own.findings]
+    findings = [finding for own in evidence.sections for finding in own.own_findings]
     assert sorted((own.text, len(own.citations)) for own in findings) == [(texts[0], 2), (texts[1], 1)]
 
 

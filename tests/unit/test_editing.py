@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from contexts import Told, run
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from signatures.shapes import Edit
@@ -150,6 +150,7 @@ def test_no_edits_lose_a_citation_or_change_a_number(sections: tuple[Section, ..
 @given(SECTIONS, EDITS)
 def test_what_is_not_edited_stays_in_its_place(sections: tuple[Section, ...], edits: list[Edit]) -> None:
     before = texts(sections)
+    assume(len(set(before)) == len(before))  # what stands twice goes without being asked about
     after, told = edited(sections, edits)
     made = [own.outcome.partition(" ")[0] for own in told.revised()]
     assert len(texts(after)) == len(before) - made.count("cut")
@@ -163,6 +164,7 @@ def test_what_is_not_edited_stays_in_its_place(sections: tuple[Section, ...], ed
 def test_rewording_and_cutting_alone_keep_the_order_of_sections(
     sections: tuple[Section, ...], edits: list[Edit]
 ) -> None:
+    assume(len(set(texts(sections))) == len(texts(sections)))
     after, _ = edited(sections, [edit for edit in edits if edit.kind == "reword"])
     assert len(texts(after)) == len(texts(sections))
     assert [own.heading for own in after] == [own.heading for own in sections]
