@@ -1,6 +1,7 @@
 """What judging an article asks of a language model: the calls of the metrics that cannot do without one.
 
-The bounds below are those of the metrics, which load far more than an estimate needs; a test holds them together.
+There is no article yet that could be judged, so the calls are counted from a table. The bounds are those of the
+metrics, which load far more than an estimate needs; a test holds them together.
 """
 
 import math
@@ -9,60 +10,81 @@ from dataclasses import dataclass
 
 import dspy
 
-from signatures.judging import (
-    AnswerFromArticle,
-    ClassifyUnsupported,
-    CompareAnswers,
-    GradeOneToFive,
-    GradeWriting,
-    GradeZeroToFive,
-    JudgeSupport,
-)
-from storm_pipeline.estimate.courses import LONG, SHORT, USUAL, Course
-from storm_pipeline.estimate.prompts import filler, measure
+from signatures import judging as asked
+from storm_pipeline.adapter import PromptAdapter
+from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_tokens
 from storm_pipeline.estimate.values import Range
 from storm_pipeline.prices import cost, full_name, own_prices, price_of
-from storm_pipeline.programs import Program
 from storm_pipeline.settings import Settings
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Words of an article that is graded by rubrics, and by the others; of a sentence's sources; of one passage."""
 _RUBRICS, _ON_THE_WHOLE = 4, 3
-_UNSUPPORTED = {SHORT: 0.05, USUAL: 0.3, LONG: 1.0}
-"""Share of the sentences whose error is asked for."""
-_TOLD = {SHORT: 0.2, USUAL: 0.6, LONG: 1.0}
-"""Share of the infobox's fields about which an article tells something."""
-_CITATIONS = {SHORT: 1, USUAL: 1, LONG: 3}
 _TASK, _CRITERION, _SCALE, _QUESTION, _VALUE, _TOPIC = 20, 12, 75, 18, 8, 3
 """Words of what stands in the prompts beside article and sources."""
 _FEEDBACK, _GRADES, _ANSWER, _VERDICT = 90, 14, 10, 8
 """Tokens of the replies."""
+_CHARACTERS_A_WORD = 6.2
+
+
+@dataclass(frozen=True)
+class _Course:
+    """How an article may turn out.
+
+    Attributes:
+        counting: of tokens.
+        sections: of the article.
+        written: words for each one asked for.
+        sentence: words of a sentence.
+        passage: words of a passage.
+        cited: passages that a sentence cites.
+        unsupported: share of the sentences whose error is asked for.
+        told: share of the infobox's fields of which the article tells.
+    """
+
+    counting: Counting
+    sections: int
+    written: float
+    sentence: int
+    passage: int
+    cited: int
+    unsupported: float
+    told: float
+
+
+_COURSES = (
+    _Course(LOW, sections=1, written=0.3, sentence=35, passage=20, cited=1, unsupported=0.05, told=0.2),
+    _Course(LIKELY, sections=6, written=0.9, sentence=22, passage=110, cited=1, unsupported=0.3, told=0.6),
+    _Course(HIGH, sections=10, written=1.5, sentence=14, passage=256, cited=3, unsupported=1.0, told=1.0),
+)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An article as one course of its run leaves it, and how many fields the infobox beside it has."""
+    """An article as it may turn out, and how many fields the infobox beside it has."""
 
     words: int
     sections: int
     sentences: int
-    course: Course
+    course: _Course
     fields: int
-
-    @property
-    def sources(self) -> int:
-        """Words of all passages that a sentence cites."""
-        return _CITATIONS[self.course] * self.course.passage
 
 
 @dataclass(frozen=True)
 class Question:
-    """The calls of one signature: how many, what is shown, and the tokens of a reply."""
+    """The calls of one signature: how many, the words of each input, and the tokens of a reply."""
 
     signature: type[dspy.Signature]
     calls: float
-    inputs: Mapping[str, object]
+    words: Mapping[str, int]
     reply: int
+
+    @property
+    def tokens_in(self) -> float:
+        """Prompt tokens of all calls."""
+        inputs = {name: "x" * round(words * _CHARACTERS_A_WORD) for name, words in self.words.items()}
+        messages = PromptAdapter().format(self.signature, [], inputs)
+        return self.calls * count_tokens([message["content"] for message in messages])
 
 
 @dataclass(frozen=True)
@@ -77,44 +99,40 @@ class JudgingEstimate:
 
 def rubric(article: Judged) -> Iterator[Question]:
     """Four criteria, each with the article."""
-    yield _graded(GradeOneToFive, _RUBRICS, min(article.words, LONGEST_GRADED))
+    yield _graded(asked.GradeOneToFive, _RUBRICS, min(article.words, LONGEST_GRADED))
 
 
 def wikigen_quality(article: Judged) -> Iterator[Question]:
     """Writing in one call, outline, organisation and coverage one each, and focus section by section."""
     words = min(article.words, LONGEST_READ)
-    inputs = {"topic": filler(_TOPIC, "t"), "text": filler(words, "a")}
-    yield Question(GradeWriting, 1, inputs, _GRADES)
-    yield _graded(GradeZeroToFive, _ON_THE_WHOLE, words)
-    yield _graded(GradeZeroToFive, article.sections, words // article.sections)
+    yield Question(asked.GradeWriting, 1, {"topic": _TOPIC, "text": words}, _GRADES)
+    yield _graded(asked.GradeZeroToFive, _ON_THE_WHOLE, words)
+    yield _graded(asked.GradeZeroToFive, article.sections, words // article.sections)
 
 
 def ib_score(article: Judged) -> Iterator[Question]:
     """Each field asked about, and what is told compared."""
-    shown = {"article": filler(min(article.words, LONGEST_READ), "a"), "question": filler(_QUESTION, "q")}
-    yield Question(AnswerFromArticle, article.fields, shown, _ANSWER)
-    compared = {name: filler(_VALUE, "v") for name in ("expected", "answer")}
-    told = article.fields * _TOLD[article.course]
-    yield Question(CompareAnswers, told, {"question": filler(_QUESTION, "q"), **compared}, _VERDICT)
+    shown = {"article": min(article.words, LONGEST_READ), "question": _QUESTION}
+    yield Question(asked.AnswerFromArticle, article.fields, shown, _ANSWER)
+    compared = {"question": _QUESTION, "expected": _VALUE, "answer": _VALUE}
+    yield Question(asked.CompareAnswers, article.fields * article.course.told, compared, _VERDICT)
 
 
 def support_errors(article: Judged) -> Iterator[Question]:
     """The unsupported sentences, each with its sources."""
-    inputs = {
-        "topic": filler(_TOPIC, "t"),
-        "sources": filler(min(article.sources, LONGEST_SOURCES), "s"),
-        "sentence": filler(article.course.sentence, "c"),
-    }
-    yield Question(ClassifyUnsupported, article.sentences * _UNSUPPORTED[article.course], inputs, _VERDICT)
+    course = article.course
+    sources = min(course.cited * course.passage, LONGEST_SOURCES)
+    shown = {"topic": _TOPIC, "sources": sources, "sentence": course.sentence}
+    yield Question(asked.ClassifyUnsupported, article.sentences * course.unsupported, shown, _VERDICT)
 
 
 def support(article: Judged) -> Iterator[Question]:
     """ALCE's questions about every sentence: all passages, each alone, and all but each; answers are remembered."""
-    cited, passage = _CITATIONS[article.course], article.course.passage
+    cited, passage = article.course.cited, article.course.passage
     whole = math.ceil(cited * passage / WINDOW)
     more = cited * (1 + math.ceil((cited - 1) * passage / WINDOW)) if cited > 1 else 0
-    inputs = {"passage": filler(min(passage * cited, WINDOW), "p"), "claim": filler(article.course.sentence, "c")}
-    yield Question(JudgeSupport, article.sentences * (whole + more), inputs, _VERDICT)
+    shown = {"passage": min(passage * cited, WINDOW), "claim": article.course.sentence}
+    yield Question(asked.JudgeSupport, article.sentences * (whole + more), shown, _VERDICT)
 
 
 ASKS_MODEL: Mapping[str, Callable[[Judged], Iterable[Question]]] = {
@@ -140,21 +158,15 @@ def estimate_judging(
         judges_support: whether it is asked what citations support.
         fields: of the human article's infobox.
     """
-    asked = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
-    asked += [support] if judges_support else []
-    full = full_name(model, settings)
-    price = price_of(full, own_prices(settings.prices))
+    asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
+    asking += [support] if judges_support else []
+    price = price_of(full_name(model, settings), own_prices(settings.prices))
     taken = []
-    for course in (SHORT, USUAL, LONG):
-        article = _judged(settings, course, fields)
-        questions = [question for ask in asked for question in ask(article)]
-        taken.append(
-            (
-                sum(q.calls for q in questions),
-                sum(q.calls * _tokens(q) * course.tokens for q in questions),
-                sum(q.calls * q.reply * course.tokens for q in questions),
-            )
-        )
+    for course in _COURSES:
+        article, factor = _judged(settings, course, fields), course.counting.english
+        questions = [question for ask in asking for question in ask(article)]
+        sent, replied = sum(q.tokens_in for q in questions), sum(q.calls * q.reply for q in questions)
+        taken.append((sum(q.calls for q in questions), sent * factor, replied * factor))
     calls, tokens_in, tokens_out = (Range.around(*map(round, own)) for own in zip(*taken, strict=True))
     dollars = None
     if price is not None:
@@ -163,15 +175,12 @@ def estimate_judging(
 
 
 def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question:
-    sizes = {"task": _TASK, "text": words, "criterion": _CRITERION, "scale": _SCALE}
-    return Question(signature, calls, {name: filler(size, "x") for name, size in sizes.items()}, _FEEDBACK)
+    return Question(
+        signature, calls, {"task": _TASK, "text": words, "criterion": _CRITERION, "scale": _SCALE}, _FEEDBACK
+    )
 
 
-def _judged(settings: Settings, course: Course, fields: int) -> Judged:
+def _judged(settings: Settings, course: _Course, fields: int) -> Judged:
     sections = min(settings.max_sections, course.sections)
     words = max(1, round(sections * settings.section_words * course.written))
     return Judged(words, sections, math.ceil(words / course.sentence), course, fields)
-
-
-def _tokens(question: Question) -> float:
-    return measure(Program(question.signature, ample=1), question.inputs, question.inputs).tokens
