@@ -104,6 +104,6 @@ def _rehearsed(settings: Settings, course: Course) -> Settings:
     """The settings of a rehearsal: no caps, no pages read, no sources left out, and no more than the course takes."""
     fewer = {name: min(most, getattr(settings, name)) for name, most in course.settings.items()}
     uncapped = dict.fromkeys(("max_cost", "max_tokens", "max_minutes"))
-    found = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
+    sought = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
     # A seed reaches the model, so that interviews side by side that ask alike are answered differently.
-    return settings.model_copy(update={**fewer, **uncapped, **found, "seed": 0})
+    return settings.model_copy(update={**fewer, **uncapped, **sought, "attempts": 1, "seed": 0})
