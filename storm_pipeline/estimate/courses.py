@@ -17,7 +17,7 @@ class Course:
     Attributes:
         settings: bounds of the settings that such a run does not reach.
         reply: length of a reply for each word of a usual one, > 0.
-        items: length of a list: the least that is allowed, a usual one, or the most.
+        items: length of a list: the least that is allowed, a usual one, or twice that.
         copied: share of the sentences that follow a source word for word, in [0, 1].
         alike: share of the pages that say of the topic what others say, in [0, 1].
         headings: those shown of a related article.
@@ -31,7 +31,7 @@ class Course:
 
     settings: Mapping[str, int] = field(default_factory=dict)
     reply: float = 1.0
-    items: Literal["fewest", "usual", "most"] = "usual"
+    items: Literal["fewest", "usual", "twice"] = "usual"
     copied: float = 0.1
     alike: float = 0.3
     headings: int = 10
@@ -58,6 +58,8 @@ SHORT = Course(
     words=14,
 )
 USUAL = Course()
-LONG = Course(reply=2.0, items="most", copied=0.3, alike=1.0, headings=14, named=1.0, snippets=3, sentences=4, words=30)
-POOR = Course(items="most", copied=0.0, alike=0.0, new=0.02, snippets=1, sentences=1)
+LONG = Course(
+    reply=2.0, items="twice", copied=0.3, alike=1.0, headings=14, named=1.0, snippets=3, sentences=4, words=30
+)
+POOR = Course(items="twice", copied=0.0, alike=0.0, new=0.02, snippets=1, sentences=1)
 """Sections lack facts, so that searches are made for them."""

@@ -14,7 +14,7 @@ from storm_pipeline.estimate.courses import Course
 from storm_pipeline.estimate.model import Call, MadeUpModel
 from storm_pipeline.estimate.sources import MadeUpContents, made_up_search
 from storm_pipeline.events import Events
-from storm_pipeline.finding import Engine
+from storm_pipeline.finding import open_engine
 from storm_pipeline.journal import Journal
 from storm_pipeline.ledger import Ledger
 from storm_pipeline.models import Model
@@ -80,7 +80,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
         return Model(lm, PromptAdapter(), role, "a rehearsal", bounded=is_embedded(settings.lm_of(role)))
 
     parts = Parts(
-        engine=Engine(search, search.name, is_own=True),
+        engine=open_engine(settings, search),
         models={role: model(role) for role in ROLES},
         embedder=HashingEmbedder(_DIMENSION),
         contents=MadeUpContents(course),

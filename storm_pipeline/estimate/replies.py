@@ -18,6 +18,9 @@ from storm_pipeline.sentences import split_sentences
 _NUMBERED = re.compile(r"^(\[\d+\]) (?:[^:\n]*: )?(.+)$", re.M)
 _WANTED = re.compile(r"^(Words|Number): (\d+)$", re.M)
 
+_MOST_ITEMS = 100
+"""Of a list without a bound."""
+
 
 @dataclass(frozen=True)
 class Usual:
@@ -123,6 +126,6 @@ class Reply:
     def _length(self, field: FieldInfo, usual: int) -> int:
         """How long a list is: as the prompt or the course says, within the bounds that are declared."""
         least = max((own.min_length for own in field.metadata if hasattr(own, "min_length")), default=0)
-        most = min((own.max_length for own in field.metadata if hasattr(own, "max_length")), default=2 * usual)
-        foreseen = {"fewest": least, "usual": usual, "most": most}[self._course.items]
+        most = min((own.max_length for own in field.metadata if hasattr(own, "max_length")), default=_MOST_ITEMS)
+        foreseen = {"fewest": least, "usual": usual, "twice": 2 * usual}[self._course.items]
         return max(least, min(self._wanted.get("Number", foreseen), most))
