@@ -105,5 +105,6 @@ def _rehearsed(settings: Settings, course: Course) -> Settings:
     fewer = {name: min(most, getattr(settings, name)) for name, most in course.settings.items()}
     uncapped = dict.fromkeys(("max_cost", "max_tokens", "max_minutes"))
     sought = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
-    # A seed reaches the model, so that interviews side by side that ask alike are answered differently.
-    return settings.model_copy(update={**fewer, **uncapped, **sought, "attempts": 1, "seed": 0})
+    # A seed reaches the model, so that interviews side by side that ask alike are answered differently. Replies come at
+    # once, so calls in flight together would only get in each other's way.
+    return settings.model_copy(update={**fewer, **uncapped, **sought, "attempts": 1, "workers": 1, "seed": 0})

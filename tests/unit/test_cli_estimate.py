@@ -26,7 +26,7 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
         "(asker, expert, outliner, writer, reviewer): $2.5 in, $1.25 cached, $10 out a million tokens"
     )
     (told,) = (line for line in lines if line.startswith("Silk Road: "))
-    assert " calls, 90 (6–122) searches, " in told
+    assert " calls, 90 (6–114) searches, " in told
     assert ", $0." in told
     assert max(map(len, lines[: lines.index("")])) <= 120
 
