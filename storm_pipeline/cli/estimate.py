@@ -31,8 +31,8 @@ def estimate(
 ) -> None:
     """Show what an article about TOPIC will take, before it is written: calls, tokens and dollars.
 
-    Nothing is asked and nothing is fetched. Each number is the likely one, with those of a short and of a long run in
-    brackets.
+    The run is rehearsed with made-up replies and sources; nothing is asked and nothing is fetched. Each number is the
+    likely one, with those of a short and of a long run in brackets.
     """
     with Guard(debug=debug):
         from storm_pipeline.estimate import estimate as estimated
@@ -69,23 +69,14 @@ def _show(made: "Estimate") -> None:
 
 
 def _told(made: "Estimate") -> list[str]:
-    """The sum, why there are so many calls, prices, and what the numbers leave out."""
+    """The sum, prices, and what the numbers leave out."""
     dollars = _dollars(made.dollars)
     if made.unpriced and made.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(made.unpriced)}, {_dollars(made.known_dollars)} for the rest"
     cached = f"{_numbers(made.tokens_cached)} of the tokens in from a prefix cache"
     named = made.topic if made.recipe == "storm" else f"{made.topic}, {made.recipe}"
     total = f"{named}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {cached}, {dollars}"
-    return [total, *_whys(made), *(_priced(made, name, price) for name, price in made.prices), *made.notes]
-
-
-def _whys(made: "Estimate") -> list[str]:
-    """Why there are so many calls, where it is not simply one: a line for what has one reason."""
-    programs: dict[tuple[str, str], list[str]] = {}
-    for row in made.rows:
-        if row.why != "once":
-            programs.setdefault((row.stage, row.why), []).append(row.program)
-    return [f"{stage}, {', '.join(names)}: {why}" for (stage, why), names in programs.items()]
+    return [total, *(_priced(made, name, price) for name, price in made.prices), *made.notes]
 
 
 def _priced(made: "Estimate", name: str, price: "Price | None") -> str:
