@@ -5,6 +5,7 @@ is left of a menu, but what was cut is lost. The patterns are words of English, 
 """
 
 import re
+from functools import lru_cache
 
 from storm_pipeline.languages import detect, stop_words
 
@@ -35,6 +36,7 @@ _NOTICE = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
     """The text on one line without addresses, menus, and sentences by which a site speaks of itself; possibly empty.
 
@@ -42,8 +44,8 @@ def without_boilerplate(text: str) -> str:
         text: of a page, in any form.
     """
     plain = _ADDRESS.sub(" ", _LINK.sub(r"\1", text))
-    language = detect(plain)
     pieces = [piece for piece in _SENTENCE.split(" ".join(plain.split())) if piece]
+    language = detect(plain) if any(map(_could_be_menu, pieces)) else ""
     return " ".join(piece for piece in pieces if not is_notice(piece) and not is_menu(piece, language))
 
 
@@ -56,9 +58,13 @@ def is_menu(piece: str, language: str) -> bool:
     """
     words = piece.split()
     function_words = stop_words(language)
-    if len(words) < _SHORTEST_MENU or not function_words or _LISTED.search(piece):
+    if not function_words or not _could_be_menu(piece):
         return False
     return sum(word.casefold() in function_words for word in words) < _PROSE * len(words)
+
+
+def _could_be_menu(piece: str) -> bool:
+    return len(piece.split()) >= _SHORTEST_MENU and not _LISTED.search(piece)
 
 
 def is_notice(sentence: str) -> bool:

@@ -5,9 +5,11 @@ stands on the page. What two pages say in the same words is shown once, and both
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from urllib.parse import urlsplit
 
 from storm_pipeline.journal import fingerprint
@@ -175,7 +177,7 @@ class _Piece:
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
-        return tuple(_PUNCTUATION.sub("", word.casefold()) for word in self.words)
+        return tuple(map(_plain, self.words))
 
     def joined(self, other: "_Piece") -> "_Piece | None":
         """Both as one, if the other lies within this one or goes on where it ends; None if it does neither."""
@@ -189,6 +191,11 @@ class _Piece:
 
 def _piece(snippet: Snippet) -> _Piece:
     return _Piece(tuple(_trimmed(snippet.text).split()), (snippet,))
+
+
+@lru_cache(maxsize=1 << 16)
+def _plain(word: str) -> str:
+    return _PUNCTUATION.sub("", word.casefold())
 
 
 def _trimmed(text: str) -> str:
@@ -217,13 +224,10 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
     """Copies merged, longer texts before shorter ones; the order of the passages stays."""
     grams = [_shingles(passage.text) for passage in found]
     numbers = [frozenset(_NUMBER.findall(passage.text)) for passage in found]
-    holders: dict[str, set[int]] = {}
+    holders: defaultdict[str, list[int]] = defaultdict(list)
     merged: dict[int, Passage] = {}
     for i in sorted(range(len(found)), key=lambda i: (-len(grams[i]), i)):
-        rivals: dict[int, int] = {}
-        for gram in grams[i]:
-            for holder in holders.get(gram, ()):
-                rivals[holder] = rivals.get(holder, 0) + 1
+        rivals = Counter(chain.from_iterable(holders[gram] for gram in grams[i] if gram in holders))
         same = [j for j, shared in rivals.items() if shared >= _SAME * len(grams[i]) and numbers[i] <= numbers[j]]
         if same:
             best = min(same, key=lambda j: (-rivals[j], j))
@@ -231,7 +235,7 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
             continue
         merged[i] = found[i]
         for gram in grams[i]:
-            holders.setdefault(gram, set()).add(i)
+            holders[gram].append(i)
     return tuple(merged[i] for i in sorted(merged))
 
 
@@ -243,6 +247,7 @@ def _with_copy(passage: Passage, copy: Passage) -> Passage:
     return replace(passage, snippets=(*passage.snippets, *own), copies=tuple(more))
 
 
+@lru_cache(maxsize=2048)
 def _shingles(text: str) -> frozenset[str]:
     words = [word for word in _PUNCTUATION.sub(" ", text.casefold()).split() if word]
     if len(words) < _SHINGLE:
