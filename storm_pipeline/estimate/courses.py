@@ -19,6 +19,7 @@ class Course:
         reply: length of a reply for each word of a usual one, > 0.
         items: length of a list: the least that is allowed, a usual one, or twice that.
         copied: share of the sentences that follow a source word for word, in [0, 1].
+        remarks: share of the texts that a check hands back with remarks, in [0, 1].
         alike: share of the pages that say of the topic what others say, in [0, 1].
         headings: those shown of a related article.
         found: share of the pages wanted that a search finds, in (0, 1].
@@ -33,6 +34,7 @@ class Course:
     reply: float = 1.0
     items: Literal["fewest", "usual", "twice"] = "usual"
     copied: float = 0.1
+    remarks: float = 0.5
     alike: float = 0.3
     headings: int = 10
     found: float = 1.0
@@ -44,10 +46,11 @@ class Course:
 
 
 SHORT = Course(
-    settings={"turns": 1, "queries": 1, "max_sections": 1},
+    settings={"turns": 1, "queries": 1, "max_sections": 1, "rounds": 1},
     reply=1 / 3,
     items="fewest",
     copied=0.0,
+    remarks=0.0,
     alike=0.0,
     headings=0,
     found=0.3,
@@ -59,7 +62,16 @@ SHORT = Course(
 )
 USUAL = Course()
 LONG = Course(
-    reply=2.0, items="twice", copied=0.3, alike=1.0, headings=14, named=1.0, snippets=3, sentences=4, words=30
+    reply=2.0,
+    items="twice",
+    copied=0.3,
+    remarks=1.0,
+    alike=1.0,
+    headings=14,
+    named=1.0,
+    snippets=3,
+    sentences=4,
+    words=30,
 )
 POOR = Course(items="twice", copied=0.0, alike=0.0, new=0.02, snippets=1, sentences=1)
 """Sections lack facts, so that searches are made for them."""

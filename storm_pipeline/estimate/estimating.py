@@ -13,7 +13,7 @@ from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_sh
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
 from storm_pipeline.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
 from storm_pipeline.programs import Programs
-from storm_pipeline.recipes import OUTLINES, RECIPES
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
 from storm_pipeline.settings import Role, Settings, is_embedded
 
 _COURSES = (USUAL, SHORT, LONG, POOR)
@@ -38,7 +38,7 @@ def estimate(
     topic: str,
     programs: Programs | None = None,
     *,
-    recipe: str = "storm",
+    recipe: str = DEFAULT,
     outline_only: bool = False,
 ) -> Estimate:
     """Calls, tokens and dollars of a run, before it begins; nothing is asked, fetched or written.
@@ -102,7 +102,7 @@ def _row(
     key: _Key, asked: Sequence[Sequence[Call]], settings: Settings, model: str, price: Price | None
 ) -> EstimateRow:
     """One row, from what is asked in each course."""
-    foreign = settings.language not in (None, "en")
+    foreign = _is_foreign(settings)
     low, likely, high = ([_used(calls, end, model, foreign) for calls in asked] for end in (LOW, LIKELY, HIGH))
     caches = "claude" not in model  # Anthropic's models cache only what they are told to
     served = likely[0].shared if price == FREE else likely[0].served if caches else 0
@@ -122,6 +122,11 @@ def _row(
         tokens_out=_whole(*([one.tokens_out for one in end] for end in (low, likely, high))),
         dollars=dollars,
     )
+
+
+def _is_foreign(settings: Settings) -> bool:
+    """Whether sources or article are in another language than English."""
+    return {settings.language or "en", settings.article_language} != {"en"}
 
 
 def _used(calls: Sequence[Call], end: Counting, model: str, foreign: bool) -> _Used:  # noqa: FBT001
@@ -159,6 +164,6 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
                 f"{name} may think before it answers, which is billed as output: {LIKELY.thinking} tokens a call are "
                 f"assumed, {LOW.thinking} to {HIGH.thinking:,}"
             )
-    if settings.language not in (None, "en"):
+    if _is_foreign(settings):
         notes.append("tokens are those of English; other languages can take twice as many, as the high end assumes")
     return notes
