@@ -100,7 +100,7 @@ def session(
                     events.noted(note)
                 parts = open_parts(_downloading(events, control), control.check)
                 run.note(engine=parts.engine.spec, prompts=parts.programs.fingerprints())
-                ctx = _context(run, settings, parts, events=events, ledger=ledger, control=control, given=given)
+                ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, given=given)
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.close)
             yield ctx
@@ -199,7 +199,7 @@ def parse_given(topic: str, given: Mapping[str, Any]) -> Given:
     return Given(perspectives, outline)
 
 
-def _context(
+def open_context(
     run: RunStore,
     settings: Settings,
     parts: Parts,
@@ -209,6 +209,7 @@ def _context(
     control: RunControl,
     given: Given,
 ) -> RunContext:
+    """What the steps of one session share; its search and its store are the caller's to close."""
     engine = parts.engine
     if engine.why:
         events.noted(f"searching with {engine.spec}, {engine.why}")

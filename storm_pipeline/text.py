@@ -3,6 +3,7 @@
 import functools
 import re
 import unicodedata
+from collections import Counter
 
 _NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\^)?\d+)*"
 _NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
@@ -47,7 +48,7 @@ def word_count(text: str) -> int:
 
 def folded_words(text: str) -> list[str]:
     """The words of a text for comparison: forms, case and apostrophes that mean the same are made the same."""
-    return [word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold())]
+    return list(_folded(text))
 
 
 def foreign_script_share(text: str, like: str) -> float:
@@ -74,14 +75,14 @@ def longest_common_run(a: str, b: str) -> list[str]:
 
     Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
     """
-    spelt = words(unicodedata.normalize("NFKC", a))
-    left, right = folded_words(a), "\n".join(["", *folded_words(b), ""])
+    left, right = _folded(a), _in_lines(b)
     best, at = 0, 0
     for start in range(len(left)):
         while start + best < len(left) and "\n".join(["", *left[start : start + best + 1], ""]) in right:
             best += 1
             at = start
-    return (spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may part a word
+    spelt = words(unicodedata.normalize("NFKC", a)) if best else []
+    return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may part a word
 
 
 def overlap(a: str, b: str, n: int = 3) -> float:
@@ -141,6 +142,17 @@ def _any_word() -> re.Pattern[str]:
     return re.compile(rf"[{han}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
 
 
+# One passage is compared with many sentences.
+@functools.lru_cache(maxsize=4096)
+def _folded(text: str) -> tuple[str, ...]:
+    return tuple(word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold()))
+
+
+@functools.lru_cache(maxsize=4096)
+def _in_lines(text: str) -> str:
+    return "\n".join(["", *_folded(text), ""])
+
+
 def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:
     return {tuple(items[i : i + n]) for i in range(len(items) - n + 1)}
 
@@ -148,9 +160,9 @@ def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:
 def _scripts(text: str) -> dict[str, int]:
     """Letters of a text by script."""
     counts: dict[str, int] = {}
-    for char in unicodedata.normalize("NFKC", text):
+    for char, times in Counter(unicodedata.normalize("NFKC", text)).items():
         if char.isalpha() and (script := _script(char)):
-            counts[script] = counts.get(script, 0) + 1
+            counts[script] = counts.get(script, 0) + times
     return counts
 
 

@@ -55,9 +55,13 @@ def completion(text: str, *, usage: bool = True) -> dict[str, Any]:
 
 
 def from_facts(user: str, most: int = 4) -> str:
-    """Cited sentences that say what the facts say, in another order of words."""
+    """Cited sentences that say what the facts say, in another order of words; each section takes others of them."""
     told = []
-    for number, title, text in FACT.findall(user)[-50:][:most]:
+    facts = FACT.findall(user)[-50:]
+    if section := re.search(r"^Section:\s+(.+)", user, re.M):
+        first = re.findall(r"^# (.+)$", user, re.M).index(section[1]) * most % len(facts)
+        facts = facts[first:] + facts[:first]
+    for number, title, text in facts[:most]:
         words = re.split(r"(?<=\.)\s", text)[0].rstrip(".").split()
         half = len(words) // 2
         mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]

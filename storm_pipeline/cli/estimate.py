@@ -19,7 +19,13 @@ _Topic = Annotated[
     typer.Argument(metavar="TOPIC", help="What the article should be about, e.g. 'Silk Road'.", show_default=False),
 ]
 _Recipe = Annotated[
-    str, typer.Option("--recipe", metavar="NAME", help="The method: storm, one of its ablations, or a baseline: rag …")
+    str | None,
+    typer.Option(
+        "--recipe",
+        metavar="NAME",
+        help="The method: storm, one of its ablations, or a baseline: rag …; default: the one that `storm write` uses.",
+        show_default=False,
+    ),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of the table.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -27,19 +33,20 @@ _COLUMNS = ("stage", "asked", "calls", "tokens in", "tokens out", "dollars")
 
 
 def estimate(
-    ctx: typer.Context, topic: _Topic, *, recipe: _Recipe = "storm", as_json: _Json = False, debug: _Debug = False
+    ctx: typer.Context, topic: _Topic, *, recipe: _Recipe = None, as_json: _Json = False, debug: _Debug = False
 ) -> None:
     """Show what an article about TOPIC will take, before it is written: calls, tokens and dollars.
 
-    Nothing is asked and nothing is fetched. Each number is the likely one, with those of a short and of a long run in
-    brackets.
+    The run is rehearsed with made-up replies and sources; nothing is asked and nothing is fetched. Each number is the
+    likely one, with those of a short and of a long run in brackets.
     """
     with Guard(debug=debug):
         from storm_pipeline.estimate import estimate as estimated
+        from storm_pipeline.recipes import DEFAULT
         from storm_pipeline.settings import Settings
 
         settings = Settings.build(ctx.obj)
-        made = estimated(settings, topic, recipe=recipe)
+        made = estimated(settings, topic, recipe=recipe or DEFAULT)
         if as_json:
             say(json.dumps(_as_json(made), ensure_ascii=False))
         else:
@@ -69,23 +76,16 @@ def _show(made: "Estimate") -> None:
 
 
 def _told(made: "Estimate") -> list[str]:
-    """The sum, why there are so many calls, prices, and what the numbers leave out."""
+    """The sum, prices, and what the numbers leave out."""
+    from storm_pipeline.recipes import DEFAULT
+
     dollars = _dollars(made.dollars)
     if made.unpriced and made.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(made.unpriced)}, {_dollars(made.known_dollars)} for the rest"
     cached = f"{_numbers(made.tokens_cached)} of the tokens in from a prefix cache"
-    named = made.topic if made.recipe == "storm" else f"{made.topic}, {made.recipe}"
+    named = made.topic if made.recipe == DEFAULT else f"{made.topic}, {made.recipe}"
     total = f"{named}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {cached}, {dollars}"
-    return [total, *_whys(made), *(_priced(made, name, price) for name, price in made.prices), *made.notes]
-
-
-def _whys(made: "Estimate") -> list[str]:
-    """Why there are so many calls, where it is not simply one: a line for what has one reason."""
-    programs: dict[tuple[str, str], list[str]] = {}
-    for row in made.rows:
-        if row.why != "once":
-            programs.setdefault((row.stage, row.why), []).append(row.program)
-    return [f"{stage}, {', '.join(names)}: {why}" for (stage, why), names in programs.items()]
+    return [total, *(_priced(made, name, price) for name, price in made.prices), *made.notes]
 
 
 def _priced(made: "Estimate", name: str, price: "Price | None") -> str:

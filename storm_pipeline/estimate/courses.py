@@ -1,16 +1,13 @@
-"""How a run may go: a short, a usual and a long one.
+"""How a run may go: a short, a usual and a long one, and one whose sources say little.
 
 The lengths are means over a run. The usual ones were measured on sources of four published STORM runs and of the
-embedded corpus (a fact has 22 words in both, its title 8 and 2), and on replies of our own runs; the short and the long
-ones lie where the mean of a row of calls may lie, not where a single call may. Passages lie between one snippet of the
-embedded corpus a page and three chunks of a closed one (2.7 of 220 words a page for 25 topics of WikiGenBench).
+embedded corpus (a sentence has 22 words in both), and on replies of our own runs; the others lie where the mean of many
+calls may lie, not where a single call may.
 """
 
-import math
-from dataclasses import dataclass, replace
-
-from storm_pipeline.programs import Programs
-from storm_pipeline.settings import Settings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -18,217 +15,63 @@ class Course:
     """What settings leave open about a run.
 
     Attributes:
-        tokens: tokens that a model's tokeniser may count where ours counts one.
-        reply: length of a reply for each token of a usual one.
-        whole: whether every conversation has all its turns and every question all its queries.
-        thanks: questions a conversation that are asked again, because the writer gives thanks before any turn.
-        perspective, question, answer, title, fact, heading: words of each.
-        related: related topics named.
-        contents: headings shown of a related article.
-        subheadings: those of a section.
-        sentences_an_answer: those that the facts support.
-        facts_a_hit: sentences that can stand as a fact in one search result.
-        new: share of search results that were not found before.
-        found: share of the pages wanted that a search with the topic finds.
-        passages: of a page.
-        passage: words of each.
-        gaps: share of the sections that interviews pass by, so that a search is made for them.
-        fill: share of the facts that a section may have which it gets.
-        sections: those of the outline that the sources can fill.
-        sentence: words of a sentence where sections are written sentence by sentence; fewer mean more sentences.
-        written: words of a section for each word asked for.
-        copies: sentences of a whole section, for each 20 words asked for, that follow a source too closely.
-        lead_copies: the same for a whole lead.
-        tries: rewordings until a sentence is accepted.
-        pairs: pairs of sentences alike enough to be reviewed.
+        settings: bounds of the settings that such a run does not reach.
+        reply: length of a reply for each word of a usual one, > 0.
+        items: length of a list: the least that is allowed, a usual one, or twice that.
+        copied: share of the sentences that follow a source word for word, in [0, 1].
+        remarks: share of the texts that a check hands back with remarks, in [0, 1].
+        alike: share of the pages that say of the topic what others say, in [0, 1].
+        headings: those shown of a related article.
+        found: share of the pages wanted that a search finds, in (0, 1].
+        new: share of these that tell what was asked for; any other search may find the rest as well, in [0, 1].
+        named: share of the pages whose title names the topic; others are hardly used, in [0, 1].
+        snippets: of a page, >= 1.
+        sentences: of a snippet, >= 1.
+        words: of a sentence, >= 6.
     """
 
-    tokens: float
-    reply: float
-    whole: bool
-    thanks: int
-    perspective: int
-    question: int
-    answer: int
-    title: int
-    fact: int
-    heading: int
-    related: int
-    contents: int
-    subheadings: int
-    sentences_an_answer: int
-    facts_a_hit: float
-    new: float
-    found: float
-    passages: int
-    passage: int
-    gaps: float
-    fill: float
-    sections: int
-    sentence: int
-    written: float
-    copies: float
-    lead_copies: float
-    tries: float
-    pairs: int
+    settings: Mapping[str, int] = field(default_factory=dict)
+    reply: float = 1.0
+    items: Literal["fewest", "usual", "twice"] = "usual"
+    copied: float = 0.1
+    remarks: float = 0.5
+    alike: float = 0.3
+    headings: int = 10
+    found: float = 1.0
+    new: float = 0.5
+    named: float = 0.3
+    snippets: int = 2
+    sentences: int = 3
+    words: int = 22
 
 
 SHORT = Course(
-    tokens=0.85,
+    settings={"turns": 1, "queries": 1, "max_sections": 1, "rounds": 1},
     reply=1 / 3,
-    whole=False,
-    thanks=0,
-    perspective=5,
-    question=8,
-    answer=10,
-    title=2,
-    fact=14,
-    heading=1,
-    related=1,
-    contents=0,
-    subheadings=0,
-    sentences_an_answer=1,
-    facts_a_hit=1.0,
-    new=0.3,
+    items="fewest",
+    copied=0.0,
+    remarks=0.0,
+    alike=0.0,
+    headings=0,
     found=0.3,
-    passages=1,
-    passage=20,
-    gaps=0.0,
-    fill=0.0,
-    sections=1,
-    sentence=35,
-    written=0.3,
-    copies=0.0,
-    lead_copies=0.0,
-    tries=1.0,
-    pairs=0,
+    new=0.3,
+    named=1.0,
+    snippets=1,
+    sentences=2,
+    words=14,
 )
-USUAL = Course(
-    tokens=1.0,
-    reply=1.0,
-    whole=True,
-    thanks=0,
-    perspective=14,
-    question=20,
-    answer=70,
-    title=5,
-    fact=22,
-    heading=3,
-    related=5,
-    contents=10,
-    subheadings=1,
-    sentences_an_answer=3,
-    facts_a_hit=3.0,
-    new=0.5,
-    found=1.0,
-    passages=2,
-    passage=110,
-    gaps=0.0,
-    fill=0.45,
-    sections=6,
-    sentence=22,
-    written=0.9,
-    copies=0.05,
-    lead_copies=1.0,
-    tries=1.4,
-    pairs=4,
-)
+USUAL = Course()
 LONG = Course(
-    tokens=1.25,
     reply=2.0,
-    whole=True,
-    thanks=1,
-    perspective=25,
-    question=30,
-    answer=120,
-    title=12,
-    fact=30,
-    heading=5,
-    related=8,
-    contents=14,
-    subheadings=3,
-    sentences_an_answer=5,
-    facts_a_hit=6.0,
-    new=1.0,
-    found=1.0,
-    passages=3,
-    passage=256,
-    gaps=1.0,
-    fill=1.0,
-    sections=10,
-    sentence=14,
-    written=1.5,
-    copies=0.2,
-    lead_copies=4.0,
-    tries=2.0,
-    pairs=40,
+    items="twice",
+    copied=0.3,
+    remarks=1.0,
+    alike=1.0,
+    headings=14,
+    named=1.0,
+    snippets=3,
+    sentences=4,
+    words=30,
 )
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run on a topic that takes a course; its numbers follow from the settings."""
-
-    settings: Settings
-    topic: str
-    programs: Programs
-    course: Course
-
-    @property
-    def usual(self) -> "Run":
-        """The same run as it usually goes."""
-        return replace(self, course=USUAL)
-
-    def reply(self, tokens: float) -> float:
-        """Completion tokens of a reply that usually has so many."""
-        return tokens * self.course.reply
-
-    @property
-    def conversations(self) -> int:
-        """One a perspective, and the basic-fact writer's."""
-        return self.settings.perspectives + 1
-
-    @property
-    def turns(self) -> int:
-        """Turns a conversation."""
-        return self.settings.turns if self.course.whole else 1
-
-    @property
-    def questions(self) -> int:
-        """Calls of the writer a conversation: one a turn, and one to end it before the last."""
-        return self.turns + (self.turns < self.settings.turns) + self.course.thanks
-
-    @property
-    def queries(self) -> int:
-        """Searches a question."""
-        return self.settings.queries if self.course.whole else 1
-
-    @property
-    def hits(self) -> int:
-        """Search results a question."""
-        return self.queries * self.settings.top_k
-
-    @property
-    def answer_facts(self) -> int:
-        """Facts shown to the expert a question."""
-        return min(self.settings.answer_facts, math.ceil(self.hits * self.course.facts_a_hit))
-
-    @property
-    def sources(self) -> int:
-        """Distinct search results of all conversations."""
-        return math.ceil(self.conversations * self.turns * self.hits * self.course.new)
-
-    @property
-    def pages(self) -> int:
-        """Search results of a search with the topic, or with a section's title."""
-        return math.ceil(self.settings.top_k * self.course.found)
-
-    @property
-    def sections(self) -> int:
-        """First-level sections."""
-        return min(self.settings.max_sections, self.course.sections)
-
-    @property
-    def subheadings(self) -> int:
-        """Subheadings a section."""
-        return self.course.subheadings if self.settings.outline_depth > 1 else 0
+POOR = Course(items="twice", copied=0.0, alike=0.0, new=0.02, snippets=1, sentences=1)
+"""Sections lack facts, so that searches are made for them."""

@@ -1,50 +1,61 @@
-"""From what a run asks to calls, tokens and dollars, as ranges."""
+"""From rehearsals of a run to calls, tokens and dollars, as ranges."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import cast
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.asks import Ask, Asked, Searches
-from storm_pipeline.estimate.courses import LONG, SHORT, USUAL, Course, Run
-from storm_pipeline.estimate.recipes import RECIPES
+from storm_pipeline.estimate.courses import LONG, POOR, SHORT, USUAL
+from storm_pipeline.estimate.model import Call
+from storm_pipeline.estimate.rehearsal import Recipe, rehearse
+from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_shared, count_tokens
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
 from storm_pipeline.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
-from storm_pipeline.programs import Program, Programs
-from storm_pipeline.settings import ROLES, Settings, is_embedded
+from storm_pipeline.programs import Programs
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
+from storm_pipeline.settings import Role, Settings, is_embedded
 
-_COURSES = (SHORT, USUAL, LONG)
-_THINKING = {SHORT: 0, USUAL: 400, LONG: 2000}
-"""Tokens a call of a model that thinks unasked; an assumption, providers publish none."""
-_OTHER_LANGUAGE = 2.0
-"""Tokens of a text in another language than English, for each of an English one, at most."""
+_COURSES = (USUAL, SHORT, LONG, POOR)
+"""The first one is the likely one."""
+_Key = tuple[str, Role, str]
+"""Stage, role and program of a row."""
 
 
 @dataclass(frozen=True)
 class _Used:
-    """What the calls of one row take in one course of the run; ``served`` is what a cache is counted on for."""
+    """What the calls of one row take; a hosted cache can be counted on for ``served`` of the ``shared`` tokens."""
 
-    calls: float
+    calls: int
     tokens_in: float
     shared: float
     served: float
     tokens_out: float
 
 
-def estimate(settings: Settings, topic: str, programs: Programs | None = None, *, recipe: str = "storm") -> Estimate:
-    """Calls, tokens and dollars of a run, before it begins; nothing is asked, fetched or opened.
+def estimate(
+    settings: Settings,
+    topic: str,
+    programs: Programs | None = None,
+    *,
+    recipe: str = DEFAULT,
+    outline_only: bool = False,
+) -> Estimate:
+    """Calls, tokens and dollars of a run, before it begins; nothing is asked, fetched or written.
 
-    ``low`` is a run whose writers soon have no more to ask and whose sources are few, ``high`` one that goes on as
-    long as settings and prompts allow, with long sources and long replies, and without any help of a prefix cache.
-    They are courses of a run, no guarantee, which the caps in the settings are: replies that do not parse and calls
-    that fail come on top. Tokens are those of English text.
+    The run is rehearsed several times, with a made-up model and made-up sources. ``low`` is the least that a rehearsal
+    takes: writers soon have no more to ask, sources are few and short. ``high`` is the most: the run goes on as long as
+    settings and prompts allow, with long sources and long replies, and without any help of a prefix cache. They are
+    courses of a run, no guarantee, which the caps in the settings are: replies that do not parse and calls that fail
+    come on top. Tokens are those of English text.
 
     Args:
         settings: of the run.
         topic: what it is about.
         programs: compiled programs; default: the package's own.
         recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
+        outline_only: whether the run ends with the outline; the recipe is one of
+            :data:`storm_pipeline.recipes.OUTLINES` then.
 
     Raises:
         SettingsError: the topic is empty, there is no such recipe, or a price of the settings cannot be read.
@@ -52,88 +63,88 @@ def estimate(settings: Settings, topic: str, programs: Programs | None = None, *
     topic = " ".join(topic.split())
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
-    if recipe not in RECIPES:
-        raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(RECIPES)}")
-    runs = [Run(settings, topic, programs or Programs(), course) for course in _COURSES]
-    asked = [tuple(RECIPES[recipe](run)) for run in runs]
-    names = {role: full_name(settings.lm_of(role), settings) for role in ROLES}
-    own = own_prices(settings.prices)
+    recipes: Mapping[str, Recipe] = OUTLINES if outline_only else RECIPES
+    if recipe not in recipes:
+        raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes)}")
+    programs, own = programs or Programs(), own_prices(settings.prices)
+    rehearsed = [rehearse(recipes[recipe], settings, topic, programs, course) for course in _COURSES]
+    asked = [_by_row(one.calls) for one in rehearsed]
+    keys = _ordered({key for calls in asked for key in calls}, programs)
+    names = {role: full_name(settings.lm_of(role), settings) for _, role, _ in keys}
     prices = {name: price_of(name, own) for name in names.values()}
-    each = zip(*map(_asks, asked), strict=True)
-    rows = [_row(runs, asks, names[asks[0].role], prices[names[asks[0].role]]) for asks in each]
-    kept = tuple(row for row in rows if row.calls.high)
-    used = {row.model: prices[row.model] for row in kept}
-    searches = _whole([_queries(course) for course in asked])
-    return Estimate(topic, recipe, kept, searches, tuple(used.items()), tuple(_notes(settings, used)))
+    rows = [_row(key, [calls[key] for calls in asked], settings, names[key[1]], prices[names[key[1]]]) for key in keys]
+    searches = [one.searches for one in rehearsed]
+    notes = _notes(settings, prices)
+    if failure := rehearsed[0].failure:
+        notes.append(f"a rehearsal with the usual sources failed, so a run may end early: {failure}")
+    return Estimate(
+        topic, recipe, tuple(rows), _whole(searches, searches, searches), tuple(prices.items()), tuple(notes)
+    )
 
 
-def _asks(asked: Iterable[Asked]) -> list[Ask]:
-    return [one for one in asked if isinstance(one, Ask)]
+def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[Call]]:
+    rows: defaultdict[_Key, list[Call]] = defaultdict(list)
+    for call in calls:
+        rows[call.stage, call.role, call.program].append(call)
+    return rows
 
 
-def _queries(asked: Iterable[Asked]) -> float:
-    return sum(one.queries for one in asked if isinstance(one, Searches))
+def _ordered(keys: Iterable[_Key], programs: Programs) -> list[_Key]:
+    """Stages by their first program, and programs, in the order of :class:`Programs`: that of the calls is chance."""
+    order = {own.name: number for number, own in enumerate(fields(programs))}
+    first: dict[str, int] = {}
+    for stage, _, program in keys:
+        first[stage] = min(first.get(stage, len(order)), order[program])
+    return sorted(keys, key=lambda key: (first[key[0]], key[0], order[key[2]], key[1]))
 
 
-def _row(runs: list[Run], asks: tuple[Ask, ...], model: str, price: Price | None) -> EstimateRow:
-    short, usual, long = used = [_used(run, ask, model, price) for run, ask in zip(runs, asks, strict=True)]
+def _row(
+    key: _Key, asked: Sequence[Sequence[Call]], settings: Settings, model: str, price: Price | None
+) -> EstimateRow:
+    """One row, from what is asked in each course."""
+    foreign = _is_foreign(settings)
+    low, likely, high = ([_used(calls, end, model, foreign) for calls in asked] for end in (LOW, LIKELY, HIGH))
+    caches = "claude" not in model  # Anthropic's models cache only what they are told to
+    served = likely[0].shared if price == FREE else likely[0].served if caches else 0
     dollars = None
     if price is not None:
         dollars = Range.around(
-            cost(price, short.tokens_in, short.shared if _caches(model) else 0, short.tokens_out),
-            cost(price, usual.tokens_in, usual.served, usual.tokens_out),
-            cost(price, long.tokens_in, 0, long.tokens_out),
+            min(cost(price, one.tokens_in, one.shared if caches else 0, one.tokens_out) for one in low),
+            cost(price, likely[0].tokens_in, served, likely[0].tokens_out),
+            max(cost(price, one.tokens_in, 0, one.tokens_out) for one in high),
         )
     return EstimateRow(
-        asks[1].stage,
-        asks[1].role,
-        asks[1].program,
+        *key,
         model,
-        calls=_whole([one.calls for one in used]),
-        tokens_in=_whole([one.tokens_in for one in used]),
-        tokens_cached=_whole([0, usual.served, long.shared if _caches(model) else 0]),
-        tokens_out=_whole([one.tokens_out for one in used]),
+        calls=_whole(*([one.calls for one in end] for end in (low, likely, high))),
+        tokens_in=_whole(*([one.tokens_in for one in end] for end in (low, likely, high))),
+        tokens_cached=_whole([0], [served], [one.shared if caches else 0 for one in high]),
+        tokens_out=_whole(*([one.tokens_out for one in end] for end in (low, likely, high))),
         dollars=dollars,
-        why=asks[1].why,
     )
 
 
-def _used(run: Run, ask: Ask, model: str, price: Price | None) -> _Used:
-    counted = ask.calls * run.course.tokens * _language(run.settings, run.course)
-    after_first = max(0, ask.calls - 1) / ask.calls if ask.calls else 0
-    shared = ask.prompts.shared * counted * after_first
-    served = ask.prompts.served * counted * after_first if _caches(model) else 0
+def _is_foreign(settings: Settings) -> bool:
+    """Whether sources or article are in another language than English."""
+    return {settings.language or "en", settings.article_language} != {"en"}
+
+
+def _used(calls: Sequence[Call], end: Counting, model: str, foreign: bool) -> _Used:  # noqa: FBT001
+    factor = end.foreign if foreign else end.english
+    shared, served = count_shared([call.messages for call in calls])
+    thinking = end.thinking if thinks(model) else 0
     return _Used(
-        ask.calls,
-        ask.prompts.tokens * counted,
-        shared,
-        shared if price == FREE else served,
-        ask.calls * _reply(run, ask, model),
+        len(calls),
+        factor * math.fsum(count_tokens(call.messages) for call in calls),
+        factor * shared,
+        factor * served,
+        math.fsum(min(factor * count_tokens([call.reply]) + thinking, call.longest or math.inf) for call in calls),
     )
 
 
-def _reply(run: Run, ask: Ask, model: str) -> float:
-    """Completion tokens a call; a reply of the embedded model ends where the program says."""
-    longest = run.settings.reply_tokens or math.inf
-    if is_embedded(model):
-        program = cast("Program", getattr(run.programs, ask.program))
-        longest = min(longest, program.token_limit)
-    length = ask.reply * run.course.tokens
-    return min(length + (_THINKING[run.course] if thinks(model) else 0), longest)
-
-
-def _language(settings: Settings, course: Course) -> float:
-    return _OTHER_LANGUAGE if course is LONG and settings.language not in (None, "en") else 1.0
-
-
-def _caches(model: str) -> bool:
-    """Whether a provider caches prompts unasked: Anthropic's models want to be told what, which is not done."""
-    return "claude" not in model
-
-
-def _whole(numbers: list[float]) -> Range:
-    short, usual, long = map(round, numbers)
-    return Range.around(short, usual, long)
+def _whole(low: Sequence[float], likely: Sequence[float], high: Sequence[float]) -> Range:
+    """The range from the least of ``low`` to the greatest of ``high``, in whole numbers."""
+    return Range.around(round(min(low)), round(likely[0]), round(max(high)))
 
 
 def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
@@ -150,9 +161,9 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
             )
         if thinks(name):
             notes.append(
-                f"{name} may think before it answers, which is billed as output: {_THINKING[USUAL]} tokens a call are "
-                f"assumed, {_THINKING[SHORT]} to {_THINKING[LONG]:,}"
+                f"{name} may think before it answers, which is billed as output: {LIKELY.thinking} tokens a call are "
+                f"assumed, {LOW.thinking} to {HIGH.thinking:,}"
             )
-    if settings.language not in (None, "en"):
+    if _is_foreign(settings):
         notes.append("tokens are those of English; other languages can take twice as many, as the high end assumes")
     return notes

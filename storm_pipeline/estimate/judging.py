@@ -1,78 +1,81 @@
 """What judging an article asks of a language model: the calls of the metrics that cannot do without one.
 
-The bounds below are those of the metrics, which load far more than an estimate needs; a test holds them together.
+There is no article yet that could be judged, so the calls come from a table. Its bounds are those of the metrics,
+which load far more than an estimate needs; a test holds them together.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import dspy
 
-from signatures.judging import (
-    AnswerFromArticle,
-    ClassifyUnsupported,
-    CompareAnswers,
-    FindStatement,
-    GradeOneToFive,
-    GradeWriting,
-    GradeZeroToFive,
-    JudgeSupport,
-)
-from storm_pipeline.estimate.courses import LONG, SHORT, USUAL, Course
-from storm_pipeline.estimate.prompts import filler, measure
+from signatures import judging as asks
+from storm_pipeline.adapter import PromptAdapter
+from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, count_tokens
 from storm_pipeline.estimate.values import Range
 from storm_pipeline.prices import cost, full_name, own_prices, price_of
-from storm_pipeline.programs import Program
 from storm_pipeline.settings import Settings
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Words of an article that is graded by rubrics, and by the others; of a sentence's sources; of one passage."""
-_RUBRICS, _ON_THE_WHOLE = 4, 3
-_UNSUPPORTED = {SHORT: 0.05, USUAL: 0.3, LONG: 1.0}
-"""Share of the sentences whose error is asked for."""
-_TOLD = {SHORT: 0.2, USUAL: 0.6, LONG: 1.0}
-"""Share of the infobox's fields about which an article tells something."""
-_IN_ARTICLE = {SHORT: 0.8, USUAL: 1.0, LONG: 1.0}
-"""Share of the statements that a model is asked about: not those that share no word with the article."""
-_ON_PAGES = {SHORT: 0.0, USUAL: 0.5, LONG: 1.0}
-"""Share of the statements that are looked for on the pages too: once a topic, however many articles there are on it."""
-_CITATIONS = {SHORT: 1, USUAL: 1, LONG: 3}
 STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
 """Words of a passage that a statement is looked for in, and how many passages are shown."""
-_STATEMENT = 12
-"""Words of a statement."""
-_TASK, _CRITERION, _SCALE, _QUESTION, _VALUE, _TOPIC = 20, 12, 75, 18, 8, 3
-"""Words of what stands in the prompts beside article and sources."""
-_FEEDBACK, _GRADES, _ANSWER, _VERDICT = 90, 14, 10, 8
-"""Tokens of the replies."""
+_CHARACTERS_A_WORD = 6.2
+
+
+class Question(NamedTuple):
+    """The calls of one signature: how many, the words of each input, and the tokens of a reply."""
+
+    signature: type[dspy.Signature]
+    calls: float
+    words: Mapping[str, int]
+    reply: int
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An article as one course of its run leaves it; of people's article the infobox's fields and the statements."""
+    """An article as it may turn out.
+
+    Attributes:
+        words: of the article.
+        sections: of it.
+        fields: of the infobox beside the human article.
+        statements: of the human article.
+        told: share of the infobox's fields of which the article tells.
+        in_article: share of the statements that a model is asked about: not those that share no word with the article.
+        on_pages: share of the statements that are looked for on the pages too: once a topic, whatever its articles.
+        sentence: words of a sentence.
+        passage: words of a passage.
+        cited: passages that a sentence cites.
+        unsupported: share of the sentences whose error is asked for.
+    """
 
     words: int
     sections: int
-    sentences: int
-    course: Course
     fields: int
     statements: int
+    told: float
+    in_article: float
+    on_pages: float
+    sentence: int
+    passage: int
+    cited: int
+    unsupported: float
 
     @property
-    def sources(self) -> int:
-        """Words of all passages that a sentence cites."""
-        return _CITATIONS[self.course] * self.course.passage
+    def sentences(self) -> int:
+        """How many it has."""
+        return math.ceil(self.words / self.sentence)
 
 
-@dataclass(frozen=True)
-class Question:
-    """The calls of one signature: how many, what is shown, and the tokens of a reply."""
-
-    signature: type[dspy.Signature]
-    calls: float
-    inputs: Mapping[str, object]
-    reply: int
+_SHORT = partial(Judged, told=0.2, in_article=0.8, on_pages=0.0, sentence=35, passage=20, cited=1, unsupported=0.05)
+_USUAL = partial(Judged, told=0.6, in_article=1.0, on_pages=0.5, sentence=22, passage=110, cited=1, unsupported=0.3)
+_LONG = partial(Judged, told=1.0, in_article=1.0, on_pages=1.0, sentence=14, passage=256, cited=3, unsupported=1.0)
+_COURSES = ((LOW, 1, 0.3, _SHORT), (LIKELY, 6, 0.9, _USUAL), (HIGH, 10, 1.5, _LONG))
+"""How tokens are counted, sections, words for each one asked for, and the article that has them."""
 
 
 @dataclass(frozen=True)
@@ -85,62 +88,61 @@ class JudgingEstimate:
     dollars: Range | None
 
 
-def rubric(article: Judged) -> Iterator[Question]:
-    """Four criteria, each with the article."""
-    yield _graded(GradeOneToFive, _RUBRICS, min(article.words, LONGEST_GRADED))
+def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question:
+    return Question(signature, calls, {"task": 20, "text": words, "criterion": 12, "scale": 75}, 90)
 
 
-def wikigen_quality(article: Judged) -> Iterator[Question]:
+def _wikigen_quality(article: Judged) -> Sequence[Question]:
     """Writing in one call, outline, organisation and coverage one each, and focus section by section."""
     words = min(article.words, LONGEST_READ)
-    inputs = {"topic": filler(_TOPIC, "t"), "text": filler(words, "a")}
-    yield Question(GradeWriting, 1, inputs, _GRADES)
-    yield _graded(GradeZeroToFive, _ON_THE_WHOLE, words)
-    yield _graded(GradeZeroToFive, article.sections, words // article.sections)
+    return (
+        Question(asks.GradeWriting, 1, {"topic": 3, "text": words}, 14),
+        _graded(asks.GradeZeroToFive, 3, words),
+        _graded(asks.GradeZeroToFive, article.sections, words // article.sections),
+    )
 
 
-def ib_score(article: Judged) -> Iterator[Question]:
+def _ib_score(article: Judged) -> Sequence[Question]:
     """Each field asked about, and what is told compared."""
-    shown = {"article": filler(min(article.words, LONGEST_READ), "a"), "question": filler(_QUESTION, "q")}
-    yield Question(AnswerFromArticle, article.fields, shown, _ANSWER)
-    compared = {name: filler(_VALUE, "v") for name in ("expected", "answer")}
-    told = article.fields * _TOLD[article.course]
-    yield Question(CompareAnswers, told, {"question": filler(_QUESTION, "q"), **compared}, _VERDICT)
+    shown = {"article": min(article.words, LONGEST_READ), "question": 18}
+    compared = {"question": 18, "expected": 8, "answer": 8}
+    return (
+        Question(asks.AnswerFromArticle, article.fields, shown, 10),
+        Question(asks.CompareAnswers, article.fields * article.told, compared, 8),
+    )
 
 
-def support_errors(article: Judged) -> Iterator[Question]:
+def _support_errors(article: Judged) -> Sequence[Question]:
     """The unsupported sentences, each with its sources."""
-    inputs = {
-        "topic": filler(_TOPIC, "t"),
-        "sources": filler(min(article.sources, LONGEST_SOURCES), "s"),
-        "sentence": filler(article.course.sentence, "c"),
-    }
-    yield Question(ClassifyUnsupported, article.sentences * _UNSUPPORTED[article.course], inputs, _VERDICT)
+    sources = min(article.cited * article.passage, LONGEST_SOURCES)
+    shown = {"topic": 3, "sources": sources, "sentence": article.sentence}
+    return (Question(asks.ClassifyUnsupported, article.sentences * article.unsupported, shown, 8),)
 
 
-def statement_coverage_lm(article: Judged) -> Iterator[Question]:
+def _statement_coverage(article: Judged) -> Sequence[Question]:
     """Each statement looked for in the article and, where no article of the topic was judged before, on its pages."""
     held = STATEMENT_PASSAGE * STATEMENT_PASSAGES
-    for words, share in ((min(article.words, held), _IN_ARTICLE), (held, _ON_PAGES)):
-        inputs = {"passages": filler(words, "p"), "statement": filler(_STATEMENT, "s")}
-        yield Question(FindStatement, article.statements * share[article.course], inputs, _VERDICT)
+    return tuple(
+        Question(asks.FindStatement, article.statements * share, {"passages": words, "statement": 12}, 8)
+        for words, share in ((min(article.words, held), article.in_article), (held, article.on_pages))
+    )
 
 
-def support(article: Judged) -> Iterator[Question]:
+def _support(article: Judged) -> Sequence[Question]:
     """ALCE's questions about every sentence: all passages, each alone, and all but each; answers are remembered."""
-    cited, passage = _CITATIONS[article.course], article.course.passage
+    cited, passage = article.cited, article.passage
     whole = math.ceil(cited * passage / WINDOW)
     more = cited * (1 + math.ceil((cited - 1) * passage / WINDOW)) if cited > 1 else 0
-    inputs = {"passage": filler(min(passage * cited, WINDOW), "p"), "claim": filler(article.course.sentence, "c")}
-    yield Question(JudgeSupport, article.sentences * (whole + more), inputs, _VERDICT)
+    shown = {"passage": min(passage * cited, WINDOW), "claim": article.sentence}
+    return (Question(asks.JudgeSupport, article.sentences * (whole + more), shown, 8),)
 
 
-ASKS_MODEL: Mapping[str, Callable[[Judged], Iterable[Question]]] = {
-    "rubric": rubric,
-    "wikigen_quality": wikigen_quality,
-    "ib_score": ib_score,
-    "support_errors": support_errors,
-    "statement_coverage_lm": statement_coverage_lm,
+ASKS_MODEL: Mapping[str, Callable[[Judged], Sequence[Question]]] = {
+    "rubric": lambda article: (_graded(asks.GradeOneToFive, 4, min(article.words, LONGEST_GRADED)),),
+    "wikigen_quality": _wikigen_quality,
+    "ib_score": _ib_score,
+    "support_errors": _support_errors,
+    "statement_coverage_lm": _statement_coverage,
 }
 """Name of a metric → what it asks of the model that grades."""
 ASK_JUDGE = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
@@ -166,21 +168,17 @@ def estimate_judging(
         fields: of the human article's infobox.
         statements: of the human article.
     """
-    asked = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
-    asked += [support] if judges_support else []
-    full = full_name(model, settings)
-    price = price_of(full, own_prices(settings.prices))
+    asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
+    asking += [_support] if judges_support else []
+    price = price_of(full_name(model, settings), own_prices(settings.prices))
     taken = []
-    for course in (SHORT, USUAL, LONG):
-        article = _judged(settings, course, fields, statements)
-        questions = [question for ask in asked for question in ask(article)]
-        taken.append(
-            (
-                sum(q.calls for q in questions),
-                sum(q.calls * _tokens(q) * course.tokens for q in questions),
-                sum(q.calls * q.reply * course.tokens for q in questions),
-            )
-        )
+    for counting, most, written, judged in _COURSES:
+        sections = min(settings.max_sections, most)
+        words = max(1, round(sections * settings.section_words * written))
+        article = judged(words=words, sections=sections, fields=fields, statements=statements)
+        questions = [question for ask in asking for question in ask(article)]
+        sent, replied = sum(map(_tokens, questions)), sum(own.calls * own.reply for own in questions)
+        taken.append((sum(own.calls for own in questions), sent * counting.english, replied * counting.english))
     calls, tokens_in, tokens_out = (Range.around(*map(round, own)) for own in zip(*taken, strict=True))
     dollars = None
     if price is not None:
@@ -188,16 +186,8 @@ def estimate_judging(
     return JudgingEstimate(calls, tokens_in, tokens_out, dollars)
 
 
-def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question:
-    sizes = {"task": _TASK, "text": words, "criterion": _CRITERION, "scale": _SCALE}
-    return Question(signature, calls, {name: filler(size, "x") for name, size in sizes.items()}, _FEEDBACK)
-
-
-def _judged(settings: Settings, course: Course, fields: int, statements: int) -> Judged:
-    sections = min(settings.max_sections, course.sections)
-    words = max(1, round(sections * settings.section_words * course.written))
-    return Judged(words, sections, math.ceil(words / course.sentence), course, fields, statements)
-
-
 def _tokens(question: Question) -> float:
-    return measure(Program(question.signature, token_limit=1), question.inputs, question.inputs).tokens
+    """Prompt tokens of all calls."""
+    inputs = {name: "x" * round(words * _CHARACTERS_A_WORD) for name, words in question.words.items()}
+    messages = PromptAdapter().format(question.signature, [], inputs)
+    return question.calls * count_tokens([message["content"] for message in messages])

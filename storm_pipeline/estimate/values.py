@@ -44,7 +44,6 @@ class EstimateRow:
         tokens_cached: prompt tokens that a prefix cache may serve.
         tokens_out: completion tokens of all calls, thinking included.
         dollars: US dollars; None where the model's price is unknown.
-        why: what makes this number of calls.
     """
 
     stage: str
@@ -56,7 +55,6 @@ class EstimateRow:
     tokens_cached: Range
     tokens_out: Range
     dollars: Range | None
-    why: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Estimate:
     Attributes:
         topic: what the article is about.
         recipe: the method that writes it.
-        rows: one a program and stage, in the order of the run.
+        rows: one a program and stage; stages by the first of their programs.
         searches: queries sent to the search engine.
         prices: name and price (None: unknown) of every model that is asked.
         notes: what the numbers leave out or assume, a sentence each.

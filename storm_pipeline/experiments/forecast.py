@@ -10,10 +10,6 @@ from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.experiments.work import settings_of
-from storm_pipeline.programs import Programs
-
-_OF_THE_OUTLINE = frozenset({"related topics", "perspectives", "conversations", "search", "draft outline", "outline"})
-"""Stages of a run that makes an outline alone."""
 
 
 @dataclass(frozen=True)
@@ -80,25 +76,30 @@ def forecast(
         SettingsError: a setting cannot be used.
     """
     by_id = {topic.id: topic for topic in topics}
-    programs = Programs()
-    made = [
-        _estimated(config, by_id[unit.topic], unit, programs) for unit in unwritten if config.method(unit.method).recipe
-    ]
-    rows = [row for one in made for row in one.rows if config.writes == "article" or row.stage in _OF_THE_OUTLINE]
-    unpriced = {name for one in made for name in one.unpriced} & {row.model for row in rows}
+    # Articles of a method differ by their topic alone, which is a few words of a prompt.
+    by_method: dict[str, Estimate] = {}
+    made = []
+    for unit in unwritten:
+        if not config.method(unit.method).recipe:
+            continue
+        if unit.method not in by_method:
+            by_method[unit.method] = _estimated(config, by_id[unit.topic], unit)
+        made.append(by_method[unit.method])
+    rows = [row for one in made for row in one.rows]
     return Forecast(
         len(made),
         Range.sum(row.calls for row in rows),
         Range.sum(row.tokens_in for row in rows),
         Range.sum(row.tokens_out for row in rows),
         Range.sum(row.dollars for row in rows if row.dollars is not None),
-        tuple(sorted(unpriced)),
+        tuple(sorted({name for one in made for name in one.unpriced})),
         tuple(_judging(config, by_id, unscored)),
     )
 
 
-def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit, programs: Programs) -> Estimate:
-    return estimate(settings_of(config, topic, unit), topic.title, programs, recipe=config.method(unit.method).recipe)
+def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit) -> Estimate:
+    recipe, outline_only = config.method(unit.method).recipe, config.writes != "article"
+    return estimate(settings_of(config, topic, unit), topic.title, recipe=recipe, outline_only=outline_only)
 
 
 def _judging(

@@ -49,8 +49,16 @@ def detect(text: str) -> str:
     Only the first 4000 characters are looked at. A few words decide where a script has one language here; in Latin
     script two function words at least are needed.
     """
-    sample = unicodedata.normalize("NFC", text[:_SAMPLE])
-    scripts = Counter(script for char in sample if char.isalpha() and (script := _script(char)))
+    return _detected(text[:_SAMPLE])
+
+
+@functools.lru_cache(maxsize=4096)
+def _detected(text: str) -> str:
+    sample = unicodedata.normalize("NFC", text)
+    scripts: Counter[str] = Counter()
+    for char, times in Counter(sample).items():
+        if char.isalpha() and (script := _script(char)):
+            scripts[script] += times
     for script in ("CJK", "HIRAGANA", "KATAKANA"):
         scripts[script] *= _HAN_WEIGHT
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
@@ -82,10 +90,10 @@ def _by_words(sample: str) -> str:
     weights = _weights()
     scores: Counter[str] = Counter()
     hits: Counter[str] = Counter()
-    for word in told:
+    for word, times in Counter(told).items():
         for language in weights.get(word, ()):
-            scores[language] += 1000 // len(weights[word])
-            hits[language] += 1
+            scores[language] += times * (1000 // len(weights[word]))
+            hits[language] += times
     ranked = [*scores.most_common(2), ("", 0), ("", 0)]
     (best, score), (_, second) = ranked[:2]
     sure = hits[best] >= _HITS and hits[best] >= _SHARE * len(told) and score >= _LEAD * second

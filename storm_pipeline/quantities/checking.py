@@ -81,6 +81,7 @@ class _Stated:
     counted: frozenset[str]
 
 
+@functools.lru_cache(maxsize=4096)
 def first_day(text: str, language: str = "en") -> str:
     """The first full date of a text in ISO form, often the day a page appeared; "" if it has none."""
     for mention in sorted(mentions(restored(text, language), language), key=lambda own: own.start):

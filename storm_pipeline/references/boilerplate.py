@@ -7,6 +7,7 @@ cut is lost. The patterns are words of English, German, French and Spanish sites
 """
 
 import re
+from functools import lru_cache
 
 from storm_pipeline.languages import detect, stop_words
 
@@ -68,6 +69,7 @@ _NAMED_IN_MENUS = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
     """The text on one line without addresses, menus, and sentences by which a site speaks of itself; possibly empty.
 

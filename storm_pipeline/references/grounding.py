@@ -7,7 +7,7 @@ writer can act on.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,7 @@ class Grounding:
         embed: texts to unit vectors.
         language: ISO 639-1 code of the sentences.
         longest_run: words in a row, names and numbers aside, that a sentence may share with a passage.
+        pages: id of a source → all that is known of its page, where its date may stand; by default what was shown.
     """
 
     def __init__(
@@ -84,12 +85,14 @@ class Grounding:
         embed: Embed,
         language: str = "en",
         longest_run: int = LONGEST_RUN,
+        pages: Callable[[str], Sequence[Snippet]] | None = None,
     ) -> None:
         self.shown = tuple(shown)
         self._known = known
         self._embed = embed
         self._language = language
         self._longest_run = longest_run
+        self._pages = pages or self._shown_of
         self._texts = [passage.text for passage in shown]
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
@@ -176,13 +179,17 @@ class Grounding:
         return (*kept, *added), f"{self._numbers(added)} cited too" if added else "", lacking
 
     def _lacking(self, text: str, kept: Sequence[int]) -> tuple[str, ...]:
+        """The quantities that these passages do not state; dates can only add to what they state, and take long."""
+        return self._missing(text, kept) and self._missing(text, kept, [self._date(i) for i in kept])
+
+    def _missing(self, text: str, kept: Sequence[int], dates: Sequence[str] = ()) -> tuple[str, ...]:
         cited = [self.shown[i] for i in kept]
         return missing(
             text,
             [self._known, *(f"{passage.title} {passage.text}" for passage in cited)],
-            dates=["", *(self._dates[i] for i in kept)],
+            dates=["", *dates],
             language=self._language,
-            source_languages=[self._language, *(self._languages[i] for i in kept)],
+            source_languages=[self._language, *(detect(passage.text) for passage in cited)],
         )
 
     def _numbers(self, positions: Sequence[int]) -> str:
@@ -202,11 +209,11 @@ class Grounding:
     def _words_shared(self, text: str, i: int) -> list[float]:
         wanted, spoken = stem_set(text), stem_set(self._known)
         title = stem_set(self.shown[i].title)
-        return [recall(wanted, stem_set(window) | title | spoken) for window in self._windows[i]]
+        return [recall(wanted, stem_set(window) | title | spoken) for window in _windows(self.shown[i].text)]
 
     def _likeness_to(self, text: str, i: int) -> float:
         """Mean of cosine and share of words, of the window that is likest."""
-        vectors = self._embed([text, *self._windows[i]])
+        vectors = self._embed([text, *_windows(self.shown[i].text)])
         cosine = np.clip(vectors[1:] @ vectors[0], 0, 1)
         return float(((cosine + np.array(self._words_shared(text, i))) / 2).max())
 
@@ -215,36 +222,24 @@ class Grounding:
 
     def _comparable(self, i: int) -> bool:
         """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
-        return self._mixtures[i] <= {"", self._language}
+        return all(detect(part) in {"", self._language} for part in _windows(self.shown[i].text)[::3])
 
-    @cached_property
-    def _dates(self) -> list[str]:
-        """When each page appeared; where nobody says so, the first date that its text has."""
-        found: dict[str, str] = {}
-        for passage, language in zip(self.shown, self._languages, strict=True):
-            told = passage.published or first_day(passage.text, language)
-            found[passage.source_id] = found.get(passage.source_id) or told
-        return [found[passage.source_id] for passage in self.shown]
+    def _date(self, i: int) -> str:
+        """When the page of a passage appeared; where nobody says so, the first date that its text has."""
+        page = self._pages(self.shown[i].source_id)
+        told = (snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page)
+        return next(filter(None, told), "")
 
-    @cached_property
-    def _mixtures(self) -> list[set[str]]:
-        """The languages of each passage's parts: a page may have its text in two."""
-        return [{detect(part) for part in _windows(passage.text)[::3]} for passage in self.shown]
-
-    @cached_property
-    def _languages(self) -> list[str]:
-        return [detect(passage.text) for passage in self.shown]
-
-    @cached_property
-    def _windows(self) -> list[list[str]]:
-        return [_windows(passage.text) for passage in self.shown]
+    def _shown_of(self, source_id: str) -> Sequence[Snippet]:
+        return [s for passage in self.shown if passage.source_id == source_id for s in passage.snippets]
 
 
-def _windows(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _windows(text: str) -> tuple[str, ...]:
     """Overlapping parts of a text, each short enough for an encoder; the last one ends with the text."""
     words = text.split()
     starts = range(0, max(1, len(words) - _WINDOW + _STEP), _STEP)
-    return [" ".join(words[start : start + _WINDOW]) for start in starts]
+    return tuple(" ".join(words[start : start + _WINDOW]) for start in starts)
 
 
 def _best(wanted: frozenset[str], snippets: Sequence[Snippet]) -> tuple[Snippet | None, float]:

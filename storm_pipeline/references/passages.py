@@ -5,9 +5,11 @@ stands on the page. What two pages say in the same words is shown once, and both
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from urllib.parse import urlsplit
 
 from storm_pipeline.journal import fingerprint
@@ -150,14 +152,11 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
     """Copies merged, longer texts before shorter ones; each passage stands where the first text of it stood."""
     grams = [_shingles(passage.text) for passage in found]
     numbers = [_NUMBER.findall(passage.text) for passage in found]
-    holders: dict[str, set[int]] = {}
+    holders: defaultdict[str, list[int]] = defaultdict(list)
     merged: dict[int, Passage] = {}
     place: dict[int, int] = {}
     for i in sorted(range(len(found)), key=lambda i: (-len(grams[i]), i)):
-        rivals: dict[int, int] = {}
-        for gram in grams[i]:
-            for holder in holders.get(gram, ()):
-                rivals[holder] = rivals.get(holder, 0) + 1
+        rivals = Counter(chain.from_iterable(holders[gram] for gram in grams[i] if gram in holders))
         same = [
             j
             for j, shared in rivals.items()
@@ -171,7 +170,7 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
             continue
         merged[i], place[i] = found[i], i
         for gram in grams[i]:
-            holders.setdefault(gram, set()).add(i)
+            holders[gram].append(i)
     return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))
 
 
@@ -194,6 +193,7 @@ def _with_copy(passage: Passage, copy: Passage) -> Passage:
     return replace(passage, snippets=(*passage.snippets, *own), copies=tuple(more))
 
 
+@lru_cache(maxsize=2048)
 def _shingles(text: str) -> frozenset[str]:
     words = folded_words(text)
     if len(words) < _SHINGLE:

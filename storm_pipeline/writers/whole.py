@@ -108,7 +108,13 @@ def _written(
 ) -> list[CheckedBlock]:
     """Ask, check, and hand back once what lacks support; the prompt of the second call begins with the first one."""
     text = ctx.ask("writer", program, **inputs, draft="", remarks="").text
-    grounding = Grounding(shown, known=known, embed=ctx.store.embed, language=ctx.settings.article_language)
+    grounding = Grounding(
+        shown,
+        known=known,
+        embed=ctx.store.embed,
+        language=ctx.settings.article_language,
+        pages=lambda source_id: ctx.store.source(source_id).snippets,
+    )
 
     def ask_again(remarks: str) -> str:
         return str(ctx.ask("writer", program, **inputs, draft=text, remarks=remarks).text)
