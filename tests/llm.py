@@ -65,7 +65,8 @@ def from_facts(user: str, most: int = 4) -> str:
         words = re.split(r"(?<=\.)\s", text)[0].rstrip(".").split()
         half = len(words) // 2
         mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]
-        told.append(f"About {title}, {' '.join(mixed)} [{number}].")
+        about = re.sub(r" [(].*[)]$", "", title)  # without site and date
+        told.append(f"About {about}, {' '.join(mixed)} [{number}].")
     return " ".join(told)
 
 

@@ -186,7 +186,10 @@ class Grounding:
         cited = [self.shown[i] for i in kept]
         return missing(
             text,
-            [self._known, *(f"{passage.title} {passage.text}" for passage in cited)],
+            [
+                self._known,
+                *(f"{passage.title} {passage.site} {passage.published or ''} {passage.text}" for passage in cited),
+            ],
             dates=["", *dates],
             language=self._language,
             source_languages=[self._language, *(detect(passage.text) for passage in cited)],

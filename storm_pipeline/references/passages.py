@@ -132,9 +132,10 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
 
 
 def _heading(passage: Passage) -> str:
-    about = ", ".join(part for part in (passage.site, passage.published or "") if part)
-    title = passage.title or passage.snippets[0].url
-    return tidy(f"{title} ({about})" if about else title).replace(": ", " – ")
+    """Title, site and date of a page, without a colon: that ends the heading."""
+    title = passage.title or passage.site or "untitled"
+    about = ", ".join(part for part in (passage.site if passage.title else "", passage.published or "") if part)
+    return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 
 def _host(url: str) -> str:

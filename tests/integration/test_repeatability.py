@@ -38,7 +38,7 @@ def passage(number: int) -> str:
     """A text about history, goods and routes; those of numbers that differ by a multiple of 16 share a thing."""
     thing, town, other = THINGS[number % 16], TOWNS[number % 12], TOWNS[(number * 5 + 3) % 12]
     return (
-        f"The early history of {town} began when {thing} reached it from {other} about {number + 100} BC. "
+        f"The early history of {town} began when {thing} reached it from {other} some {number + 100} winters ago. "
         f"Among the goods of the Silk Road {thing} from {town} paid {number % 90 + 10} dirhams of toll. "
         f"The Silk Road's routes for {thing} led riders of {town} past the forts of {other} to the sea."
     )
