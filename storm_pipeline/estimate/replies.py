@@ -137,8 +137,8 @@ class Reply:
         Where nothing is numbered, those of the last input.
         """
         if numbered := _NUMBERED.findall(self._prompt):
-            told = ([(one, f" {number}.") for one in _STOP.split(text)] for number, text in numbered)
-            yield from (one for turn in zip_longest(*told) for one in turn if one)
+            by_number = ([(one, f" {number}.") for one in _STOP.split(text)] for number, text in numbered)
+            yield from (one for turn in zip_longest(*by_number) for one in turn if one)
             return
         label = list(self._signature.input_fields)[-1].replace("_", " ").capitalize()
         _, is_given, told = self._prompt.rpartition(f"{label}:")

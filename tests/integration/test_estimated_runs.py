@@ -25,10 +25,10 @@ GOODS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copp
 PLACES = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()
 TOLD = (
     "The early history of {g} in {p} on the Silk Road begins {n} years before the first caravans from {q} arrived",
-    "Goods such as {g} were weighed on public scales in {p}, and a toll of {n} dirhams was due at the gates of {q} "
+    "Goods of the Silk Road such as {g} were weighed on public scales in {p}, and a toll of {n} dirhams was due at the gates of {q} "
     "before a caravan could leave for the towns beyond the desert in spring",
-    "Routes from {p} to {q} took {n} days and were closed in most winters",
-    "A legacy of {g} weaving survives in {n} villages around {p}, whose songs still name the herders of {q}",
+    "Routes of the Silk Road from {p} to {q} took {n} days and were closed in most winters",
+    "A legacy of the Silk Road, {g} weaving, survives in {n} villages around {p}, whose songs still name the herders of {q}",
 )
 
 
@@ -83,7 +83,7 @@ def terse() -> dict[str, Callable[[str], str] | str]:
 
 def talkative() -> dict[str, Callable[[str], str] | str]:
     """Replies as long as a good model's."""
-    count = itertools.count(1)
+    count, written = itertools.count(1), itertools.count(1)
 
     def question(user: str) -> str:
         n = next(count)
@@ -121,8 +121,15 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         "FindRepeated": json.dumps({"repeated": [1, 2]}),
         "EditArticle": json.dumps({"edits": [{"kind": "cut", "sentence": 2, "other": 1, "text": ""}] * 4}),
         "RewordSentence": inside_out,
-        "WriteSection": mending(lambda user: retold(sentences_shown(user), words_wanted(user))),
+        "WriteSection": mending(lambda user: section(user, copied=2 * (next(written) % 2))),
     }
+
+
+def section(user: str, copied: int) -> str:
+    """A section whose first sentences are copied, which are handed back."""
+    shown = sentences_shown(user)
+    longest = sorted(shown, key=lambda own: -len(own[1]))[:copied]
+    return " ".join([*(f"{text[:-1]} [{n}]." for n, text in longest), retold(shown, words_wanted(user))])
 
 
 def words_wanted(user: str) -> int:
