@@ -77,7 +77,7 @@ def longest_common_run(a: str, b: str) -> list[str]:
     Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
     """
     left, joined, right = _folded(a), _in_lines(a), _in_lines(b)
-    begins = list(accumulate((len(word) + 1 for word in left), initial=0))
+    begins = _begins(a)
     best, at = 0, 0
     for start in range(len(left)):
         while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
@@ -148,6 +148,12 @@ def _any_word() -> re.Pattern[str]:
 @functools.lru_cache(maxsize=4096)
 def _folded(text: str) -> tuple[str, ...]:
     return tuple(word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold()))
+
+
+@functools.lru_cache(maxsize=256)
+def _begins(text: str) -> tuple[int, ...]:
+    """Where in :func:`_in_lines` each word has its break, and the last one behind it."""
+    return tuple(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -25,10 +25,11 @@ GOODS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copp
 PLACES = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()
 TOLD = (
     "The early history of {g} in {p} on the Silk Road begins {n} years before the first caravans from {q} arrived",
-    "Goods of the Silk Road such as {g} were weighed on public scales in {p}, and a toll of {n} dirhams was due at the gates of {q} "
-    "before a caravan could leave for the towns beyond the desert in spring",
+    "Goods of the Silk Road such as {g} were weighed on public scales in {p}, and a toll of {n} dirhams was due at "
+    "the gates of {q} before a caravan could leave for the towns beyond the desert in spring",
     "Routes of the Silk Road from {p} to {q} took {n} days and were closed in most winters",
-    "A legacy of the Silk Road, {g} weaving, survives in {n} villages around {p}, whose songs still name the herders of {q}",
+    "A legacy of the Silk Road, {g} weaving, survives in {n} villages around {p}, whose songs still "
+    "name the herders of {q}",
 )
 
 
