@@ -251,8 +251,8 @@ def test_the_estimate_of_another_recipe_does_not_fit(tmp_path: Path, recipe: str
     used = write(tmp_path, RUNS["small"], talkative(), recipe)
     given = Settings.build({"lm": "openai/fake"} | RUNS["small"])
     fitting = {name for name in RECIPES if not outside(estimate(given, TOPIC, recipe=name), used)}
-    alike = {"orag", "rprr"}  # the same calls, from other facts
-    assert fitting == (alike if recipe in alike else {recipe})
+    alike = {"orag", "rprr"}  # the same calls, from other passages
+    assert {recipe} <= fitting <= (alike if recipe in alike else {recipe})
 
 
 @pytest.mark.parametrize("run", ["whole", "large"])
