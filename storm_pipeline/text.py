@@ -4,6 +4,7 @@ import functools
 import re
 import unicodedata
 from collections import Counter
+from itertools import accumulate
 
 _NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\^)?\d+)*"
 _NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
@@ -75,10 +76,11 @@ def longest_common_run(a: str, b: str) -> list[str]:
 
     Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
     """
-    left, right = _folded(a), _in_lines(b)
+    left, joined, right = _folded(a), _in_lines(a), _in_lines(b)
+    begins = _begins(a)
     best, at = 0, 0
     for start in range(len(left)):
-        while start + best < len(left) and "\n".join(["", *left[start : start + best + 1], ""]) in right:
+        while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
             best += 1
             at = start
     spelt = words(unicodedata.normalize("NFKC", a)) if best else []
@@ -146,6 +148,12 @@ def _any_word() -> re.Pattern[str]:
 @functools.lru_cache(maxsize=4096)
 def _folded(text: str) -> tuple[str, ...]:
     return tuple(word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold()))
+
+
+@functools.lru_cache(maxsize=256)
+def _begins(text: str) -> tuple[int, ...]:
+    """Where in :func:`_in_lines` each word has its break, and the last one behind it."""
+    return tuple(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -58,11 +58,15 @@ def from_facts(user: str, most: int = 4) -> str:
     """Cited sentences that say what the facts say, in another order of words; each section takes others of them."""
     told = []
     facts = FACT.findall(user)[-50:]
+    place = 0
     if section := re.search(r"^Section:\s+(.+)", user, re.M):
-        first = re.findall(r"^# (.+)$", user, re.M).index(section[1]) * most % len(facts)
+        place = re.findall(r"^# (.+)$", user, re.M).index(section[1])
+        first = place * most % max(1, len(facts))
         facts = facts[first:] + facts[:first]
     for number, title, text in facts[:most]:
-        words = re.split(r"(?<=\.)\s", text)[0].rstrip(".").split()
+        about = re.sub(r" [(].*[)]$", "", title)  # without site and date
+        sentences = re.split(r"(?<=\.)\s", text)
+        words = sentences[place % len(sentences)].rstrip(".").split()
         half = len(words) // 2
         mixed = [w for pair in itertools.zip_longest(words[half:], words[:half]) for w in pair if w]
         about = re.sub(r" [(].*[)]$", "", title)  # without site and date

@@ -9,7 +9,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.courses import LONG, POOR, SHORT, USUAL
 from storm_pipeline.estimate.model import Call
 from storm_pipeline.estimate.rehearsal import Recipe, rehearse
-from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_shared, count_tokens
+from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_served, count_shared, count_tokens
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
 from storm_pipeline.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
 from storm_pipeline.programs import Programs
@@ -20,6 +20,8 @@ _COURSES = (USUAL, SHORT, LONG, POOR)
 """The first one is the likely one."""
 _Key = tuple[str, Role, str]
 """Stage, role and program of a row."""
+_Asked = tuple[Call, float]
+"""A call, and the tokens with which its prompt begins as another one did."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,15 @@ def estimate(
     )
 
 
-def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[Call]]:
-    rows: defaultdict[_Key, list[Call]] = defaultdict(list)
+def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[_Asked]]:
+    """The calls of each row; what prompts of one program share is served wherever in a run they are."""
+    alike: defaultdict[tuple[Role, str], list[Call]] = defaultdict(list)
     for call in calls:
-        rows[call.stage, call.role, call.program].append(call)
+        alike[call.role, call.program].append(call)
+    rows: defaultdict[_Key, list[_Asked]] = defaultdict(list)
+    for own in alike.values():
+        for call, shared in zip(own, count_shared([call.messages for call in own]), strict=True):
+            rows[call.stage, call.role, call.program].append((call, shared))
     return rows
 
 
@@ -99,7 +106,7 @@ def _ordered(keys: Iterable[_Key], programs: Programs) -> list[_Key]:
 
 
 def _row(
-    key: _Key, asked: Sequence[Sequence[Call]], settings: Settings, model: str, price: Price | None
+    key: _Key, asked: Sequence[Sequence[_Asked]], settings: Settings, model: str, price: Price | None
 ) -> EstimateRow:
     """One row, from what is asked in each course."""
     foreign = _is_foreign(settings)
@@ -129,16 +136,16 @@ def _is_foreign(settings: Settings) -> bool:
     return {settings.language or "en", settings.article_language} != {"en"}
 
 
-def _used(calls: Sequence[Call], end: Counting, model: str, foreign: bool) -> _Used:  # noqa: FBT001
+def _used(asked: Sequence[_Asked], end: Counting, model: str, foreign: bool) -> _Used:  # noqa: FBT001
     factor = end.foreign if foreign else end.english
-    shared, served = count_shared([call.messages for call in calls])
     thinking = end.thinking if thinks(model) else 0
+    replies = ((factor * count_tokens([call.reply]) + thinking, call.longest or math.inf) for call, _ in asked)
     return _Used(
-        len(calls),
-        factor * math.fsum(count_tokens(call.messages) for call in calls),
-        factor * shared,
-        factor * served,
-        math.fsum(min(factor * count_tokens([call.reply]) + thinking, call.longest or math.inf) for call in calls),
+        len(asked),
+        factor * math.fsum(count_tokens(call.messages) for call, _ in asked),
+        factor * math.fsum(shared for _, shared in asked),
+        factor * count_served(shared for _, shared in asked),
+        math.fsum(map(min, replies)),
     )
 
 

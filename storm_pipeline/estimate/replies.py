@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, count, repeat
+from itertools import chain, count, repeat, zip_longest
 from typing import Any, Literal, get_args, get_origin
 
 import dspy
@@ -14,12 +14,12 @@ from pydantic.fields import FieldInfo
 
 from storm_pipeline.estimate.courses import Course
 from storm_pipeline.estimate.text import Chance, reworded
-from storm_pipeline.sentences import split_sentences
 
-_NUMBERED = re.compile(r"(?:^|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.+?)(?= \[\d+\] |$)", re.M)
+_NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.+?)(?= \[\d+\] |$)", re.M)
 _WANTED = re.compile(r"^(Words|Number): (\d+)$", re.M)
 _TOPIC = re.compile(r"^Topic: (.+)$", re.M)
 _REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
+_STOP = re.compile(r"(?<=\.) ")
 _DOUBTED = 2
 """Sentences of a text about which a check has remarks, if it has any."""
 
@@ -132,14 +132,18 @@ class Reply:
         return "remarks" in self._signature.input_fields
 
     def _shown(self) -> Iterator[tuple[str, str]]:
-        """The sentences of what is numbered or, where nothing is, of the last input, each with what ends it."""
+        """Sentences of what is numbered, of each the first, then the second ones, with what ends them.
+
+        Where nothing is numbered, those of the last input.
+        """
         if numbered := _NUMBERED.findall(self._prompt):
-            yield from ((one, f" {number}.") for number, text in numbered for one in split_sentences(text))
+            by_number = ([(one, f" {number}.") for one in _STOP.split(text)] for number, text in numbered)
+            yield from (one for turn in zip_longest(*by_number) for one in turn if one)
             return
         label = list(self._signature.input_fields)[-1].replace("_", " ").capitalize()
-        lines = self._prompt.rpartition(f"{label}:")[2].splitlines()
-        told = "\n".join(line for line in lines if not line.startswith("#"))
-        yield from ((one, ".") for one in split_sentences(told))
+        _, is_given, told = self._prompt.rpartition(f"{label}:")
+        lines = [line for line in told.splitlines() if line and not line.startswith("#")] if is_given else []
+        yield from ((one, ".") for line in lines for one in _STOP.split(line.strip()))
 
     def _value(self, field: FieldInfo, items: int) -> Any:
         """A value of a field's type; ``items``: usual length of a list."""

@@ -35,16 +35,19 @@ def count_tokens(messages: Sequence[str]) -> float:
     return sum(map(len, messages)) / CHARACTERS_A_TOKEN + _MESSAGE * len(messages)
 
 
-def count_shared(prompts: Iterable[Sequence[str]]) -> tuple[float, float]:
-    """Tokens with which prompts begin as an earlier one did, whatever their order.
-
-    Returns:
-        What a prefix cache without conditions serves, and what a hosted provider's serves of it.
-    """
-    texts = sorted("\n".join(messages) for messages in prompts)
+def count_shared(prompts: Sequence[Sequence[str]]) -> list[float]:
+    """For each prompt the tokens with which it begins as another one did; the sum does not depend on their order."""
+    texts = ["\n".join(messages) for messages in prompts]
+    shared = [0.0] * len(texts)
     # In alphabetical order no other prompt has more of a beginning in common than the one before.
-    shared = [_common(one, other) / CHARACTERS_A_TOKEN for one, other in pairwise(texts)]
-    return sum(shared), sum(own // _CACHED_STEP * _CACHED_STEP for own in shared if own >= _LEAST_CACHED)
+    for one, other in pairwise(sorted(range(len(texts)), key=texts.__getitem__)):
+        shared[other] = _common(texts[one], texts[other]) / CHARACTERS_A_TOKEN
+    return shared
+
+
+def count_served(shared: Iterable[float]) -> float:
+    """Of the tokens that each prompt shares, those that a hosted provider's cache serves."""
+    return sum(own // _CACHED_STEP * _CACHED_STEP for own in shared if own >= _LEAST_CACHED)
 
 
 def _common(one: str, other: str) -> int:

@@ -80,7 +80,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Article
     folder = tmp_path_factory.mktemp("run")
     with PacedModel(forwards) as server:
         article = storm(server, folder).write("Silk Road")
-        return run_of(folder), article, [asked.user for asked in server.of("AnswerQuestion")]
+        return run_of(folder), article, [asked.user for asked in server.of("AnswerFromPassages")]
 
 
 def test_no_copy_is_in_the_article_though_some_were_answered_from(undisturbed: tuple[Path, Article, list[str]]) -> None:
@@ -109,7 +109,7 @@ def test_no_pace_changes_what_is_kept_out(
 ) -> None:
     with PacedModel(pace) as server:
         article = storm(server, tmp_path, pace).write("Silk Road")
-        assert sorted(asked.user for asked in server.of("AnswerQuestion")) == sorted(undisturbed[2])
+        assert sorted(asked.user for asked in server.of("AnswerFromPassages")) == sorted(undisturbed[2])
     assert made(article) == made(undisturbed[1])
 
 

@@ -150,7 +150,7 @@ def test_what_depends_on_a_changed_setting_is_made_again_and_said(tmp_path: Path
         writer = other.lm.replace("openai/fake", "openai/other")
         storm(server, tmp_path, writer_lm=writer, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
         assert len(server.asked) == asked
-        assert {request.signature for request in other.asked} == {"WriteSection", "WriteLead", "RewordSentence"}
+        assert {request.signature for request in other.asked} == {"WriteSection", "WriteLead"}
     assert any("writer_lm" in event.detail for event in events if isinstance(event, Noted))
 
 
@@ -198,7 +198,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path
         article = storm(server, tmp_path).write_from("outline", run)
         new = {request.signature for request in server.asked[asked:]}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
-    assert new <= {"WriteSection", "WriteLead", "FindRepeated", "RewordSentence"}
+    assert new <= {"WriteSection", "WriteLead", "EditArticle"}
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
     assert len(list((tmp_path / "runs").iterdir())) == 2
@@ -300,13 +300,15 @@ def test_an_outline_is_resumed_to_an_outline(tmp_path: Path) -> None:
 
 def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole", turns=4).write("Silk Road")
+        whole = storm(server, tmp_path / "whole", turns=4, evidence=200).write("Silk Road")
         tokens = whole.usage.tokens_in + whole.usage.tokens_out
-        capped = storm(server, tmp_path, turns=4, max_tokens=tokens * 9 // 10).write("Silk Road")
+        capped = storm(server, tmp_path, turns=4, evidence=200, max_tokens=tokens * 9 // 10).write("Silk Road")
         assert capped.usage.tokens_in + capped.usage.tokens_out <= tokens * 9 // 10
         assert capped.sections
         assert any("research may use" in problem.detail for problem in capped.report.problems)
-        assert text(storm(server, tmp_path, turns=4, max_tokens=10 * tokens).resume(folder(tmp_path))) == text(whole)
+        assert text(
+            storm(server, tmp_path, turns=4, evidence=200, max_tokens=10 * tokens).resume(folder(tmp_path))
+        ) == text(whole)
 
 
 def test_a_cap_on_dollars_needs_prices(tmp_path: Path) -> None:
