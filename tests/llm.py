@@ -20,7 +20,7 @@ SIGNATURES: dict[str, type[dspy.Signature]] = {
     for _, cls in inspect.getmembers(module, inspect.isclass)
     if issubclass(cls, dspy.Signature)
 }
-FACT = re.compile(r"^\[(\d+)\] ([^:\n]*): (.+)$", re.M)
+FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 
 Answer = Callable[[str], str] | str
 
