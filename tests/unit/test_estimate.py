@@ -320,7 +320,7 @@ def test_an_estimate_is_the_same_in_every_process_and_loads_no_model() -> None:
         "import sys\n"
         "from storm_pipeline.estimate import estimate\n"
         "from storm_pipeline.settings import Settings\n"
-        f"made = estimate(Settings.build({{'lm': {GPT!r}, **{SMALL!r}}}), 'Silk Road', recipe='storm')\n"
+        f"made = estimate(Settings.build({{'lm': {GPT!r}, **{SMALL!r}}}), 'Silk Road')\n"
         "assert not {'torch', 'litellm', 'sentence_transformers'} & set(sys.modules)\n"
         "print(hash(made.tokens_in), hash(made.tokens_out), hash(made.dollars))"
     )
