@@ -20,7 +20,7 @@ from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
 from storm_pipeline.evaluation.datasets.statistics import PAPER, Table7, article_size, histogram, table_7
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
-from storm_pipeline.references.embedder import open_embedder
+from storm_pipeline.retrieval.embedder import open_embedder
 
 _DEPTH = 5
 

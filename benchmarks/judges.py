@@ -28,7 +28,7 @@ from storm_pipeline.evaluation.judging_tasks import Task, halves, sampled, tasks
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
 from storm_pipeline.evaluation.metrics.citation_wikigenbench import CitationWikiGenBench
-from storm_pipeline.references.embedder import Embedder, open_embedder
+from storm_pipeline.retrieval.embedder import Embedder, open_embedder
 from storm_pipeline.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,7 +25,7 @@ from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.sentences import split_sentences
+from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.types import Article, Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet, Source
 
 ROOT = Path(__file__).resolve().parent.parent

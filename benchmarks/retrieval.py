@@ -22,9 +22,9 @@ import numpy as np
 from ir_measures import RR, R, nDCG
 
 from storm_pipeline.documents.chunks import chunks
-from storm_pipeline.references.embedder import Embedder, open_embedder
-from storm_pipeline.references.ranking import fused
-from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.retrieval.embedder import Embedder, open_embedder
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import fused
 
 MEASURES = [nDCG @ 10, RR, R @ 50]
 DEPTHS = (10, 20, 50, 100)

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import POLICIES, Judge, Policy
-from storm_pipeline.sources.places import place_of
+from storm_pipeline.sources.site_patterns import pattern_of
 
 ROOT = Path(__file__).resolve().parent.parent
 BOUNDS = (0.1, 0.2, 0.3, 0.5)
@@ -131,7 +131,7 @@ def list_excluded(pages: Iterable[Page], policy: Policy = "standard") -> None:
     print(
         f"\nexcluded by {policy}: " + ", ".join(f"{rule} ({status}) {n}" for (rule, status), n in hosts.most_common())
     )
-    places = filter(None, (place_of(v.url) for v in verdicts if v.allowed))
+    places = filter(None, (pattern_of(v.url) for v in verdicts if v.allowed))
     print(f"\nkept: {', '.join(f'{host} {n}' for host, n in Counter(p.host for p in places).most_common(150))}")
 
 

@@ -18,8 +18,8 @@ from benchmarks.bench_server import Bench, Call, Tokenizer, serving
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.concurrency import few_arenas
-from storm_pipeline.events import CallbackSink, Event, StageFinished
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import CallbackSink, Event, StageFinished
 from storm_pipeline.search.engines.you import YouSearch
 from storm_pipeline.types import Article
 

@@ -24,9 +24,9 @@ from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.metrics.statement_coverage import STATED, best_scores
 from storm_pipeline.evaluation.statements import sought_in_text
 from storm_pipeline.evaluation.types import Topic
-from storm_pipeline.references.embedder import CachingEmbedder, Embedder, open_embedder
-from storm_pipeline.search.terms import terms
-from storm_pipeline.sentences import split_sentences
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.sentences import split_sentences
 
 _THRESHOLDS = (0.5, 0.6, 0.65, 0.7, STATED, 0.8, 0.85, 0.9)
 _SAME = 0.75

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from storm_pipeline.references.embedder import SentenceTransformerEmbedder, Vectors
-from storm_pipeline.references.int8_bert import Int8BertEmbedder
-from storm_pipeline.references.ranking import fused
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder, Vectors
+from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import fused
 from storm_pipeline.types import Snippet
 
 Embed = Callable[[Sequence[str]], Vectors]

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.context import RunContext
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.evidence import fill_gaps, gather_evidence
+from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import (
     hold_interviews,
     hold_interviews_without_perspectives,
     without_excluded,
 )
-from storm_pipeline.steps.keeping_out import leave_out_copies, usable
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.second_round import Written, answer_open_questions

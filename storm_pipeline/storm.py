@@ -12,23 +12,24 @@ from typing import Any, TypeVar, Unpack
 
 from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.events import EventSink
-from storm_pipeline.finding import open_engine
 from storm_pipeline.keywords import SettingsKeywords
-from storm_pipeline.models import GivenModel, open_models, sort_given
-from storm_pipeline.outlines import parse_outline
-from storm_pipeline.programs import Programs
-from storm_pipeline.references.embedder import Embedder, shared_embedder
+from storm_pipeline.models.given import GivenModel, sort_given
+from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.render.json import from_json
-from storm_pipeline.runs import EDITABLE, RunStore, SavedSettings
+from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
+from storm_pipeline.run.search import open_engine
+from storm_pipeline.run.session import MOST_SECTIONS, Parts, changed_settings, parse_given, read_given, session
+from storm_pipeline.run.stream import Stream
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.contents import ContentsSource
 from storm_pipeline.search.edge import checked
-from storm_pipeline.sessions import MOST_SECTIONS, Parts, changed_settings, parse_given, read_given, session
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.streaming import Stream
+from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
 from storm_pipeline.writers import writer_for
 

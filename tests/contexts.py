@@ -8,12 +8,12 @@ from typing import Any
 
 import dspy
 
-from storm_pipeline.context import RunContext
-from storm_pipeline.events import CallbackSink, Counted, Degraded, Event, Events, Revised
-from storm_pipeline.ledger import Ledger
-from storm_pipeline.programs import Program, Programs
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.events import CallbackSink, Counted, Degraded, Event, Events, Revised
+from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.whole import WholeWriter

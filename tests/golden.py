@@ -20,7 +20,7 @@ from test_pipeline import NoContents, world
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.recipes import RECIPES
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 
 WRITING = ("whole", "sentences")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.faults.kinds import ANSWERED, OK
 from benchmarks.faults.server import Line
 from storm_pipeline import Article
-from storm_pipeline.events import CallFinished, Degraded, Event, Failed, Retried, Searched
+from storm_pipeline.run.events import CallFinished, Degraded, Event, Failed, Retried, Searched
 
 Tally = Counter[tuple[str, str]]
 """How often each fault struck each part of a run."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 _STREAMS = ("out", "err")
 _LOADED = (
-    *("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress"),
+    *("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress.run_progress"),
     *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "pysbd", "requests"),
 )
 """Loaded once, and part of every process from its beginning."""
@@ -91,12 +91,12 @@ def _context() -> ForkServerContext:
 def _run(arguments: list[str], said: Path, quota: int | None, obeys_modes: bool) -> None:  # noqa: FBT001 - pickled
     for number, name in enumerate(_STREAMS, 1):
         os.dup2(os.open(said / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    from storm_pipeline import sessions
     from storm_pipeline.cli import main
-    from storm_pipeline.references import embedder
+    from storm_pipeline.retrieval import embedder
+    from storm_pipeline.run import session
 
     embedder.open_embedder = lambda *_: embedder.HashingEmbedder()
-    sessions.WikipediaContents = NoContents  # type: ignore[misc, assignment]
+    session.WikipediaContents = NoContents  # type: ignore[misc, assignment]
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
     if obeys_modes and os.geteuid() == 0:

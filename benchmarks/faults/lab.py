@@ -11,12 +11,12 @@ from benchmarks.faults.command import Command, NoContents
 from benchmarks.faults.kinds import Plan
 from benchmarks.faults.server import FaultBench, serving
 from storm_pipeline import Article, Storm
-from storm_pipeline.events import EventSink
-from storm_pipeline.journal import Journal
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.render.json import from_json
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.search.engines.searxng import SearxngSearch
-from storm_pipeline.search.transport.retrying import Patience
 
 TOPIC = "Silk Road"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")

@@ -8,18 +8,18 @@
 What a batch makes lies in one folder: ``batch.json``, and the folder of each topic's run.
 """
 
-from storm_pipeline.batch.entry import resume_batch, write_batch
-from storm_pipeline.batch.orders import TopicOrder, read_topics
-from storm_pipeline.batch.rows import BatchReport, BatchSink, TopicRow
+from storm_pipeline.batch.api import resume_batch, write_batch
 from storm_pipeline.batch.running import Batch
 from storm_pipeline.batch.store import is_batch
+from storm_pipeline.batch.topic_requests import TopicRequest, read_topics
+from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 
 __all__ = [
     "Batch",
     "BatchReport",
     "BatchSink",
-    "TopicOrder",
-    "TopicRow",
+    "TopicRequest",
+    "TopicStatus",
     "is_batch",
     "read_topics",
     "resume_batch",

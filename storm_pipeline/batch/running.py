@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from storm_pipeline.batch.orders import TopicOrder
-from storm_pipeline.batch.rows import BatchReport, BatchSink, TopicRow
-from storm_pipeline.batch.sharing import SharedStorms
 from storm_pipeline.batch.store import BatchStore
+from storm_pipeline.batch.storm_pool import StormPool
+from storm_pipeline.batch.topic_requests import TopicRequest
+from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
-from storm_pipeline.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
-from storm_pipeline.ledger import Ledger
+from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
+from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import ROLES, Settings
 from storm_pipeline.types import Article, Usage
 
@@ -55,7 +55,7 @@ class Batch:
         self._store = store
         self._given = dict(settings or {})
         self._sinks = tuple(sinks)
-        self._storms = SharedStorms(open_storm, most=store.at_once + _KEPT_OPEN)
+        self._storms = StormPool(open_storm, most=store.at_once + _KEPT_OPEN)
         self._refused: dict[tuple[str | None, ...], str] = {}
         self._halts: set[threading.Event] = set()
         self._stopping = threading.Event()
@@ -65,7 +65,7 @@ class Batch:
     @classmethod
     def create(
         cls,
-        orders: Iterable[TopicOrder | str],
+        requests: Iterable[TopicRequest | str],
         settings: Settings | None = None,
         *,
         name: str = "batch",
@@ -73,19 +73,19 @@ class Batch:
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
-        """A new batch in a folder ``<name>-<time>`` below ``settings.out``; orders that repeat others count once.
+        """A new batch in a folder ``<name>-<time>`` below ``settings.out``; requests that repeat others count once.
 
         Raises:
-            SettingsError: an order names a setting that does not exist, there is none, or ``at_once`` is out of range.
+            SettingsError: a request names a setting that does not exist, there is none, or ``at_once`` is out of range.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
         _check_at_once(at_once)
-        plain = [TopicOrder(order).plain() if isinstance(order, str) else order.plain() for order in orders]
-        distinct: dict[str, TopicOrder] = {}
-        for order in plain:
-            distinct.setdefault(repr((order.topic, sorted(order.settings.items()))), order)
-        rows = [TopicRow(number, order) for number, order in enumerate(distinct.values(), 1)]
+        plain = [TopicRequest(request).plain() if isinstance(request, str) else request.plain() for request in requests]
+        distinct: dict[str, TopicRequest] = {}
+        for request in plain:
+            distinct.setdefault(repr((request.topic, sorted(request.settings.items()))), request)
+        rows = [TopicStatus(number, request) for number, request in enumerate(distinct.values(), 1)]
         if not rows:
             raise SettingsError("the batch has no topic: give at least one")
         store = BatchStore.create(
@@ -177,7 +177,7 @@ class Batch:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _write_all(self, waiting: Iterator[TopicRow]) -> None:
+    def _write_all(self, waiting: Iterator[TopicStatus]) -> None:
         with Tasks(self._store.at_once) as tasks:
             workers: list[Future[None]] = []
             try:
@@ -190,7 +190,7 @@ class Batch:
                     wait(workers)  # a second interruption ends the waiting
                 raise
 
-    def _work(self, waiting: Iterator[TopicRow]) -> None:
+    def _work(self, waiting: Iterator[TopicStatus]) -> None:
         while True:
             with self._lock:
                 row = next(waiting, None)
@@ -199,14 +199,14 @@ class Batch:
             if not self._is_in_vain(row):
                 self._write(row)
 
-    def _is_in_vain(self, row: TopicRow) -> bool:
+    def _is_in_vain(self, row: TopicStatus) -> bool:
         """Whether an endpoint has refused the key with which the topic would ask it."""
         try:
             return bool(self._refused) and _asked_of(self._settings(row)) in self._refused
         except SettingsError:
             return False  # that is told when it is written
 
-    def _write(self, row: TopicRow) -> None:
+    def _write(self, row: TopicStatus) -> None:
         """One topic from its beginning to its row."""
         start, halt, ledger = time.monotonic(), threading.Event(), Ledger()
         usage: Usage | None = None
@@ -225,7 +225,9 @@ class Batch:
             self._refused[_asked_of(self._settings(row))] = str(error)
             ended = replace(row, state="failed", error=str(error))
         except SettingsError as error:
-            ended = replace(row, state="failed", error=f"{row.order.place}: {error}" if row.order.place else str(error))
+            ended = replace(
+                row, state="failed", error=f"{row.request.place}: {error}" if row.request.place else str(error)
+            )
         except StormError as error:
             ended = replace(row, state="failed", error=str(error))
         except Exception as error:  # noqa: BLE001 - a crash too is a row, and the other topics go on
@@ -236,17 +238,17 @@ class Batch:
         spent = usage or ledger.usage(time.monotonic() - start)
         self._put(replace(_with_usage(ended, spent), folder=self._store.rows[row.number - 1].folder))
 
-    def _settings(self, row: TopicRow) -> Settings:
-        given = {**self._store.settings, **row.order.settings, **self._given}
+    def _settings(self, row: TopicStatus) -> Settings:
+        given = {**self._store.settings, **row.request.settings, **self._given}
         return Settings.build({**given, "out": self.folder})
 
-    def _article(self, row: TopicRow, ledger: Ledger, halt: threading.Event) -> Article:
+    def _article(self, row: TopicStatus, ledger: Ledger, halt: threading.Event) -> Article:
         storm = self._storms.of(self._settings(row))
         sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._hear(row, event))]
         # an absolute path in a damaged file must not lead out of the batch's folder
         folder = self.folder / Path(row.folder).name
         if not row.folder or not folder.is_dir():
-            return storm.write(row.order.topic, sinks=sinks, halt=halt)
+            return storm.write(row.request.topic, sinks=sinks, halt=halt)
         if (log := folder / "events.jsonl").is_file():
             ledger.restore(read_events(log))
         made = storm.resume(folder, sinks=sinks, halt=halt)
@@ -254,7 +256,7 @@ class Batch:
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
         return made
 
-    def _hear(self, row: TopicRow, event: Event) -> None:
+    def _hear(self, row: TopicStatus, event: Event) -> None:
         """An event of a topic's run."""
         if isinstance(event, RunStarted):
             self._put(replace(row, folder=Path(event.folder).name))
@@ -262,7 +264,7 @@ class Batch:
             self._begun.set()
         self._tell(lambda sink: sink.event(row.number, event))
 
-    def _put(self, row: TopicRow) -> None:
+    def _put(self, row: TopicStatus) -> None:
         with self._lock:
             self._store.put(row)
             self._tell(lambda sink: sink.row(row))
@@ -283,7 +285,7 @@ def _asked_of(settings: Settings) -> tuple[str | None, ...]:
     return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)
 
 
-def _told(row: TopicRow, article: Article) -> TopicRow:
+def _told(row: TopicStatus, article: Article) -> TopicStatus:
     return replace(
         row,
         state="written",
@@ -293,7 +295,7 @@ def _told(row: TopicRow, article: Article) -> TopicRow:
     )
 
 
-def _with_usage(row: TopicRow, usage: Usage) -> TopicRow:
+def _with_usage(row: TopicStatus, usage: Usage) -> TopicStatus:
     return replace(
         row,
         calls=usage.calls,

@@ -9,17 +9,17 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from storm_pipeline.batch.rows import TopicRow
+from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import write_atomically
-from storm_pipeline.folders import locked, new_folder, read_state
-from storm_pipeline.journal import Journal
-from storm_pipeline.runs import slug
+from storm_pipeline.run.folder import slug
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.locking import locked, new_folder, read_state
 
 FORMAT = 1
 """Version of a batch's folder; raised when an older reader would misread it."""
 _STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
-_ROW, _ROWS = TypeAdapter(TopicRow), TypeAdapter(list[TopicRow])
+_ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
 _PAUSE = 20.0
 """Between two refreshments of ``batch.json`` lies so many times what one takes: few with a hundred thousand topics."""
 
@@ -36,7 +36,7 @@ class BatchStore:
         rows: how the topics stand, in order.
         settings: of the whole batch: fields of Settings as JSON holds them, those alone that were given.
         at_once: articles side by side.
-        repeated: orders that repeated others.
+        repeated: requests that repeated others.
     """
 
     def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
@@ -60,7 +60,7 @@ class BatchStore:
         cls,
         root: Path,
         name: str,
-        rows: Sequence[TopicRow],
+        rows: Sequence[TopicStatus],
         *,
         settings: Mapping[str, Any],
         at_once: int,
@@ -88,7 +88,7 @@ class BatchStore:
         """
         return cls(folder, read_batch(folder))
 
-    def put(self, row: TopicRow) -> None:
+    def put(self, row: TopicStatus) -> None:
         """Note how a topic stands now.
 
         Raises:
@@ -97,7 +97,7 @@ class BatchStore:
         if self._closed:
             return
         self.rows[row.number - 1] = row
-        facts = _ROW.dump_python(row, mode="json", exclude={"order", "number"})
+        facts = _ROW.dump_python(row, mode="json", exclude={"request", "number"})
         self._journal.add("row", str(row.number), facts)
         if time.monotonic() >= self._due:
             self.save()
@@ -131,9 +131,9 @@ class BatchStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _stood(self, state: Mapping[str, Any]) -> list[TopicRow]:
+    def _stood(self, state: Mapping[str, Any]) -> list[TopicStatus]:
         """The rows as the file has them, brought up to date with the journal."""
-        rows: list[TopicRow] = state["topics"]
+        rows: list[TopicStatus] = state["topics"]
         for key, (*_, facts) in self._journal.earlier("row").items():
             index = int(key) - 1
             if not 0 <= index < len(rows):

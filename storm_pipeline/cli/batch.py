@@ -53,9 +53,9 @@ def batch(
         settings = Settings.build(ctx.obj)
         from storm_pipeline.batch import Batch, read_topics
 
-        orders = read_topics(topics_file)
+        requests = read_topics(topics_file)
         _run(
-            lambda sinks: Batch.create(orders, settings, name=topics_file.stem, at_once=at_once, sinks=sinks),
+            lambda sinks: Batch.create(requests, settings, name=topics_file.stem, at_once=at_once, sinks=sinks),
             guard,
             quiet=quiet,
             json_events=json_events,
@@ -77,7 +77,7 @@ def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet:
     with ExitStack() as stack:
         sinks: list[BatchSink] = [BatchLines()] if json_events else []
         if not quiet and not json_events:
-            from storm_pipeline.cli.batch_progress import BatchProgress
+            from storm_pipeline.progress.batch_progress import BatchProgress
 
             sinks.append(stack.enter_context(BatchProgress()))
         work = stack.enter_context(make(sinks))
@@ -88,8 +88,8 @@ def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet:
 
 
 def _tell(report: "BatchReport", *, quiet: bool, json_events: bool) -> None:
-    from storm_pipeline.cli import batch_summary
     from storm_pipeline.errors import StoppedError
+    from storm_pipeline.progress import batch_summary
 
     table = table_text(batch_summary.COLUMNS, batch_summary.rows_of(report))
     if not json_events:

@@ -64,7 +64,7 @@ def wikigenbench(
 
 
 def _engine(values: dict[str, Any]) -> "Search":
-    from storm_pipeline.finding import open_engine
+    from storm_pipeline.run.search import open_engine
     from storm_pipeline.settings import Settings
 
     return open_engine(Settings.build(values)).search

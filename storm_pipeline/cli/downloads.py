@@ -11,7 +11,7 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 
 if TYPE_CHECKING:
-    from storm_pipeline.progress import ProgressSink
+    from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.settings import Settings
 
 assets_app = typer.Typer(
@@ -77,7 +77,7 @@ def pull(
         raise typer.BadParameter("give either names or --all, not both")
     with Guard(debug=debug), ExitStack() as stack:
         from storm_pipeline import assets
-        from storm_pipeline.progress import ProgressSink
+        from storm_pipeline.progress.run_progress import ProgressSink
 
         settings = _settings(cache)
         chosen = [asset.name for asset in assets.catalogue()] if every else names or needed(settings)

@@ -8,11 +8,11 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.display import amount, printable
+from storm_pipeline.text.display import amount, printable
 
 if TYPE_CHECKING:
     from storm_pipeline.estimate import Estimate, Range
-    from storm_pipeline.prices import Price
+    from storm_pipeline.models.prices import Price
 
 _Topic = Annotated[
     str,

@@ -31,7 +31,7 @@ _Config = Annotated[
 ]
 _Size = Annotated[str, typer.Option("--size", metavar="NAME", help="full, or a size that CONFIG names, such as smoke.")]
 _Topics = Annotated[int | None, typer.Option("--topics", metavar="N", min=1, help="The first N topics only.")]
-_Engine = Annotated[Literal["local", "ray"], typer.Option("--engine", help="What the articles are spread over.")]
+_Executor = Annotated[Literal["local", "ray"], typer.Option("--executor", help="What the articles are spread over.")]
 _Address = Annotated[str, typer.Option("--address", help="A Ray cluster's address; default: a Ray on this machine.")]
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, max=64, help="Articles side by side.")]
 _Judge = Annotated[
@@ -49,7 +49,7 @@ def run(
     *,
     size: _Size = "full",
     topics: _Topics = None,
-    engine: _Engine = "local",
+    executor: _Executor = "local",
     address: _Address = "",
     at_once: _AtOnce = 1,
     judge: _Judge = None,
@@ -64,13 +64,13 @@ def run(
     """
     with Guard(debug=debug):
         from storm_pipeline.evaluation.reporting import write_report
-        from storm_pipeline.experiments import Experiment, open_execution
+        from storm_pipeline.experiments import Experiment, open_executor
 
         chosen, folder, cache = _chosen(config, size, topics, ctx.obj)
         chosen = chosen.judged_by(judge=judge, judge_lm=judge_lm)
         tell = _nothing if quiet else _to_stderr
         with (
-            open_execution(engine, at_once=at_once, address=address) as work,
+            open_executor(executor, at_once=at_once, address=address) as work,
             Experiment(chosen, folder, work, cache=cache, tell=tell) as experiment,
         ):
             tell(f"{chosen.title}: {folder}")
@@ -162,7 +162,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 
 def _takes(expected: "Forecast | JudgingForecast") -> str:
-    from storm_pipeline.display import amount
+    from storm_pipeline.text.display import amount
 
     calls, tokens_in, tokens_out = (
         f"{amount(round(own.likely))} ({amount(round(own.low))}–{amount(round(own.high))})"

@@ -10,9 +10,9 @@ from typing import Self
 
 import typer
 
-from storm_pipeline.display import printable
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
-from storm_pipeline.events import Event, RunStarted
+from storm_pipeline.run.events import Event, RunStarted
+from storm_pipeline.text.display import printable
 
 INTERRUPTED = 130
 

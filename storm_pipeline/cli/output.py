@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from storm_pipeline.events import Event, JsonLinesSink
+from storm_pipeline.run.events import Event, JsonLinesSink
 
 if TYPE_CHECKING:
-    from storm_pipeline.batch import TopicRow
+    from storm_pipeline.batch import TopicStatus
 
 _BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
 _WIDTH_OF_A_PIPE = 200
@@ -87,7 +87,7 @@ class BatchLines:
     def __init__(self) -> None:
         self._gone = False
 
-    def begin(self, folder: Path, rows: "Sequence[TopicRow]") -> None:
+    def begin(self, folder: Path, rows: "Sequence[TopicStatus]") -> None:
         """Write where the batch is and how many topics it has."""
         self._write("BatchStarted", folder=str(folder), topics=len(rows))
 
@@ -95,11 +95,11 @@ class BatchLines:
         """Write an event of a topic's run."""
         self._write(type(event).__name__, order=number, **dataclasses.asdict(event))
 
-    def row(self, row: "TopicRow") -> None:
+    def row(self, row: "TopicStatus") -> None:
         """Write how a topic stands now."""
         facts = dataclasses.asdict(row)
-        order, number = facts.pop("order"), facts.pop("number")
-        self._write("TopicChanged", order=number, topic=order["topic"], **facts)
+        request, number = facts.pop("request"), facts.pop("number")
+        self._write("TopicChanged", order=number, topic=request["topic"], **facts)
 
     def _write(self, name: str, **facts: Any) -> None:
         if self._gone:

@@ -9,10 +9,10 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.display import age, amount, dollars, printable
+from storm_pipeline.text.display import age, amount, dollars, printable
 
 if TYPE_CHECKING:
-    from storm_pipeline.run_list import RunEntry
+    from storm_pipeline.run.listing import RunEntry
 
 _Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs; a cost that is unknown is null.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -29,7 +29,7 @@ def runs(
 ) -> None:
     """List the runs below a folder, the most recent first: how each stands, and what it took."""
     with Guard(debug=debug):
-        from storm_pipeline.run_list import list_runs
+        from storm_pipeline.run.listing import list_runs
         from storm_pipeline.settings import Settings
 
         root = Settings.build({"out": out} if out else {}).out
@@ -57,7 +57,7 @@ def show(
     with Guard(debug=debug):
         from storm_pipeline.cli import timeline as told
         from storm_pipeline.errors import RunError
-        from storm_pipeline.run_list import read_timeline, run_entry
+        from storm_pipeline.run.listing import read_timeline, run_entry
 
         entry = run_entry(run)
         if entry.state == "batch":

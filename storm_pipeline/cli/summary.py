@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from storm_pipeline.display import amount, dollars, printable
+from storm_pipeline.text.display import amount, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Usage
 
 _MOST_PROBLEMS = 5

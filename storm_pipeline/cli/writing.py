@@ -13,8 +13,8 @@ from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
 
 if TYPE_CHECKING:
-    from storm_pipeline.events import EventSink
-    from storm_pipeline.ledger import Ledger
+    from storm_pipeline.run.events import EventSink
+    from storm_pipeline.run.ledger import Ledger
     from storm_pipeline.storm import Storm
     from storm_pipeline.types import Article, Outline
 
@@ -84,7 +84,7 @@ def resume(
 
             go_on(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
             return
-        from storm_pipeline.ledger import Ledger
+        from storm_pipeline.run.ledger import Ledger
         from storm_pipeline.types import Article
 
         ledger, start = Ledger(), time.monotonic()
@@ -105,7 +105,7 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
-        from storm_pipeline.ledger import Ledger
+        from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
         made = _run(ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events)
@@ -121,7 +121,7 @@ def _run(
     json_events: bool,
 ) -> T:
     """Check the settings and do the work in sight of the sinks; the first interruption stops it in order."""
-    from storm_pipeline.progress import ProgressSink
+    from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)
@@ -145,7 +145,7 @@ def _tell_article(article: "Article", guard: Guard, *, quiet: bool, json_events:
 
 def _tell_outline(made: "Outline", told: "Ledger", seconds: float, *, quiet: bool, json_events: bool) -> None:
     from storm_pipeline.cli import summary
-    from storm_pipeline.outlines import outline_to_markdown
+    from storm_pipeline.text.outlines import outline_to_markdown
 
     report = summary.of_outline(made, told.usage(seconds), told.report().problems)
     _tell(outline_to_markdown(made).rstrip("\n"), report, quiet=quiet, json_events=json_events)

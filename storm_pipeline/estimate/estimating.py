@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.courses import LONG, POOR, SHORT, USUAL
 from storm_pipeline.estimate.model import Call
 from storm_pipeline.estimate.rehearsal import Recipe, rehearse
+from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_served, count_shared, count_tokens
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
-from storm_pipeline.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
-from storm_pipeline.programs import Programs
+from storm_pipeline.models.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
 from storm_pipeline.settings import Role, Settings, is_embedded
 
-_COURSES = (USUAL, SHORT, LONG, POOR)
+_SCENARIOS = (USUAL, SHORT, LONG, POOR)
 """The first one is the likely one."""
 _Key = tuple[str, Role, str]
 """Stage, role and program of a row."""
@@ -48,7 +48,7 @@ def estimate(
     The run is rehearsed several times, with a made-up model and made-up sources. ``low`` is the least that a rehearsal
     takes: writers soon have no more to ask, sources are few and short. ``high`` is the most: the run goes on as long as
     settings and prompts allow, with long sources and long replies, and without any help of a prefix cache. They are
-    courses of a run, no guarantee, which the caps in the settings are: replies that do not parse and calls that fail
+    scenarios of a run, no guarantee, which the caps in the settings are: replies that do not parse and calls that fail
     come on top. Tokens are those of English text.
 
     Args:
@@ -69,7 +69,7 @@ def estimate(
     if recipe not in recipes:
         raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes)}")
     programs, own = programs or Programs(), own_prices(settings.prices)
-    rehearsed = [rehearse(recipes[recipe], settings, topic, programs, course) for course in _COURSES]
+    rehearsed = [rehearse(recipes[recipe], settings, topic, programs, scenario) for scenario in _SCENARIOS]
     asked = [_by_row(one.calls) for one in rehearsed]
     keys = _ordered({key for calls in asked for key in calls}, programs)
     names = {role: full_name(settings.lm_of(role), settings) for _, role, _ in keys}
@@ -108,7 +108,7 @@ def _ordered(keys: Iterable[_Key], programs: Programs) -> list[_Key]:
 def _row(
     key: _Key, asked: Sequence[Sequence[_Asked]], settings: Settings, model: str, price: Price | None
 ) -> EstimateRow:
-    """One row, from what is asked in each course."""
+    """One row, from what is asked in each scenario."""
     foreign = _is_foreign(settings)
     low, likely, high = ([_used(calls, end, model, foreign) for calls in asked] for end in (LOW, LIKELY, HIGH))
     caches = "claude" not in model  # Anthropic's models cache only what they are told to

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import dspy
 
 from signatures import judging as asks
-from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, count_tokens
 from storm_pipeline.estimate.values import Range
-from storm_pipeline.prices import cost, full_name, own_prices, price_of
+from storm_pipeline.models.prices import cost, full_name, own_prices, price_of
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Settings
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
@@ -74,7 +74,7 @@ class Judged:
 _SHORT = partial(Judged, told=0.2, in_article=0.8, on_pages=0.0, sentence=35, passage=20, cited=1, unsupported=0.05)
 _USUAL = partial(Judged, told=0.6, in_article=1.0, on_pages=0.5, sentence=22, passage=110, cited=1, unsupported=0.3)
 _LONG = partial(Judged, told=1.0, in_article=1.0, on_pages=1.0, sentence=14, passage=256, cited=3, unsupported=1.0)
-_COURSES = ((LOW, 1, 0.3, _SHORT), (LIKELY, 6, 0.9, _USUAL), (HIGH, 10, 1.5, _LONG))
+_SCENARIOS = ((LOW, 1, 0.3, _SHORT), (LIKELY, 6, 0.9, _USUAL), (HIGH, 10, 1.5, _LONG))
 """How tokens are counted, sections, words for each one asked for, and the article that has them."""
 
 
@@ -172,7 +172,7 @@ def estimate_judging(
     asking += [_support] if judges_support else []
     price = price_of(full_name(model, settings), own_prices(settings.prices))
     taken = []
-    for counting, most, written, judged in _COURSES:
+    for counting, most, written, judged in _SCENARIOS:
         sections = min(settings.max_sections, most)
         words = max(1, round(sections * settings.section_words * written))
         article = judged(words=words, sections=sections, fields=fields, statements=statements)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 import dspy
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from storm_pipeline.adapter import PromptAdapter
-from storm_pipeline.estimate.courses import Course
 from storm_pipeline.estimate.replies import DEFAULT, USUAL, Reply
-from storm_pipeline.programs import Programs
+from storm_pipeline.estimate.scenarios import Scenario
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Role
 
 
@@ -31,17 +31,17 @@ class MadeUpModel:
     Args:
         role: that it plays.
         programs: those of the run; it replies to no others.
-        course: of the run.
+        scenario: of the run.
         stage: tells which stage of the run asks.
         calls: where each call is noted, in the order of chance.
     """
 
     def __init__(
-        self, role: Role, programs: Programs, course: Course, stage: Callable[[], str], calls: list[Call]
+        self, role: Role, programs: Programs, scenario: Scenario, stage: Callable[[], str], calls: list[Call]
     ) -> None:
         self._role = role
         self._known = {PromptAdapter().format_system_message(asked): (name, asked) for name, asked in _asked(programs)}
-        self._course = course
+        self._scenario = scenario
         self._stage = stage
         self._calls = calls
 
@@ -50,7 +50,7 @@ class MadeUpModel:
         system, *shown = str(request.system), *(message.text or "" for message in request.messages)
         program, signature = self._known[system]
         usual = USUAL.get(program, DEFAULT)
-        reply = str(Reply(signature, shown[-1], usual, self._course, request.config.seed))
+        reply = str(Reply(signature, shown[-1], usual, self._scenario, request.config.seed))
         longest = request.config.max_tokens
         self._calls.append(Call(self._stage(), self._role, program, (system, *shown), reply, longest))
         return Response(None, request.model, Message.assistant([TextPart(reply)]), "stop", Usage())

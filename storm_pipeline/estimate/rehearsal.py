@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.adapter import PromptAdapter
-from storm_pipeline.context import Given, RunContext
-from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import StormError
-from storm_pipeline.estimate.courses import Course
 from storm_pipeline.estimate.model import Call, MadeUpModel
+from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.estimate.sources import MadeUpContents, made_up_search
-from storm_pipeline.events import Events
-from storm_pipeline.finding import open_engine
-from storm_pipeline.journal import Journal
-from storm_pipeline.ledger import Ledger
-from storm_pipeline.models import Model
-from storm_pipeline.models.model import DiscreetLM
-from storm_pipeline.programs import Programs
-from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.runs import RunStore
+from storm_pipeline.models.model import DiscreetLM, Model
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.context import Given, RunContext
+from storm_pipeline.run.events import Events
+from storm_pipeline.run.folder import RunStore
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.search import open_engine
+from storm_pipeline.run.session import Parts, open_context
 from storm_pipeline.search.edge import checked
-from storm_pipeline.sessions import Parts, open_context
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.writers import writer_for
 
@@ -57,24 +56,24 @@ class _Nowhere(RunStore):
         """Forget it."""
 
 
-def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs, course: Course) -> Rehearsed:
-    """Run a recipe as a course foresees it; nothing is asked of others, fetched or written.
+def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs, scenario: Scenario) -> Rehearsed:
+    """Run a recipe as a scenario foresees it; nothing is asked of others, fetched or written.
 
     Args:
         recipe: one of :data:`storm_pipeline.recipes.RECIPES` or :data:`storm_pipeline.recipes.OUTLINES`.
         settings: of the run.
         topic: what it is about.
         programs: of the run.
-        course: sizes of what is found and replied.
+        scenario: sizes of what is found and replied.
     """
-    settings = _rehearsed(settings, course)
+    settings = _rehearsed(settings, scenario)
     ledger, calls = Ledger(), list[Call]()
     control = RunControl(settings, Spent(), threading.Event())
     events = Events(ledger, control)
-    search = made_up_search(topic, settings.top_k, course)
+    search = made_up_search(topic, settings.top_k, scenario)
 
     def model(role: Role) -> Model:
-        engine = MadeUpModel(role, programs, course, lambda: events.stage, calls)
+        engine = MadeUpModel(role, programs, scenario, lambda: events.stage, calls)
         lm = DiscreetLM(
             f"rehearsal/{role}", engine=engine, cache=False, num_retries=0, max_tokens=settings.reply_tokens
         )
@@ -84,7 +83,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
         engine=open_engine(settings, checked(search)),
         models={role: model(role) for role in ROLES},
         embedder=HashingEmbedder(_DIMENSION),
-        contents=MadeUpContents(course),
+        contents=MadeUpContents(scenario),
         programs=programs,
         writer=writer_for(settings),
     )
@@ -101,9 +100,9 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
     return Rehearsed(tuple(calls), len(search.queries), failure or ledger.failure_summary())
 
 
-def _rehearsed(settings: Settings, course: Course) -> Settings:
-    """The settings of a rehearsal: no caps, no pages read, no sources left out, and no more than the course takes."""
-    fewer = {name: min(most, getattr(settings, name)) for name, most in course.settings.items()}
+def _rehearsed(settings: Settings, scenario: Scenario) -> Settings:
+    """The settings of a rehearsal: no caps, no pages read, no sources left out, and no more than the scenario takes."""
+    fewer = {name: min(most, getattr(settings, name)) for name, most in scenario.settings.items()}
     uncapped = dict.fromkeys(("max_cost", "max_tokens", "max_minutes"))
     sought = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
     # A seed reaches the model, so that interviews side by side that ask alike are answered differently. Replies come at

@@ -1,4 +1,4 @@
-"""What a rehearsed model replies: the form that a signature asks for, as long as a course foresees."""
+"""What a rehearsed model replies: the form that a signature asks for, as long as a scenario foresees."""
 
 import inspect
 import json
@@ -12,7 +12,7 @@ import dspy
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from storm_pipeline.estimate.courses import Course
+from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.estimate.text import Chance, reworded
 
 _NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.+?)(?= \[\d+\] |$)", re.M)
@@ -59,7 +59,7 @@ USUAL: Mapping[str, Usual] = {
     "heading": Usual(4, retold=False),
     "edit": Usual(10, items=6),
 }
-"""Field of :class:`storm_pipeline.programs.Programs` → its usual reply, as measured on replies of our own runs."""
+"""Field of :class:`storm_pipeline.models.programs.Programs` → its usual reply, measured on runs of our own."""
 
 
 class Reply:
@@ -69,17 +69,17 @@ class Reply:
         signature: what is asked.
         prompt: the last message, which holds the inputs.
         usual: what the program usually replies.
-        course: of the run.
+        scenario: of the run.
         seed: tells replies to equal prompts from one another.
     """
 
     def __init__(
-        self, signature: type[dspy.Signature], prompt: str, usual: Usual, course: Course, seed: int | None
+        self, signature: type[dspy.Signature], prompt: str, usual: Usual, scenario: Scenario, seed: int | None
     ) -> None:
         self._signature = signature
         self._prompt = prompt
         self._usual = usual
-        self._course = course
+        self._scenario = scenario
         self._wanted = {name: int(number) for name, number in _WANTED.findall(prompt)}
         self._chance = Chance(signature.instructions, prompt, seed)
 
@@ -93,7 +93,7 @@ class Reply:
         """Sentences of the prompt in other words, each with its number, or else made-up ones; or replies to remarks."""
         if remarks := _REMARK.findall(self._prompt.rpartition("\nRemarks:")[2]):
             return "\n".join(f"{number}: {reworded(told)[:-1]} {markers}." for number, told, markers in remarks)
-        room = max(1, round(self._wanted.get("Words", self._usual.words) * self._course.reply))
+        room = max(1, round(self._wanted.get("Words", self._usual.words) * self._scenario.reply))
         told = self._retold(room) if self._usual.retold else []
         return " ".join([*self._opening(), *(told or self._made_up(room))])
 
@@ -110,16 +110,16 @@ class Reply:
     def _made_up(self, room: int) -> list[str]:
         told: list[str] = []
         while room > 0:
-            told.append(self._chance.sentence(min(room, self._course.words)))
+            told.append(self._chance.sentence(min(room, self._scenario.words)))
             room -= len(told[-1].split())
         return told
 
     def _copied(self) -> Iterator[bool]:
         """For each sentence whether it follows the prompt word for word, which a check of it finds."""
         if self._is_checked:
-            doubted = _DOUBTED if self._chance.random() < self._course.remarks else 0
+            doubted = _DOUBTED if self._chance.random() < self._scenario.remarks else 0
             return chain(repeat(True, doubted), repeat(False))  # noqa: FBT003
-        share, start = self._course.copied, self._chance.random()
+        share, start = self._scenario.copied, self._chance.random()
         return (int(number * share + start) > int((number - 1) * share + start) for number in count(1))
 
     def _opening(self) -> list[str]:
@@ -156,12 +156,12 @@ class Reply:
         if inspect.isclass(kind) and issubclass(kind, BaseModel):
             return {name: self._value(own, 1) for name, own in kind.model_fields.items()}
         if kind is str:
-            return self._chance.words(max(1, round(self._usual.words * self._course.reply)))
+            return self._chance.words(max(1, round(self._usual.words * self._scenario.reply)))
         return self._chance.randint(1, 9)
 
     def _length(self, field: FieldInfo, usual: int) -> int:
-        """How long a list is: as the prompt or the course says, within the bounds that are declared."""
+        """How long a list is: as the prompt or the scenario says, within the bounds that are declared."""
         least = max((own.min_length for own in field.metadata if hasattr(own, "min_length")), default=0)
         most = min((own.max_length for own in field.metadata if hasattr(own, "max_length")), default=_MOST_ITEMS)
-        foreseen = {"fewest": least, "usual": usual, "twice": 2 * usual}[self._course.items]
+        foreseen = {"fewest": least, "usual": usual, "twice": 2 * usual}[self._scenario.items]
         return max(least, min(self._wanted.get("Number", foreseen), most))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from storm_pipeline.prices import Price
+from storm_pipeline.models.prices import Price
 from storm_pipeline.settings import Role
 
 
@@ -37,7 +37,7 @@ class EstimateRow:
     Attributes:
         stage: as in events and usage, e.g. ``conversations``.
         role: role of the model that is asked.
-        program: field of :class:`storm_pipeline.programs.Programs`, e.g. ``question``.
+        program: field of :class:`storm_pipeline.models.programs.Programs`, e.g. ``question``.
         model: name of the model as in the settings.
         calls: replies wanted.
         tokens_in: prompt tokens of all calls, cached ones included.

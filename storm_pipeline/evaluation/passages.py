@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from storm_pipeline.text import words
+from storm_pipeline.text.words import words
 from storm_pipeline.types import Article
 
 

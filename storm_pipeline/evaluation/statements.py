@@ -13,7 +13,7 @@ from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.evaluation.datasets.closed_corpus import topic_chunks
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Topic
-from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.types import Article
 
 WORDS = 120

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from storm_pipeline.text import word_count
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Article, Paragraph, Section
 
 _OMITTED = "[shortened here]"

@@ -1,22 +1,22 @@
 """Experiments: methods compared on the topics of a data set, by metrics, in a folder that any process can go on with.
 
-from storm_pipeline.experiments import Experiment, open_execution, read_config
-with Experiment(read_config("experiments/freshwiki.toml"), Path("runs/mine"), open_execution("local")) as one:
+from storm_pipeline.experiments import Experiment, open_executor, read_config
+with Experiment(read_config("experiments/freshwiki.toml"), Path("runs/mine"), open_executor("local")) as one:
     results = one.run()
 """
 
 from storm_pipeline.experiments.config import ExperimentConfig, read_config
-from storm_pipeline.experiments.engines import Engine, open_execution
+from storm_pipeline.experiments.executors import Executor, open_executor
 from storm_pipeline.experiments.results import results_of
 from storm_pipeline.experiments.running import Experiment
 from storm_pipeline.experiments.store import ExperimentStore
 
 __all__ = [
-    "Engine",
+    "Executor",
     "Experiment",
     "ExperimentConfig",
     "ExperimentStore",
-    "open_execution",
+    "open_executor",
     "read_config",
     "results_of",
 ]

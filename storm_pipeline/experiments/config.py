@@ -13,8 +13,8 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.evaluation.datasets.closed_corpus import Sources
 from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.journal import fingerprint
 from storm_pipeline.recipes import OUTLINES, RECIPES
+from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
 
 DATA = "STORM_DATA"

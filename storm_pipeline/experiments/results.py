@@ -9,11 +9,11 @@ from pathlib import Path
 from storm_pipeline.errors import RunError
 from storm_pipeline.evaluation.reporting.results import ExperimentResults, Result
 from storm_pipeline.experiments.config import ExperimentConfig
-from storm_pipeline.experiments.facts import judged_in, measures_in
+from storm_pipeline.experiments.provenance import judged_in, measures_in
 from storm_pipeline.experiments.store import ExperimentStore
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.experiments.work import hash_of
-from storm_pipeline.journal import fingerprint
+from storm_pipeline.run.journal import fingerprint
 
 _PATH = re.compile(r"(?:\w+:)*(~?/[^/].*)", re.S)
 """A value that names a place on the machine, such as ``gguf:/models/mine.gguf``."""

@@ -10,8 +10,8 @@ from storm_pipeline.evaluation.reporting import ExperimentResults
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments import work
 from storm_pipeline.experiments.config import ExperimentConfig
-from storm_pipeline.experiments.engines import Engine, JobLost
-from storm_pipeline.experiments.facts import facts_of, metric_facts
+from storm_pipeline.experiments.executors import Executor, JobLost
+from storm_pipeline.experiments.provenance import metric_facts, provenance_of
 from storm_pipeline.experiments.results import results_of, score_fingerprint
 from storm_pipeline.experiments.sources import problems_of, topics_of
 from storm_pipeline.experiments.store import ExperimentStore
@@ -28,7 +28,7 @@ class Experiment:
     Args:
         config: what is compared.
         folder: where; made if need be, gone on with if it holds this experiment.
-        engine: what the units are done with.
+        executor: what the units are done with.
         cache: the cache folder.
         tell: told one line for each unit that ends, and for what is left out.
 
@@ -42,13 +42,13 @@ class Experiment:
         self,
         config: ExperimentConfig,
         folder: Path,
-        engine: Engine,
+        executor: Executor,
         *,
         cache: Path = Path("cache"),
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._engine = engine
+        self._executor = executor
         self._cache = cache.absolute()
         self._tell = tell
         self._running = threading.Event()
@@ -103,7 +103,7 @@ class Experiment:
     def stop(self) -> None:
         """End what is in flight in order and begin nothing more; from any thread or signal handler."""
         self._stopping.set()
-        self._engine.stop()
+        self._executor.stop()
 
     def run(self) -> ExperimentResults:
         """Do all that is missing, as far as it goes, and tell what is known then.
@@ -147,7 +147,7 @@ class Experiment:
             self.config,
             self.units,
             metrics=self._metrics,
-            facts=facts_of(self.config, self._store.state),
+            facts=provenance_of(self.config, self._store.state),
             topics={topic.id: work.topic_fingerprint(topic) for topic in self.topics},
             notes=notes,
             cache=self._cache,
@@ -155,7 +155,7 @@ class Experiment:
 
     def _write(self) -> None:
         jobs = [ArticleJob(self._text, self._cache, self._store.article_folder(unit), unit) for unit in self.missing]
-        done = self._engine.run(work.write_article, self._begun(jobs))
+        done = self._executor.run(work.write_article, self._begun(jobs))
         for number, (job, made) in enumerate(done, 1):
             written = Written(f"its worker was lost: {made.reason}") if isinstance(made, JobLost) else made
             self._store.put_article(job.unit, self._prints[job.unit], written)
@@ -171,7 +171,7 @@ class Experiment:
     def _score(self) -> None:
         written = (unit for unit in self.units if self._store.is_written(unit, self._prints[unit]))
         wanted = [job for unit in written for job in self._jobs(unit) if not self._is_scored(job)]
-        for job, made in self._engine.run(work.score_article, wanted):
+        for job, made in self._executor.run(work.score_article, wanted):
             scored = Scored(failure=f"its worker was lost: {made.reason}") if isinstance(made, JobLost) else made
             if scored.stopped:
                 continue

@@ -17,8 +17,8 @@ from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.units import Scored, Unit, Written
 from storm_pipeline.experiments.work import hash_of
 from storm_pipeline.files import write_atomically
-from storm_pipeline.folders import locked, read_state
-from storm_pipeline.journal import Journal
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.locking import locked, read_state
 
 FORMAT = 1
 """Version of the folder; raised when an older reader would misread it."""

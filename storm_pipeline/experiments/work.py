@@ -22,13 +22,13 @@ from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Case, Topic
 from storm_pipeline.experiments.config import DataTable, ExperimentConfig, SearchTable
-from storm_pipeline.experiments.engines import job_halt
+from storm_pipeline.experiments.executors import job_halt
 from storm_pipeline.experiments.sources import engine_of, pool_of, topics_of
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written
 from storm_pipeline.files import write_atomically
-from storm_pipeline.journal import fingerprint
-from storm_pipeline.references.embedder import Embedder, shared_embedder
 from storm_pipeline.render.json import from_json
+from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
+from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
 from storm_pipeline.storm import Storm
 from storm_pipeline.types import Article, Outline, Usage

@@ -2,7 +2,7 @@
 
 import re
 
-from storm_pipeline.text import word_count
+from storm_pipeline.text.words import word_count
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -12,7 +12,7 @@ _EIGHTHS_OF_HAN, _EIGHTHS_OF_KANA, _LETTERS_A_WORD = 5, 3, 5
 
 
 def count_words(text: str) -> int:
-    """Number of words; :func:`storm_pipeline.text.word_count` wherever spaces part them.
+    """Number of words; :func:`storm_pipeline.text.words.word_count` wherever spaces part them.
 
     Chinese and Japanese are counted so that a length in words asks for as much text as in English: a Han character is
     5/8 of a word (1.6 to a word) and a kana 3/8, which is about two characters to a word in Japanese prose. Five

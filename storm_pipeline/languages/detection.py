@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 
 from storm_pipeline.languages.function_words import LATIN, stop_words
-from storm_pipeline.text import words
+from storm_pipeline.text.words import words
 
 _SAMPLE = 4000
 """Characters that are looked at."""

@@ -2,7 +2,7 @@
 
 import functools
 
-from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.text.index_terms import STOP_WORDS
 
 LATIN = ("en", "de", "fr", "es", "it", "pt", "pl", "nl", "sv", "da", "no", "tr")
 """Languages in Latin script that have a list here."""

@@ -1,17 +1,17 @@
 """Where sentences begin and end, in many languages. Linear in the text's length.
 
-English keeps the rules of :mod:`storm_pipeline.sentences`. For all other languages a stop ends a sentence where white
-space or a citation marker follows, and no short form, initial or ordinal stands before it; the full-width stops of
-Chinese and Japanese need nothing behind them.
+English keeps the rules of :mod:`storm_pipeline.text.sentences`. For all other languages a stop ends a sentence where
+white space or a citation marker follows, and no short form, initial or ordinal stands before it; the full-width stops
+of Chinese and Japanese need nothing behind them.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import chain
 
-from storm_pipeline import sentences
 from storm_pipeline.languages.abbreviations import announces, numbers_take_stops
-from storm_pipeline.text import MARKER, has_word
+from storm_pipeline.text import sentences
+from storm_pipeline.text.words import MARKER, has_word
 
 _MARK = "\ue000"
 """Stands for a character of a citation marker."""

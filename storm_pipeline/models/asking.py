@@ -10,15 +10,15 @@ import tenacity
 from dspy.utils.exceptions import AdapterParseError, LMAuthError, LMError, LMNotConfiguredError
 
 from storm_pipeline.concurrency import process_slot
-from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError
-from storm_pipeline.events import CallFinished, Events, Retried, Reused
-from storm_pipeline.journal import Journal, current_place
 from storm_pipeline.models.failures import first_line, may_pass, pause_after, reason_of, remedy_for
 from storm_pipeline.models.hooks import Completions, Predictor, PredictorHook, RequestHook
 from storm_pipeline.models.model import Model
+from storm_pipeline.models.programs import Program
 from storm_pipeline.models.request import Reply, Request, options_of
-from storm_pipeline.programs import Program
+from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
+from storm_pipeline.run.journal import Journal, current_place
+from storm_pipeline.run.limits import RunControl, Spent
 from storm_pipeline.settings import Role, Settings
 
 

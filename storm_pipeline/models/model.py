@@ -5,8 +5,8 @@ from typing import Any
 
 import dspy
 
-from storm_pipeline.adapter import PromptAdapter
-from storm_pipeline.prices import Price
+from storm_pipeline.models.prices import Price
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import Any
 
 import dspy
 
-from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.given import GivenModel, is_object, object_named
 from storm_pipeline.models.model import DiscreetLM, Model
-from storm_pipeline.prices import Price, full_name, own_prices, price_of
+from storm_pipeline.models.prices import Price, full_name, own_prices, price_of
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
@@ -100,7 +100,7 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
 
 
 def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> Model:
-    from storm_pipeline.local import require_runtime, shared_server
+    from storm_pipeline.models.llama_server import require_runtime, shared_server
 
     if not name.startswith("gguf:") and name not in EMBEDDED_MODELS:
         raise SettingsError(f"there is no model {name!r}: choose one of {', '.join(EMBEDDED_MODELS)}, or gguf:PATH")

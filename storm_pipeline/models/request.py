@@ -8,10 +8,10 @@ from typing import Any
 import dspy
 from dspy.clients._deprecation import adapter_message_call
 
-from storm_pipeline.journal import current_place, fingerprint
 from storm_pipeline.models.model import Model
-from storm_pipeline.prices import cost
-from storm_pipeline.programs import Program
+from storm_pipeline.models.prices import cost
+from storm_pipeline.models.programs import Program
+from storm_pipeline.run.journal import current_place, fingerprint
 from storm_pipeline.settings import Role
 
 _CONNECTION = frozenset(
@@ -32,7 +32,7 @@ class Request:
         messages: as the adapter made them.
         options: parameters of this call; they come before the model's own.
         token_limit: tokens that the reply is expected to take at most.
-        place: the part of the run that asks, see :func:`storm_pipeline.journal.at_place`.
+        place: the part of the run that asks, see :func:`storm_pipeline.run.journal.at_place`.
     """
 
     role: Role

@@ -17,8 +17,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from storm_pipeline.errors import PageError
+from storm_pipeline.net.http import user_agent
 from storm_pipeline.pages.addresses import Access, IPAddress, Target, checked_addresses
-from storm_pipeline.search.transport.http import user_agent
 
 _HEADERS = {
     "User-Agent": user_agent(),

@@ -13,7 +13,7 @@ from storm_pipeline.documents.plain import iso_date, plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
-from storm_pipeline.pages.notices import is_notice
+from storm_pipeline.pages.interstitials import is_interstitial
 
 _LEAST_WORDS = 50
 _MOST_CHARACTERS = 3_000_000
@@ -67,7 +67,7 @@ def extract(fetched: Fetched) -> Page:
         page = Page(fetched.final_url, "", ((None, text),))
     whole = "\n".join(text for _, text in page.pages)
     words = count_words(whole[:_MOST_CHARACTERS])
-    if is_notice(whole, words):
+    if is_interstitial(whole, words):
         raise PageError(f"{fetched.final_url} shows a notice instead of a page: {plain_text(whole)[:80]!r}")
     if words < _LEAST_WORDS:
         raise PageError(f"{fetched.final_url} holds only {math.floor(words)} words; it may need JavaScript")

@@ -12,8 +12,8 @@ from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Search
-from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
 

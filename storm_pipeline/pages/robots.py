@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import PageError
+from storm_pipeline.net.limiter import Limiter
 from storm_pipeline.pages.addresses import Access
 from storm_pipeline.pages.fetch import followed
-from storm_pipeline.pages.once import Once
-from storm_pipeline.search.transport.limiter import Limiter
+from storm_pipeline.pages.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -63,7 +63,7 @@ class Politeness:
         self._robots = robots
         self._concurrent = concurrent
         self._longest_delay = longest_delay
-        self._sites = Once(self._site)
+        self._sites = SingleFlight(self._site)
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from storm_pipeline.quantities.rounding import rounded
 from storm_pipeline.quantities.scanning import Scanner
 from storm_pipeline.quantities.sharing import shared
 from storm_pipeline.quantities.values import Mention, as_part, number
-from storm_pipeline.text import MARKER
+from storm_pipeline.text.words import MARKER
 
 
 def mentions(text: str, language: str) -> list[Mention]:

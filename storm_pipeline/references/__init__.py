@@ -1,1 +1,1 @@
-"""The references of a run: what was found, how it is embedded and searched, and how it is cited."""
+"""The references of a run: what was found, and how it is cited."""

@@ -79,7 +79,7 @@ def without_boilerplate(text: str) -> str:
     plain = _ADDRESS.sub(" ", _LINK.sub(r"\1", text))
     lines = (" ".join(line.split()) for line in plain.splitlines())
     pieces = [piece for line in lines for piece in _SENTENCE.split(line) if piece]
-    return " ".join(piece for piece in pieces if not is_notice(piece) and not is_menu(piece))
+    return " ".join(piece for piece in pieces if not is_interstitial(piece) and not is_menu(piece))
 
 
 def is_menu(piece: str) -> bool:
@@ -94,7 +94,7 @@ def is_menu(piece: str) -> bool:
     return bool(function_words) and sum(w.casefold() in function_words for w in words) < _PROSE * len(words)
 
 
-def is_notice(sentence: str) -> bool:
+def is_interstitial(sentence: str) -> bool:
     """Whether a sentence is a notice of the site (of 40 words at most), a call to do something (10), or a credit (8).
 
     A menu is one too if it names nothing but the likes of "Terms of use" and "Privacy policy".

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.sentences import split_sentences
-from storm_pipeline.text import MARKER, tidy
+from storm_pipeline.text.sentences import split_sentences
+from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.types import Article, Citation, Sentence
 
 _LINK = re.compile(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from storm_pipeline.references.prose import told_in
-from storm_pipeline.search.terms import STOP_WORDS, stem
-from storm_pipeline.text import words
+from storm_pipeline.text.index_terms import STOP_WORDS, stem
+from storm_pipeline.text.prose import told_in
+from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")

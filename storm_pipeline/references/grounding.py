@@ -17,7 +17,7 @@ from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall, stem_set
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.verbatim import copied_from, quoted_in
-from storm_pipeline.text import foreign_script_share
+from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]

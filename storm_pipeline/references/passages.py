@@ -12,12 +12,12 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
 
-from storm_pipeline.journal import fingerprint
 from storm_pipeline.languages import detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
 from storm_pipeline.references.joining import are_neighbours, joined, piece_of
-from storm_pipeline.text import folded_words, tidy, word_count
+from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.text.words import folded_words, tidy, word_count
 from storm_pipeline.types import Citation, Snippet
 
 _SHINGLE = 5

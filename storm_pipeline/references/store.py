@@ -12,8 +12,8 @@ from typing import NamedTuple, Self
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.references.catalogue import Catalogue
-from storm_pipeline.references.embedder import CachingEmbedder, Embedder, Vector, Vectors
-from storm_pipeline.references.ranking import HybridIndex, load_libraries
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector, Vectors
+from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries
 from storm_pipeline.types import Snippet, Source
 
 _BATCH = 512

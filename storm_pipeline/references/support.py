@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.references.facts import Fact, recall, stem_set
-from storm_pipeline.search.terms import STOP_WORDS
-from storm_pipeline.text import words
+from storm_pipeline.text.index_terms import STOP_WORDS
+from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Sentence
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]

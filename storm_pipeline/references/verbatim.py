@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from storm_pipeline.text import folded_words, longest_common_run
+from storm_pipeline.text.words import folded_words, longest_common_run
 
 _SHORTEST_QUOTATION = 4
 """Words that a quotation must have to tell anything."""

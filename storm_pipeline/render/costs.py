@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from storm_pipeline.display import clock, dollars
-from storm_pipeline.text import tidy
+from storm_pipeline.text.display import clock, dollars
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Usage, UsageRow
 
 _STAGES = (

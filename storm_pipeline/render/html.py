@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from storm_pipeline.display import dollars
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.render.page import page_environment
-from storm_pipeline.text import tidy
+from storm_pipeline.text.display import dollars
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
 
 if TYPE_CHECKING:

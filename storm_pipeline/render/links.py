@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Source
 
 LINKED_SCHEMES = frozenset({"http", "https", "file"})

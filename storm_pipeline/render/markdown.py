@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.links import is_link, label, one_line
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Source
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")

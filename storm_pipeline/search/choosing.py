@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable
 
+from storm_pipeline.net.http import user_agent
 from storm_pipeline.search.registry import engines
-from storm_pipeline.search.transport.http import user_agent
 
 _KEYLESS = (("wikipedia", "https://en.wikipedia.org/w/api.php"),)
 """Engines that need no key, and an address that answers where they can be reached."""

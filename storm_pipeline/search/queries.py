@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.text.index_terms import STOP_WORDS
 
 _INSIDE_WORDS = "'."
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})

@@ -21,7 +21,7 @@ class Unread:
 
 
 @dataclass(frozen=True)
-class Sighting:
+class SeenPage:
     """A page as one search showed it.
 
     Attributes:
@@ -54,13 +54,13 @@ class SearchResult:
     excluded: tuple[Exclusion, ...] = ()
     unread: tuple[Unread, ...] = ()
     read: tuple[str, ...] = ()
-    seen: tuple[Sighting, ...] = ()
+    seen: tuple[SeenPage, ...] = ()
     lost: tuple[str, ...] = ()
 
 
-T = TypeVar("T", Snippet, Exclusion, Unread, Sighting)
+T = TypeVar("T", Snippet, Exclusion, Unread, SeenPage)
 _TYPES: Mapping[Any, Mapping[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Snippet, Exclusion, Unread, Sighting)
+    kind: get_type_hints(kind) for kind in (Snippet, Exclusion, Unread, SeenPage)
 }
 
 
@@ -81,7 +81,7 @@ def decoded(value: object) -> SearchResult | None:
             excluded=tuple(checked_value(Exclusion, one) for one in value["excluded"]),
             unread=tuple(checked_value(Unread, one) for one in value["unread"]),
             read=tuple(map(_text, value["read"])),
-            seen=tuple(checked_value(Sighting, one) for one in value["seen"]),
+            seen=tuple(checked_value(SeenPage, one) for one in value["seen"]),
             lost=tuple(map(_text, value["lost"])),
         )
     except TypeError:

@@ -19,7 +19,7 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, MissingExtraError
 from storm_pipeline.search.addresses import page_address
 from storm_pipeline.search.contents import is_back_matter
-from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.text.index_terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from libzim.reader import Archive  # type: ignore[import-untyped]

@@ -7,9 +7,9 @@ from functools import cache as once
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.sources.perennial import Listed, Perennial, place_named, read_perennial
-from storm_pipeline.sources.places import Place, Places
-from storm_pipeline.sources.statuses import Status
+from storm_pipeline.sources.perennial import Listed, Perennial, pattern_named, read_perennial
+from storm_pipeline.sources.ratings import Rating
+from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns
 
 _DATA = Path(__file__).with_name("data")
 
@@ -24,7 +24,7 @@ class Entry:
         listed: whether it comes from the list of perennial sources; otherwise it is a rule of this package.
     """
 
-    status: Status
+    status: Rating
     reason: str
     listed: bool = False
 
@@ -41,19 +41,19 @@ class Catalogue:
 
     as_of: str
     size: int
-    places: Places[Entry]
+    places: SitePatterns[Entry]
 
-    def find(self, where: Place) -> tuple[Place, tuple[Entry, ...]] | None:
+    def find(self, where: SitePattern) -> tuple[SitePattern, tuple[Entry, ...]] | None:
         """What is known of the closest place that covers this one; where the list knows it, its rows alone."""
         if (found := self.places.find(where)) is None:
             return None
         place, entries = found
         return place, tuple(entry for entry in entries if entry.listed) or entries
 
-    def is_mirror(self, where: Place) -> bool:
+    def is_mirror(self, where: SitePattern) -> bool:
         """Whether a copy of Wikipedia stands there."""
         found = self.places.find(where)
-        return found is not None and any(entry.status is Status.MIRROR for entry in found[1])
+        return found is not None and any(entry.status is Rating.MIRROR for entry in found[1])
 
 
 def refreshed_file(cache: Path) -> Path:
@@ -90,23 +90,23 @@ def _packaged() -> Catalogue:
 
 
 @once
-def _rules() -> tuple[tuple[Place, Entry], ...]:
+def _rules() -> tuple[tuple[SitePattern, Entry], ...]:
     rules = json.loads((_DATA / "rules.json").read_text("utf-8"))["rules"]
     return tuple(item for rule in rules for item in _ruled(rule))
 
 
-def _ruled(rule: dict[str, Any]) -> Iterator[tuple[Place, Entry]]:
-    entry = Entry(Status(rule["status"]), rule["reason"])
-    return ((place_named(text), entry) for text in rule["places"])
+def _ruled(rule: dict[str, Any]) -> Iterator[tuple[SitePattern, Entry]]:
+    entry = Entry(Rating(rule["status"]), rule["reason"])
+    return ((pattern_named(text), entry) for text in rule["places"])
 
 
 def _joined(perennial: Perennial) -> Catalogue:
     listed = (item for source in perennial.sources for item in _rows(source))
-    return Catalogue(perennial.as_of, perennial.size, Places([*listed, *_rules()]))
+    return Catalogue(perennial.as_of, perennial.size, SitePatterns([*listed, *_rules()]))
 
 
-def _rows(source: Listed) -> Iterable[tuple[Place, Entry]]:
-    status = Status.BLACKLISTED if source.blacklisted else source.status
+def _rows(source: Listed) -> Iterable[tuple[SitePattern, Entry]]:
+    status = Rating.BLACKLISTED if source.blacklisted else source.status
     topic = f" {source.topic}" if source.topic else ""
     year = f" ({source.year})" if source.year else ""
     reason = f"{source.name}{topic}: {status}{year}"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from storm_pipeline.identity import source_id
 from storm_pipeline.search.base import Search
-from storm_pipeline.search.result import SearchResult, Sighting
+from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge
 from storm_pipeline.types import Exclusion, Snippet
@@ -32,7 +32,7 @@ class ReliableSearch(Search):
 
     What a search gives depends on nothing but what was found for it: of other searches chance decides which
     come first. Copies of what is kept out that only these give away are recognised afterwards, from what all of them
-    have seen (:func:`storm_pipeline.sources.copies.copies`).
+    have seen (:func:`storm_pipeline.sources.duplicates.duplicates`).
 
     Args:
         engine: where to search.
@@ -97,13 +97,13 @@ class ReliableSearch(Search):
             return k
         return _SPARE if self._kept_out else 0
 
-    def _seen(self, pages: Mapping[str, Sequence[Snippet]], query: str) -> tuple[Sighting, ...]:
+    def _seen(self, pages: Mapping[str, Sequence[Snippet]], query: str) -> tuple[SeenPage, ...]:
         """The pages as this search shows them; none where none is to be kept out."""
         if self._kept_out is None:
             return ()
-        return tuple(Sighting(found[0].url, found[0].title, _together(found), query) for found in pages.values())
+        return tuple(SeenPage(found[0].url, found[0].title, _together(found), query) for found in pages.values())
 
-    def _knowing(self, seen: Sequence[Sighting]) -> GroundTruth | None:
+    def _knowing(self, seen: Sequence[SeenPage]) -> GroundTruth | None:
         """What is kept out, known also by what this search shows of it."""
         truth = self._kept_out
         return truth.knowing(one.text for one in seen if truth.named(one.url, one.title)) if truth else None

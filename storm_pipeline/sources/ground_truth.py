@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from storm_pipeline.identity import canonical_url, normalised_text
 from storm_pipeline.sources.catalogue import Catalogue, load_catalogue
 from storm_pipeline.sources.mirrors import folded_title, names_in_address, names_in_title, wikipedia_article
-from storm_pipeline.sources.places import Place, place_of
-from storm_pipeline.text import words
+from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
+from storm_pipeline.text.words import words
 
 _RUN = 8
 _FEWEST_RUNS = 8
@@ -74,7 +74,7 @@ class GroundTruth:
         return f"it is {target} at another address"
 
     def _by_title(self, url: str, title: str) -> str | None:
-        where = place_of(url)
+        where = pattern_of(url)
         if not self._names or where is None:
             return None
         language, names = None, names_in_title(title)
@@ -102,7 +102,7 @@ def _identity(url: str) -> tuple[str, str] | str:
     return wikipedia_article(url) or canonical_url(url)
 
 
-def _is_wikipedia(where: Place) -> bool:
+def _is_wikipedia(where: SitePattern) -> bool:
     return where.host == _WIKIPEDIA or where.host.endswith("." + _WIKIPEDIA)
 
 

@@ -6,17 +6,17 @@ from typing import Literal, get_args
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue
-from storm_pipeline.sources.places import Place, Places, place_of
-from storm_pipeline.sources.statuses import CAUTION, Status
+from storm_pipeline.sources.ratings import CAUTION, Rating
+from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
 Policy = Literal["strict", "standard", "any"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
-_TRUSTED = frozenset({Status.RELIABLE, Status.SCHOLARLY, Status.OFFICIAL, Status.EDUCATION})
+_TRUSTED = frozenset({Rating.RELIABLE, Rating.SCHOLARLY, Rating.OFFICIAL, Rating.EDUCATION})
 _ALLOWED = {
     "strict": _TRUSTED,
-    "standard": _TRUSTED | {Status.MIXED, Status.NO_CONSENSUS, Status.UNKNOWN},
-    "any": frozenset(Status),
+    "standard": _TRUSTED | {Rating.MIXED, Rating.NO_CONSENSUS, Rating.UNKNOWN},
+    "any": frozenset(Rating),
 }
 
 
@@ -34,7 +34,7 @@ class Verdict:
 
     url: str
     allowed: bool
-    status: Status
+    status: Rating
     reason: str
     rule: str = ""
 
@@ -72,29 +72,29 @@ class Judge:
     ) -> None:
         self.policy = policy_named(policy)
         own = [(_own(text, "allow"), True) for text in allow], [(_own(text, "deny"), False) for text in deny]
-        self._own: Places[bool] = Places([*own[0], *own[1]])
+        self._own: SitePatterns[bool] = SitePatterns([*own[0], *own[1]])
         self._catalogue = catalogue or load_catalogue()
         self.excludes_nothing = policy == "any" and not own[1]
 
     def judge(self, url: str) -> Verdict:
         """The verdict on a page; never raises."""
-        if (where := place_of(url)) is None:
-            return Verdict(url, allowed=True, status=Status.OWN, reason="it is no page of the web")
+        if (where := pattern_of(url)) is None:
+            return Verdict(url, allowed=True, status=Rating.OWN, reason="it is no page of the web")
         if own := self._own.find(where):
             return self._by_own_list(url, *own)
         if found := self._catalogue.find(where):
             return self._by_catalogue(url, *found)
-        allowed = Status.UNKNOWN in _ALLOWED[self.policy]
+        allowed = Rating.UNKNOWN in _ALLOWED[self.policy]
         reason = "nothing is known of it" + ("" if allowed else ", and strict keeps only what is known to be good")
-        return Verdict(url, allowed, Status.UNKNOWN, reason)
+        return Verdict(url, allowed, Rating.UNKNOWN, reason)
 
     @staticmethod
-    def _by_own_list(url: str, place: Place, wishes: tuple[bool, ...]) -> Verdict:
+    def _by_own_list(url: str, place: SitePattern, wishes: tuple[bool, ...]) -> Verdict:
         allowed = all(wishes)
-        status = Status.ALLOWED if allowed else Status.DENIED
+        status = Rating.ALLOWED if allowed else Rating.DENIED
         return Verdict(url, allowed, status, f"{place} is {status}", str(place))
 
-    def _by_catalogue(self, url: str, place: Place, entries: tuple[Entry, ...]) -> Verdict:
+    def _by_catalogue(self, url: str, place: SitePattern, entries: tuple[Entry, ...]) -> Verdict:
         statuses = {entry.status for entry in entries}
         allowed = self._decisive(statuses) in _ALLOWED[self.policy]
         reason = "; ".join(dict.fromkeys(entry.reason for entry in entries))
@@ -103,9 +103,9 @@ class Judge:
         if len(statuses) == 1:
             return Verdict(url, allowed, entries[0].status, reason, str(place))
         which = "the most cautious" if self.policy == "strict" else "the most lenient"
-        return Verdict(url, allowed, Status.MIXED, f"{reason}; {self.policy} goes by {which}", str(place))
+        return Verdict(url, allowed, Rating.MIXED, f"{reason}; {self.policy} goes by {which}", str(place))
 
-    def _decisive(self, statuses: set[Status]) -> Status:
+    def _decisive(self, statuses: set[Rating]) -> Rating:
         """Several rows of one place are resolved by policy; see the class."""
         ranked = [status for status in CAUTION if status in statuses] or sorted(statuses)
         return ranked[-1 if self.policy == "strict" else 0]
@@ -132,8 +132,8 @@ def policy_named(name: str) -> Policy:
     raise SettingsError(f"there is no source policy {name!r}; choose one of: {', '.join(POLICIES)}")
 
 
-def _own(text: str, name: str) -> Place:
-    if (place := place_of(text)) is None:
+def _own(text: str, name: str) -> SitePattern:
+    if (place := pattern_of(text)) is None:
         raise SettingsError(
             f"{text!r} in the {name} list names no place on the web; write a domain or a domain with a path, "
             "such as example.org or example.org/blog"

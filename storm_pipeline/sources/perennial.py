@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import SourcesError
-from storm_pipeline.sources.places import Place, place_of
-from storm_pipeline.sources.statuses import CAUTION, Status
+from storm_pipeline.sources.ratings import CAUTION, Rating
+from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
 
 TITLE = "Wikipedia:Reliable sources/Perennial sources"
 _HEAD = {
@@ -23,7 +23,7 @@ class Listed:
 
     Attributes:
         name: the source.
-        status: one of :data:`storm_pipeline.sources.statuses.CAUTION` but ``blacklisted``.
+        status: one of :data:`storm_pipeline.sources.ratings.CAUTION` but ``blacklisted``.
         places: where it stands on the web; distinct.
         topic: what the row is limited to, or other names of the source; may be empty.
         year: year of the last discussion.
@@ -31,8 +31,8 @@ class Listed:
     """
 
     name: str
-    status: Status
-    places: tuple[Place, ...]
+    status: Rating
+    places: tuple[SitePattern, ...]
     topic: str = ""
     year: int | None = None
     blacklisted: bool = False
@@ -81,17 +81,17 @@ def _record(source: Listed) -> dict[str, Any]:
 
 
 def _listed(record: dict[str, Any]) -> Listed:
-    status = Status(record["status"])
+    status = Rating(record["status"])
     if status not in CAUTION:
         raise ValueError(f"{status} is none of the list's statuses")
     year = int(record["year"]) if record.get("year") else None
-    places = tuple(map(place_named, record["places"]))
+    places = tuple(map(pattern_named, record["places"]))
     topic, blacklisted = str(record.get("topic", "")), record.get("blacklisted") is True
     return Listed(str(record["name"]), status, places, topic, year, blacklisted)
 
 
-def place_named(text: str) -> Place:
+def pattern_named(text: str) -> SitePattern:
     """The place of an entry; raises ValueError if the text names none."""
-    if (place := place_of(text)) is None:
+    if (place := pattern_of(text)) is None:
         raise ValueError(f"{text!r} names no place")
     return place

@@ -7,11 +7,11 @@ from typing import Any
 
 from storm_pipeline.errors import SourcesError
 from storm_pipeline.files import write_atomically
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
 from storm_pipeline.sources.catalogue import packaged_list
 from storm_pipeline.sources.perennial import TITLE, Perennial, to_json
-from storm_pipeline.sources.statuses import Status
+from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.wikitext import read_rows
 
 API = "https://en.wikipedia.org/w/api.php"
@@ -84,7 +84,7 @@ def _page(client: ApiClient, title: str) -> str | None:
 def _refuse_implausible(perennial: Perennial) -> None:
     known = packaged_list().size
     statuses = {source.status for source in perennial.sources}
-    if 2 * perennial.size < known or not {Status.RELIABLE, Status.UNRELIABLE, Status.DEPRECATED} <= statuses:
+    if 2 * perennial.size < known or not {Rating.RELIABLE, Rating.UNRELIABLE, Rating.DEPRECATED} <= statuses:
         raise SourcesError(
             f"Wikipedia's list came out with {perennial.size} places and {len(statuses)} kinds of status, where the "
             f"package's own has {known} and {len({s.status for s in packaged_list().sources})}: "

@@ -6,15 +6,15 @@ from typing import Any
 
 from storm_pipeline.errors import MissingExtraError
 from storm_pipeline.sources.perennial import Listed
-from storm_pipeline.sources.places import Place, place_of
-from storm_pipeline.sources.statuses import Status
+from storm_pipeline.sources.ratings import Rating
+from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
 
 _CODES = {
-    "gr": Status.RELIABLE,
-    "m": Status.MIXED,
-    "nc": Status.NO_CONSENSUS,
-    "gu": Status.UNRELIABLE,
-    "d": Status.DEPRECATED,
+    "gr": Rating.RELIABLE,
+    "m": Rating.MIXED,
+    "nc": Rating.NO_CONSENSUS,
+    "gu": Rating.UNRELIABLE,
+    "d": Rating.DEPRECATED,
 }
 _ROW = re.compile(r"^\|-", re.M)
 _CELL = re.compile(r"^\|(?![-}+])", re.M)
@@ -67,10 +67,10 @@ def _argument(template: Any, name: str) -> str:
     return str(template.get(name).value.strip_code()).strip().lower() if template.has(name) else ""
 
 
-def _places(uses: Any) -> Iterator[Place]:
+def _places(uses: Any) -> Iterator[SitePattern]:
     for argument in uses.params:
         text = str(argument.value.strip_code()).strip() if str(argument.name).strip().isdecimal() else ""
-        if "." in text and (place := place_of(text)):
+        if "." in text and (place := pattern_of(text)):
             yield place
 
 

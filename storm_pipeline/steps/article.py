@@ -1,7 +1,7 @@
 """Whole articles written at once: what the baselines do instead of section by section (paper section 4.3)."""
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import SectionEvidence
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Body, Outline, Paragraph, Section, Sentence
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_prompts import article_inputs

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.journal import at_place, fingerprint
-from storm_pipeline.runs import slug
-from storm_pipeline.sentences import split_sentences
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.folder import slug
+from storm_pipeline.run.journal import at_place, fingerprint
 from storm_pipeline.steps.searching import search_all
+from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.types import Conversation, Perspective, Turn
 
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.references.facts import names_topic, nearest, stem_set, without_topic
-from storm_pipeline.steps.keeping_out import leave_out_copies
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.steps.exclusions import leave_out_copies
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Outline, Snippet
 

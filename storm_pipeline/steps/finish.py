@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Section
 
 

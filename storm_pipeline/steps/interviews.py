@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, NothingFoundError
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.conversations import converse
-from storm_pipeline.steps.keeping_out import without_copies
+from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
 from storm_pipeline.types import Conversation, Perspective
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, ReplyError
-from storm_pipeline.outlines import outline_from_headings, outline_to_markdown, parse_outline
-from storm_pipeline.programs import Program
+from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
-from storm_pipeline.sentences import truncate_sentences
-from storm_pipeline.text import word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
+from storm_pipeline.text.sentences import truncate_sentences
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
 _PASSAGE = 120

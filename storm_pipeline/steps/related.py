@@ -1,8 +1,8 @@
 """Related topics and their tables of contents (paper section 3.1; Algorithm 1, lines 4 to 10)."""
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError, SearchError
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.contents import TableOfContents
 
 _HEADINGS_SHOWN = 14

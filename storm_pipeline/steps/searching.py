@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SearchError
-from storm_pipeline.events import Retried, Searched
 from storm_pipeline.identity import normalised_text
+from storm_pipeline.net.retrying import telling_retries
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.events import Retried, Searched
 from storm_pipeline.search.result import SearchResult
-from storm_pipeline.search.transport.retrying import telling_retries
 from storm_pipeline.types import Snippet
 
 

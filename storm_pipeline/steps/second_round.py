@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.journal import at_place
 from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.types import Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections

@@ -1,8 +1,8 @@
 """The one search that the baselines begin with (paper section 4.3)."""
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import NothingFoundError
-from storm_pipeline.steps.keeping_out import usable
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Snippet
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
-from storm_pipeline.text import word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.findings import Matrix, findings_by_section, fit_of_titles
 from storm_pipeline.writers.small_sections import merge_small

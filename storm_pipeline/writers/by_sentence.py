@@ -5,10 +5,10 @@ A small model that is given many facts ties together what does not belong togeth
 
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import FEW_FACTS, FEWEST_SENTENCES, Evidence, FactEvidence
 from storm_pipeline.references.facts import Fact, nearest_facts
-from storm_pipeline.text import word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.fact_answers import answer_from_facts
 from storm_pipeline.writers.fact_sharing import share_facts
@@ -30,7 +30,7 @@ _TITLES = 1500
 
 
 class SentenceWriter:
-    """Writes sentence by sentence (:class:`storm_pipeline.context.Writer`)."""
+    """Writes sentence by sentence (:class:`storm_pipeline.run.context.Writer`)."""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
         """An answer from the facts that are nearest to the question.

@@ -4,7 +4,7 @@ import re
 
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.grounding import Claim
-from storm_pipeline.text import MARKER, has_word
+from storm_pipeline.text.words import MARKER, has_word
 from storm_pipeline.types import Citation
 
 _EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")

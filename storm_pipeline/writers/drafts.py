@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
-from storm_pipeline.sentences import is_complete
-from storm_pipeline.text import MARKER, has_word
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import MARKER, has_word
 from storm_pipeline.types import Paragraph, Revision, Sentence
 from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers_alone, without_emphasis
 from storm_pipeline.writers.remarks import Reply, read_replies

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from signatures.shapes import Edit
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.sentences import is_complete
-from storm_pipeline.text import word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.repetition import remove_certain_repetition
 

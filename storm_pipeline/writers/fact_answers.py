@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import nearest, nearest_facts, numbered
 from storm_pipeline.references.support import check_support
-from storm_pipeline.sentences import is_complete
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Snippet
 
 _NOTHING = re.compile(r"^\W*(the )?(sources?|facts?)\b.{0,20}\b(do|does) not (say|mention|contain|provide)", re.I)

@@ -11,9 +11,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import FactEvidence
 from storm_pipeline.references.facts import Fact, facts_of, names_topic, shared_stems, without_topic
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Outline
 
 Matrix = npt.NDArray[np.float32]

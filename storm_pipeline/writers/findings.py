@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.facts import without_topic
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.text import word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.drafts import checked_blocks, read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 
 from storm_pipeline.references.facts import recall, stem_set
-from storm_pipeline.references.prose import is_question
 from storm_pipeline.references.support import denials, numbers
-from storm_pipeline.search.terms import STOP_WORDS
-from storm_pipeline.text import word_count, words
+from storm_pipeline.text.index_terms import STOP_WORDS
+from storm_pipeline.text.prose import is_question
+from storm_pipeline.text.words import word_count, words
 
 _ENDS = re.compile(r"\b(?:ended|ends|ceased|concluded)\b", re.I)
 _ENDS_OR_LASTS = re.compile(rf"{_ENDS.pattern}|\b(?:last(?:ed|ing|s)?|until|till)\b", re.I)

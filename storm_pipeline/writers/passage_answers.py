@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import numbered_passages, passages, within_budget
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Answer, Sentence, Snippet
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style

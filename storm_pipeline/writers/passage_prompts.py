@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
-from storm_pipeline.outlines import outline_to_markdown
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
-from storm_pipeline.text import word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.outlines import outline_to_markdown
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Outline, Sentence
 
 _FINDINGS = 600

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.facts import shared_stems
 from storm_pipeline.references.support import denials, numbers
-from storm_pipeline.text import overlap
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
 
 _ALIKE = 0.80

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support, has_names, numbers
-from storm_pipeline.sentences import is_complete
-from storm_pipeline.text import foreign_script_share, longest_common_run, word_count
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
 from storm_pipeline.writers.paraphrase_checks import adds_little, can_be_cut, names_the_subject, says_the_same
 from storm_pipeline.writers.self_contained import points_back, stands_alone

@@ -5,11 +5,11 @@ A plan may have a place for what the sources do not tell. What comes nearest to 
 
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.outlines import outline_from_headings
 from storm_pipeline.references.facts import without_topic
-from storm_pipeline.search.terms import STOP_WORDS
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.index_terms import STOP_WORDS
+from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.types import Heading, Outline, Sentence
 
 _FAR_BETTER = 2.0

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import ModelError
-from storm_pipeline.journal import at_place
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
-from storm_pipeline.runs import slug
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.folder import slug
+from storm_pipeline.run.journal import at_place
 from storm_pipeline.types import Outline, Section
 
 

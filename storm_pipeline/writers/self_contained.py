@@ -2,7 +2,7 @@
 
 import re
 
-from storm_pipeline.text import word_count
+from storm_pipeline.text.words import word_count
 
 _OPENS_BACK = re.compile(
     r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|additionally|however|moreover|"

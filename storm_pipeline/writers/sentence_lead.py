@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import FEWEST_SENTENCES
 from storm_pipeline.references.facts import Fact, names_topic
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Body, Paragraph, Section, Sentence
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.paragraphs import in_paragraphs

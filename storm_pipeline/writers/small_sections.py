@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
 from storm_pipeline.references.evidence import PassageEvidence
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Heading, Outline
 
 _TOO_LITTLE = 60

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.context import RunContext
-from storm_pipeline.programs import Program
+from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
@@ -20,7 +20,7 @@ _FEWEST_SECTIONS = 3
 
 
 class WholeWriter:
-    """Writes each section in one call, from all of its passages (:class:`storm_pipeline.context.Writer`)."""
+    """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.context.Writer`)."""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
         """An answer from all that was found, as far as it fits into a prompt.

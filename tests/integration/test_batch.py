@@ -25,8 +25,8 @@ from storm_pipeline import Article, Storm
 from storm_pipeline.batch import (
     Batch,
     BatchReport,
-    TopicOrder,
-    TopicRow,
+    TopicRequest,
+    TopicStatus,
     is_batch,
     read_topics,
     resume_batch,
@@ -34,9 +34,9 @@ from storm_pipeline.batch import (
 )
 from storm_pipeline.cli import app
 from storm_pipeline.errors import ModelError, RunError, SettingsError, StoppedError
-from storm_pipeline.events import CallFinished, Event, EventSink, RunStarted, StageFinished
-from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.render.json import from_json
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import CallFinished, Event, EventSink, RunStarted, StageFinished
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
 
@@ -88,13 +88,13 @@ def options(server: FakeModel, tmp_path: Path) -> dict[str, Any]:
     return {**FEW, "lm": server.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache"}
 
 
-def orders(*topics: str, **settings: Any) -> list[TopicOrder]:
-    return [TopicOrder(topic, settings) for topic in topics]
+def requests(*topics: str, **settings: Any) -> list[TopicRequest]:
+    return [TopicRequest(topic, settings) for topic in topics]
 
 
 def texts(report: BatchReport) -> dict[str, str]:
     rows = [row for row in report.rows if row.state == "written"]
-    return {row.order.topic: (report.folder / row.folder / "article.md").read_text(encoding="utf-8") for row in rows}
+    return {row.request.topic: (report.folder / row.folder / "article.md").read_text(encoding="utf-8") for row in rows}
 
 
 def saved(folder: Path) -> Any:
@@ -106,17 +106,17 @@ class Watch:
 
     def __init__(self, act: Callable[["Watch", Event], None] = lambda watch, event: None) -> None:
         self.events: list[tuple[int, Event]] = []
-        self.rows: list[TopicRow] = []
+        self.rows: list[TopicStatus] = []
         self._act = act
 
-    def begin(self, folder: Path, rows: Sequence[TopicRow]) -> None:
+    def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
         self.folder = folder
 
     def event(self, number: int, event: Event) -> None:
         self.events.append((number, event))
         self._act(self, event)
 
-    def row(self, row: TopicRow) -> None:
+    def row(self, row: TopicStatus) -> None:
         self.rows.append(row)
 
     @property
@@ -181,7 +181,7 @@ def test_one_bad_setting_and_one_failing_model_are_rows_and_the_others_are_writt
     for row in report.rows:
         if row.state == "written":
             article = from_json((report.folder / row.folder / "article.json").read_text(encoding="utf-8"))
-            assert article.title == row.order.topic
+            assert article.title == row.request.topic
             assert min(row.sections, row.words, row.references, row.tokens_in, row.tokens_out) > 0
     state = saved(report.folder)
     assert (state["format"], state["status"]) == (1, "failed")
@@ -194,7 +194,7 @@ def test_one_bad_setting_and_one_failing_model_are_rows_and_the_others_are_writt
 def test_what_failed_is_mended_by_settings_given_when_going_on(tmp_path: Path) -> None:
     refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
     with FakeModel(answers()) as server, FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
-        topics = [*orders("Silk Road"), *orders("Amber Road", lm=broken.lm)]
+        topics = [*requests("Silk Road"), *requests("Amber Road", lm=broken.lm)]
         report = write_batch(topics, open_storm=offline, **options(server, tmp_path))
         asked = len(server.asked)
         again = resume_batch(report.folder, open_storm=offline, lm=server.lm)
@@ -208,7 +208,7 @@ def test_what_failed_is_mended_by_settings_given_when_going_on(tmp_path: Path) -
 def test_a_key_that_is_refused_is_not_tried_for_every_topic(tmp_path: Path, at_once: int) -> None:
     refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
     with FakeModel(answers()) as server, FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
-        topics = [*orders(*TOPICS[:3]), *orders("Fur Road", max_sections=3), *orders("Tin Road", lm=server.lm)]
+        topics = [*requests(*TOPICS[:3]), *requests("Fur Road", max_sections=3), *requests("Tin Road", lm=server.lm)]
         report = write_batch(topics, at_once=at_once, open_storm=offline, **options(broken, tmp_path))
         states = [row.state for row in report.rows]
         assert states[0] == "failed"
@@ -243,12 +243,12 @@ def test_the_command_ends_with_one_sentence_where_the_key_is_refused(tmp_path: P
 @pytest.mark.parametrize("calls", [2, 20])
 def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: int) -> None:
     with FakeModel(answers()) as server:
-        whole = write_batch(orders(*TOPICS[:3]), open_storm=offline, **options(server, tmp_path / "whole"))
+        whole = write_batch(requests(*TOPICS[:3]), open_storm=offline, **options(server, tmp_path / "whole"))
         asked = len(server.asked)
         box: list[Batch] = []
         watch = Watch(lambda watch, event: box[0].stop() if watch.calls >= calls else None)
         settings = Settings.build(options(server, tmp_path))
-        with Batch.create(orders(*TOPICS[:3]), settings, sinks=[watch], open_storm=offline) as batch:
+        with Batch.create(requests(*TOPICS[:3]), settings, sinks=[watch], open_storm=offline) as batch:
             box.append(batch)
             report = batch.run()
         assert report.stopped
@@ -263,7 +263,7 @@ def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: i
 
 def test_a_finished_batch_is_not_touched(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
-        report = write_batch(orders(*TOPICS[:2]), open_storm=offline, **options(server, tmp_path))
+        report = write_batch(requests(*TOPICS[:2]), open_storm=offline, **options(server, tmp_path))
         asked = len(server.asked)
         again = resume_batch(report.folder, open_storm=refused)
         assert len(server.asked) == asked
@@ -274,7 +274,9 @@ def test_a_finished_batch_is_not_touched(tmp_path: Path) -> None:
 def test_calls_in_flight_are_bounded_over_all_topics(tmp_path: Path) -> None:
     with CountingModel() as server:
         bounds = {"workers": 4, "process_workers": 3, "perspectives": 2}
-        report = write_batch(orders(*TOPICS[:3]), at_once=3, open_storm=offline, **(options(server, tmp_path) | bounds))
+        report = write_batch(
+            requests(*TOPICS[:3]), at_once=3, open_storm=offline, **(options(server, tmp_path) | bounds)
+        )
     assert report.all_written
     assert 2 <= server.most <= 3
 
@@ -288,9 +290,9 @@ def test_crashes_are_rows_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
 
 
 def test_orders_that_repeat_others_are_written_once(tmp_path: Path) -> None:
-    topics = [*orders("Jade", "Silk"), *orders("Jade", turns=2), *orders(" Jade  ", "Silk")]
+    topics = [*requests("Jade", "Silk"), *requests("Jade", turns=2), *requests(" Jade  ", "Silk")]
     report = write_batch(topics, open_storm=stubbed, out=tmp_path)
-    assert [(row.number, row.order.topic) for row in report.rows] == [(1, "Jade"), (2, "Silk"), (3, "Jade")]
+    assert [(row.number, row.request.topic) for row in report.rows] == [(1, "Jade"), (2, "Silk"), (3, "Jade")]
     assert report.repeated == 2
     assert resume_batch(report.folder).repeated == 2
 
@@ -303,7 +305,7 @@ def test_memory_does_not_grow_with_settings(tmp_path: Path) -> None:
         made.append(weakref.ref(storm))
         return storm
 
-    topics = [TopicOrder(f"Topic {n}", {"turns": n % 20 + 1}) for n in range(60)]
+    topics = [TopicRequest(f"Topic {n}", {"turns": n % 20 + 1}) for n in range(60)]
     alive: list[int] = []
     watch = Watch(lambda watch, event: alive.append(sum(ref() is not None for ref in made)))
     report = write_batch(topics, sinks=[watch], open_storm=open_storm, out=tmp_path)
@@ -314,7 +316,7 @@ def test_memory_does_not_grow_with_settings(tmp_path: Path) -> None:
 
 
 def test_an_embedder_is_shared_by_topics_of_different_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.references import embedder
+    from storm_pipeline.retrieval import embedder
 
     opened: list[str] = []
 
@@ -328,7 +330,7 @@ def test_an_embedder_is_shared_by_topics_of_different_settings(tmp_path: Path, m
         return Storm(settings, search=FakeSearch(world), contents=NoContents())
 
     with FakeModel(answers()) as server:
-        topics = [TopicOrder(topic, {"turns": n + 1}) for n, topic in enumerate(TOPICS[:3])]
+        topics = [TopicRequest(topic, {"turns": n + 1}) for n, topic in enumerate(TOPICS[:3])]
         assert write_batch(topics, at_once=1, open_storm=open_storm, **options(server, tmp_path)).all_written
     assert len(opened) == 1
 
@@ -375,7 +377,7 @@ def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> Non
     with pytest.raises(SettingsError, match="1 to 64"):
         write_batch(["Jade"], at_once=0, out=tmp_path)
     with pytest.raises(SettingsError, match="there is no setting 'turn'"):
-        write_batch([TopicOrder("Jade", {"turn": 3})], out=tmp_path)
+        write_batch([TopicRequest("Jade", {"turn": 3})], out=tmp_path)
     with pytest.raises(SettingsError, match="'turns'"):
         write_batch(["Jade"], out=tmp_path, turns=0)
     assert not list(tmp_path.iterdir())
@@ -385,7 +387,7 @@ def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> Non
 
 
 def test_many_topics_that_fail_at_once_are_all_noted(tmp_path: Path) -> None:
-    report = write_batch([TopicOrder(f"T{n}", {"turns": 0}) for n in range(300)], open_storm=refused, out=tmp_path)
+    report = write_batch([TopicRequest(f"T{n}", {"turns": 0}) for n in range(300)], open_storm=refused, out=tmp_path)
     assert {row.state for row in report.rows} == {"failed"}
     assert resume_batch(report.folder, open_storm=stubbed, turns=1).all_written
 
@@ -490,7 +492,7 @@ PATIENT = """
     import sys, types
     from storm_pipeline.cli import main
     from storm_pipeline.errors import StoppedError
-    from storm_pipeline.events import RunStarted, StageFinished
+    from storm_pipeline.run.events import RunStarted, StageFinished
 
     class Storm:
         def __init__(self, settings):

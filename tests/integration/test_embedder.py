@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.references import int8_bert
-from storm_pipeline.references.embedder import PINNED, CountsTokens, SentenceTransformerEmbedder, open_embedder
-from storm_pipeline.references.int8_bert import Int8BertEmbedder, has_exact_int8
+from storm_pipeline.retrieval import int8_bert
+from storm_pipeline.retrieval.embedder import PINNED, CountsTokens, SentenceTransformerEmbedder, open_embedder
+from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder, has_exact_int8
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
 TEXTS = [

@@ -15,7 +15,7 @@ from test_experiments import CACHE, data, described, model, run, topic
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evaluation.datasets.wikigenbench_form import write_topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig
-from storm_pipeline.experiments.engines import LocalEngine
+from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.render.json import from_json
 
 __all__ = ["data", "model"]  # fixtures
@@ -23,7 +23,7 @@ __all__ = ["data", "model"]  # fixtures
 REFUSED = Reply(status=400, body={"error": {"message": "no such model"}})
 
 
-class Killed(LocalEngine):
+class Killed(LocalExecutor):
     """Dies when the first job has begun."""
 
     def run(self, work: Callable[[Any], Any], jobs: Iterable[Any]) -> NoReturn:

@@ -14,7 +14,7 @@ from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evaluation.reporting import ExperimentResults
 from storm_pipeline.experiments import Experiment, ExperimentConfig
 from storm_pipeline.experiments.config import MethodTable
-from storm_pipeline.experiments.engines import LocalEngine
+from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.experiments.forecast import forecast
 from storm_pipeline.render.json import from_json
 
@@ -53,7 +53,7 @@ def described(model: FakeModel, *methods: dict[str, Any], **values: Any) -> Expe
 
 
 def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
-    with Experiment(config, folder, LocalEngine(), cache=CACHE) as experiment:
+    with Experiment(config, folder, LocalExecutor(), cache=CACHE) as experiment:
         return experiment.run()
 
 
@@ -89,7 +89,7 @@ def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path:
     config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).changed(
         topics=1
     )
-    with Experiment(config, tmp_path / "out", LocalEngine(), cache=tmp_path / "cache") as experiment:
+    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=tmp_path / "cache") as experiment:
         (judging,) = forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging
         experiment.run()
         assert forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging == ()

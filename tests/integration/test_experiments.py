@@ -25,7 +25,7 @@ from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest,
 from storm_pipeline.evaluation.reporting import ExperimentResults, load_results
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
-from storm_pipeline.experiments.engines import LocalEngine, open_execution
+from storm_pipeline.experiments.executors import LocalExecutor, open_executor
 from storm_pipeline.experiments.forecast import forecast
 from storm_pipeline.experiments.sources import topics_of
 from storm_pipeline.experiments.units import units_of
@@ -81,7 +81,7 @@ def described(model: FakeModel, recipes: str = "direct rr orag", **values: Any) 
 
 def run(config: ExperimentConfig, folder: Path, told: list[str] | None = None) -> ExperimentResults:
     tell = told.append if told is not None else (lambda _: None)
-    with Experiment(config, folder, LocalEngine(), cache=CACHE, tell=tell) as experiment:
+    with Experiment(config, folder, LocalExecutor(), cache=CACHE, tell=tell) as experiment:
         return experiment.run()
 
 
@@ -139,7 +139,7 @@ def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Pa
         if line.startswith("1/direct"):
             experiment.stop()
 
-    with Experiment(config, tmp_path / "out", LocalEngine(), cache=CACHE, tell=tell) as experiment:
+    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE, tell=tell) as experiment:
         results = experiment.run()
         assert len(results.results) == 1
         assert len(experiment.missing) == 3
@@ -193,7 +193,7 @@ def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         judges = {"judge": f"lm:{model.lm}", "judge_lm": model.lm}
         config = described(model, "rr storm", metrics=metrics, resources=judges)
-        with Experiment(config, tmp_path / "out", LocalEngine(), cache=CACHE) as experiment:
+        with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE) as experiment:
             foretold = forecast(config, experiment.topics, experiment.missing, experiment.unscored)
             experiment.run()
             left = forecast(config, experiment.topics, experiment.missing, experiment.unscored)
@@ -213,7 +213,7 @@ def test_what_is_judged_already_is_not_foretold(data: Path, tmp_path: Path) -> N
         judge = {"judge_lm": model.lm}
         run(described(model, "rr", metrics=["rubric"], resources=judge).changed(topics=1), tmp_path / "out")
         more = described(model, "rr", metrics=["rubric", "wikigen_quality", "shape"], resources=judge)
-        with Experiment(more, tmp_path / "out", LocalEngine(), cache=CACHE) as experiment:
+        with Experiment(more, tmp_path / "out", LocalExecutor(), cache=CACHE) as experiment:
             (both,) = forecast(more, experiment.topics, experiment.missing, experiment.unscored).judging
             left = {unit: names for unit, names in experiment.unscored.items() if unit.topic == "1"}
             (one,) = forecast(more, experiment.topics, (), left).judging
@@ -301,8 +301,8 @@ def test_a_ray_cluster_gives_the_same_also_when_its_workers_die(
         monkeypatch.setenv("RAY_TMPDIR", short)
         config = described(model, "rr orag", metrics=["rouge", "shape"])
         with (
-            open_execution("ray", at_once=2) as engine,
-            Experiment(config, tmp_path / "spread", engine, cache=CACHE) as experiment,
+            open_executor("ray", at_once=2) as executor,
+            Experiment(config, tmp_path / "spread", executor, cache=CACHE) as experiment,
         ):
             spread = experiment.run()
             assert not experiment.missing

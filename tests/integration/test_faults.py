@@ -15,7 +15,7 @@ from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
 from benchmarks.faults.replies import Outcome, crowd, hung
 from benchmarks.faults.server import Line
-from storm_pipeline.events import Failed, Retried
+from storm_pipeline.run.events import Failed, Retried
 
 KILLS = 3
 

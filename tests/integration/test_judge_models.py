@@ -17,7 +17,7 @@ from storm_pipeline.evaluation.judges.grading import Grade, LanguageModelGrader,
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint, open_judge
 from storm_pipeline.evaluation.judges.opening import open_support_judge
-from storm_pipeline.programs import Program
+from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
 
 FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 2})

@@ -13,8 +13,8 @@ from test_pipeline import NoContents
 from test_repeatability import Pace, PacedModel, backwards, by_chance, draw, forwards, found
 
 from storm_pipeline import Article, Snippet, Storm
-from storm_pipeline.events import Excluded, read_events
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import Excluded, read_events
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 

@@ -10,12 +10,13 @@ from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
-from storm_pipeline.control import RunControl, Spent
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
-from storm_pipeline.events import CallbackSink, CallFinished, Event, Events, Retried
-from storm_pipeline.journal import Journal
-from storm_pipeline.models import LanguageModels, open_models
-from storm_pipeline.programs import Programs
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, Retried
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.limits import RunControl, Spent
 from storm_pipeline.settings import Settings
 
 PROGRAMS = Programs()

@@ -14,8 +14,9 @@ from test_resume import answers, stopping_after, storm, text
 
 from signatures import research, review
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.models import LanguageModels, open_models
-from storm_pipeline.programs import Program, Programs
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
 
 

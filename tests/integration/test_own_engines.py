@@ -12,8 +12,8 @@ from test_pipeline import folder, storm, world
 
 from storm_pipeline import Snippet, Storm
 from storm_pipeline.errors import NothingFoundError, SettingsError
-from storm_pipeline.events import Degraded, Reused, read_events
-from storm_pipeline.journal import fingerprint
+from storm_pipeline.run.events import Degraded, Reused, read_events
+from storm_pipeline.run.journal import fingerprint
 
 
 class Mine:

@@ -15,13 +15,15 @@ from servers import Reply
 from test_pipeline import folder
 from test_resume import answers, stopping_after, storm, text
 
-from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.errors import SettingsError, StoppedError
-from storm_pipeline.events import CallbackSink, CallFinished, Event
-from storm_pipeline.journal import Journal
-from storm_pipeline.models import LanguageModels, Model, open_models
-from storm_pipeline.prices import Price
-from storm_pipeline.programs import Programs
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.model import Model
+from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.prices import Price
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.run.events import CallbackSink, CallFinished, Event
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
 
 KEY = "secret-key-1"

@@ -19,9 +19,9 @@ from storm_pipeline.errors import (
     SearchError,
     SettingsError,
 )
-from storm_pipeline.events import CallbackSink, Event, Searched
 from storm_pipeline.references.citations import parse_markdown
-from storm_pipeline.references.embedder import HashingEmbedder, Vectors
+from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
+from storm_pipeline.run.events import CallbackSink, Event, Searched
 from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.engines.fused import FusedSearch
 from storm_pipeline.search.fake import FakeSearch

@@ -10,8 +10,8 @@ from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import NothingFoundError, SettingsError
-from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.search.transport.gates import forget_gates
+from storm_pipeline.net.gates import forget_gates
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 
 RATE = 10.0

@@ -17,7 +17,7 @@ from llm import FakeModel, default_answers
 from servers import Reply, Request
 
 from storm_pipeline import Snippet, Storm
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 

@@ -17,7 +17,8 @@ from test_pipeline import NoContents, folder, world
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, TooManyFailuresError
-from storm_pipeline.events import (
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import (
     CallbackSink,
     CallFinished,
     Downloading,
@@ -29,8 +30,7 @@ from storm_pipeline.events import (
     StageStarted,
     read_events,
 )
-from storm_pipeline.references.embedder import HashingEmbedder
-from storm_pipeline.runs import RunStore
+from storm_pipeline.run.folder import RunStore
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Outline
 

@@ -11,10 +11,10 @@ from test_pipeline import folder
 from test_resume import answers, stopping_after, storm
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.events import CallbackSink, read_events
-from storm_pipeline.progress import ProgressSink
-from storm_pipeline.progress_board import Board
-from storm_pipeline.run_list import read_timeline
+from storm_pipeline.progress.run_board import Board
+from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.run.events import CallbackSink, read_events
+from storm_pipeline.run.listing import read_timeline
 from storm_pipeline.types import Article
 
 

@@ -10,8 +10,8 @@ import pytest
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.contents import TableOfContents, WikipediaContents
-from storm_pipeline.search.transport.retrying import Patience
 
 ARTICLE = """The Silk Road was a network of routes.
 

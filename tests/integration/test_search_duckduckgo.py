@@ -13,9 +13,9 @@ from engine_cases import BRISK, HASTY, Page, web_page
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engines.duckduckgo import DuckDuckGoSearch
 from storm_pipeline.search.opening import SearchOptions
-from storm_pipeline.search.transport.retrying import Patience
 
 pytest.importorskip("ddgs")
 

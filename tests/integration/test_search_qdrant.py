@@ -15,12 +15,12 @@ from qdrant_client.models import Distance, PointStruct, VectorParams
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
-from storm_pipeline.references import embedder
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.net.retrying import Patience
+from storm_pipeline.retrieval import embedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.retrieval.vectors import FolderCollection, Point, ServerCollection
 from storm_pipeline.search.engines.qdrant import Payload, QdrantSearch
 from storm_pipeline.search.registry import open_search
-from storm_pipeline.search.transport.retrying import Patience
-from storm_pipeline.search.vectors import FolderCollection, Point, ServerCollection
 
 EMBEDDER = HashingEmbedder(64)
 KEY = "qdrant-secret-7f3c"

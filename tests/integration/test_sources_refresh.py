@@ -16,9 +16,9 @@ from storm_pipeline.cli import app
 from storm_pipeline.errors import MissingExtraError, SearchError, SourcesError
 from storm_pipeline.sources.catalogue import load_catalogue, packaged_list, refreshed_file
 from storm_pipeline.sources.perennial import Listed, Perennial, read_perennial
-from storm_pipeline.sources.places import Place
+from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.refresh import fetch_perennial, save_perennial
-from storm_pipeline.sources.statuses import Status
+from storm_pipeline.sources.site_patterns import SitePattern
 from storm_pipeline.sources.wikitext import read_rows
 
 pytest.importorskip("mwparserfromhell")
@@ -79,15 +79,15 @@ PAGE = """{{Wikipedia:Reliable sources/Perennial sources/Header}}
 ROWS = [
     Listed(
         "The Zed Post",
-        Status.UNRELIABLE,
-        (Place("zedpost.example"), Place("zedpost.test", "/news")),
+        Rating.UNRELIABLE,
+        (SitePattern("zedpost.example"), SitePattern("zedpost.test", "/news")),
         "(politics) (ZP, Zed on Sunday)",
         2021,
         blacklisted=True,
     ),
-    Listed("The Zed Post", Status.RELIABLE, (Place("zedpost.example"),), "", 2019),
-    Listed("Das Blatt", Status.DEPRECATED, (Place("blatt.example"),), "(Leipzig)", 2015),
-    Listed("Quill (magazine)", Status.MIXED, (Place("quill.example", "/reviews"),), "", 2025),
+    Listed("The Zed Post", Rating.RELIABLE, (SitePattern("zedpost.example"),), "", 2019),
+    Listed("Das Blatt", Rating.DEPRECATED, (SitePattern("blatt.example"),), "(Leipzig)", 2015),
+    Listed("Quill (magazine)", Rating.MIXED, (SitePattern("quill.example", "/reviews"),), "", 2025),
 ]
 
 ROW = """|- class="s-{code}" id="{name}"

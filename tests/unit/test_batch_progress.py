@@ -5,16 +5,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from storm_pipeline.batch import TopicOrder, TopicRow
-from storm_pipeline.cli.batch_board import BatchBoard
-from storm_pipeline.cli.batch_progress import BatchProgress
-from storm_pipeline.events import CallFinished, Downloading, Noted, StageAdvanced, StageFinished, StageStarted
+from storm_pipeline.batch import TopicRequest, TopicStatus
+from storm_pipeline.progress.batch_board import BatchBoard
+from storm_pipeline.progress.batch_progress import BatchProgress
+from storm_pipeline.run.events import CallFinished, Downloading, Noted, StageAdvanced, StageFinished, StageStarted
 
 CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)
 
 
-def row(number: int, state: str = "waiting", **facts: object) -> TopicRow:
-    return TopicRow(number, TopicOrder(f"Topic {number}"), state, **facts)  # type: ignore[arg-type]
+def row(number: int, state: str = "waiting", **facts: object) -> TopicStatus:
+    return TopicStatus(number, TopicRequest(f"Topic {number}"), state, **facts)  # type: ignore[arg-type]
 
 
 def drawn(board: BatchBoard, height: int, now: float = 70.0) -> list[str]:

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from benchmarks import parsing
-from storm_pipeline.programs import Program, Programs
+from storm_pipeline.models.programs import Program, Programs
 
 ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.boilerplate import is_notice, without_boilerplate
+from storm_pipeline.references.boilerplate import is_interstitial, without_boilerplate
 
 NOTICES = [
     "We use cookies to improve your experience.",
@@ -84,7 +84,7 @@ SUBJECTS = [
 
 @pytest.mark.parametrize("sentence", NOTICES)
 def test_a_notice_of_the_site_goes(sentence: str) -> None:
-    assert is_notice(sentence) or all(map(is_notice, sentence.split(". ")))
+    assert is_interstitial(sentence) or all(map(is_interstitial, sentence.split(". ")))
     kept = "The dam was built in 1936."
     assert without_boilerplate(f"{kept} {sentence}") in {kept, f"{kept} © 2024 Example Media Ltd."}
 

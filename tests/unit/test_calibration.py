@@ -14,7 +14,7 @@ from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.judging_tasks import Item, Task, halves, sampled, tasks
 from storm_pipeline.evaluation.known_calibrations import known_calibration
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 
 def claim(question: int, number: int, label: str = "Complete") -> LabelledClaim:

@@ -14,7 +14,7 @@ from storm_pipeline.references.citations import (
     sentence_table,
 )
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.text import MARKER, tidy
+from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Source
 
 SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]

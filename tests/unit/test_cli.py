@@ -29,7 +29,7 @@ from storm_pipeline.errors import (
     SettingsError,
     StormError,
 )
-from storm_pipeline.events import CallFinished, Events, EventSink, RunFinished, RunStarted
+from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
 from storm_pipeline.search.opening import EngineInfo
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
@@ -428,7 +428,7 @@ PRELUDE = """
     from storm_pipeline.cli import main
     from storm_pipeline.concurrency import Tasks
     from storm_pipeline.errors import StoppedError
-    from storm_pipeline.events import Events, RunStarted
+    from storm_pipeline.run.events import Events, RunStarted
     from storm_pipeline.types import Heading, Outline
 
     class Storm:

@@ -27,11 +27,11 @@ from storm_pipeline.evaluation.datasets.rankers import (
     TfIdfRanker,
 )
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.terms import terms
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.ground_truth import GroundTruth
+from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
 RANKERS: list[Callable[[], Ranker]] = [

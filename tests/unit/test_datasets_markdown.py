@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.evaluation.datasets.headed import Block, Headed, headed
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
-from storm_pipeline.text import words
+from storm_pipeline.text.words import words
 
 LINES = [
     ("Plain text, and no more.", "Plain text, and no more."),

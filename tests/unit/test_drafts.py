@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.passages import passages
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Sentence, Snippet
 from storm_pipeline.writers.drafts import checked_blocks, read_draft
 from storm_pipeline.writers.remarks import Reply, read_replies

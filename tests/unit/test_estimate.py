@@ -19,21 +19,21 @@ from tokens import gpt_4_tokens
 
 from signatures import outline
 from signatures.shapes import Editor, OutlineSection
-from storm_pipeline.adapter import PromptAdapter
-from storm_pipeline.context import RunContext
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate, judging
-from storm_pipeline.estimate.courses import LONG, POOR, SHORT, USUAL, Course
 from storm_pipeline.estimate.rehearsal import rehearse
 from storm_pipeline.estimate.replies import Reply, Usual
+from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL, Scenario
 from storm_pipeline.estimate.tokens import count_served, count_shared, count_tokens
 from storm_pipeline.evaluation import statements
 from storm_pipeline.evaluation.judges import language_model
 from storm_pipeline.evaluation.metrics import ib_score, rubric, support_errors, wikigen_quality
 from storm_pipeline.evaluation.metrics.registry import METRICS
-from storm_pipeline.prices import Price, cost
-from storm_pipeline.programs import Program, Programs
+from storm_pipeline.models.prices import Price, cost
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.settings import Settings
 
 GPT = "openai/gpt-4o"
@@ -393,7 +393,7 @@ def test_a_reply_has_the_form_that_is_asked_for(
 
 
 @given(st.sampled_from([SHORT, USUAL, LONG]), st.integers(20, 400))
-def test_a_text_is_as_long_as_the_prompt_wants_and_what_is_shown_allows(course: Course, words: int) -> None:
+def test_a_text_is_as_long_as_the_prompt_wants_and_what_is_shown_allows(course: Scenario, words: int) -> None:
     facts = "\n".join(f"[{number}] Title: {'Some words stand here in a row now. ' * 3}" for number in range(1, 21))
     signature = Programs().section.predict.signature
     told = str(Reply(signature, f"Words: {words}\nFacts:\n{facts}", Usual(), course, 0))

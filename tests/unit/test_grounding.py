@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
-from storm_pipeline.references.embedder import HashingEmbedder
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage, passages
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Snippet
 
 EMBED = HashingEmbedder(256).embed

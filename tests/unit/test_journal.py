@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.journal import Journal, copy_records
+from storm_pipeline.run.journal import Journal, copy_records
 
 kinds = st.sampled_from(["reply", "search", "piece"])
 values = st.recursive(st.none() | st.integers() | st.text(max_size=9), lambda one: st.lists(one, max_size=3))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from storm_pipeline.evaluation.judges.base import Pair, Remembering
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.screen import FEATURES, LEARNT, ScreenJudge, features
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 families who lost their farms."
 EMBEDDER = HashingEmbedder()

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline import sentences
 from storm_pipeline.languages import (
     capitalises_nouns,
     count_words,
@@ -16,7 +15,8 @@ from storm_pipeline.languages import (
     split_sentences,
     stop_words,
 )
-from storm_pipeline.text import word_count
+from storm_pipeline.text import sentences
+from storm_pipeline.text.words import word_count
 
 TEXTS = {
     "en": ["The lighthouse stands on a rock north of the harbour.", "It was built when the old one had burnt down."],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.events import Failed
+from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence
 from storm_pipeline.writers.lead import write_lead
 

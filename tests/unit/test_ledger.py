@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.events import COUNTED, CallbackSink, CallFinished, Counted, Degraded, Event, Events, Failed
-from storm_pipeline.ledger import Ledger
+from storm_pipeline.run.events import COUNTED, CallbackSink, CallFinished, Counted, Degraded, Event, Events, Failed
+from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Report
 
 stages = st.sampled_from(["conversations", "lead", "sections"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.evaluation.metrics.heading_soft_recall import HeadingSoftRecall, soft_recall
-from storm_pipeline.references.embedder import HashingEmbedder, Vectors
+from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
 
 AXES = {"north": (1, 0), "east": (0, 1), "north-east": (1, 1), "south": (-1, 0), "north by east": (3, 1)}

@@ -16,7 +16,7 @@ from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.optional import needed
 from storm_pipeline.evaluation.metrics.registry import METRICS, open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 OFFLINE = (
     "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor statement_coverage shape "

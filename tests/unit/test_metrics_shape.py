@@ -13,7 +13,7 @@ from storm_pipeline.evaluation.metrics.density import KnowledgeDensity, first_st
 from storm_pipeline.evaluation.metrics.shape import Shape, repeated_ngrams
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case, HumanArticle, HumanSection, Topic
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import UNTITLED, Article, Paragraph, Section, Sentence, Usage, UsageRow
 
 HASHING = HashingEmbedder()

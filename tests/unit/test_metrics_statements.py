@@ -15,7 +15,7 @@ from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.statement_coverage import STATED, StatementCoverage, best_scores
 from storm_pipeline.evaluation.statements import LOOKED_AT, WORDS, Sought, sought_in_text, sought_on_pages
 from storm_pipeline.evaluation.types import Case, Document, Topic
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 
 STATEMENTS = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours, within_budget
-from storm_pipeline.text import folded_words
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet
 
 PAGE, OTHER = "https://example.org/dam", "https://mirror.example.net/dam"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline import prices
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.prices import FREE, Price, cost, own_prices, parse_price, price_of, thinks
+from storm_pipeline.models import prices
+from storm_pipeline.models.prices import FREE, Price, cost, own_prices, parse_price, price_of, thinks
 
 dollars = st.floats(0, 100_000)
 names = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1)
@@ -113,7 +113,7 @@ def test_the_last_price_given_for_a_model_counts() -> None:
 
 def test_the_table_is_read_without_importing_litellm() -> None:
     code = (
-        "from storm_pipeline.prices import price_of; assert price_of('openai/gpt-4o')\n"
+        "from storm_pipeline.models.prices import price_of; assert price_of('openai/gpt-4o')\n"
         "import sys; assert 'litellm' not in sys.modules and 'dspy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], timeout=60, check=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.prose import told_in
+from storm_pipeline.text.prose import told_in
 
 MENU = "Home News Sport Weather Shop Earth Travel Culture Arts Video Live Sign In Register Search Menu Contact Help"
 FLAT = (

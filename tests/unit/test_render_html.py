@@ -9,7 +9,7 @@ from strategies import HOSTILE, URLS, articles, usages
 
 from storm_pipeline.render.costs import cost_rows
 from storm_pipeline.render.html import duration, to_html
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
     Article,
     Citation,

@@ -11,7 +11,7 @@ from strategies import URLS, articles
 from storm_pipeline.references.citations import marker, number_references, parse_markdown, sentence_table
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 

@@ -20,7 +20,7 @@ from storm_pipeline.evaluation.reporting.contents import report_of
 from storm_pipeline.evaluation.reporting.html import to_html
 from storm_pipeline.evaluation.reporting.markdown import to_markdown
 from storm_pipeline.evaluation.reporting.plots import cost_figure, difference_figure
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 
 ACTIVE = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "svg", "foreignobject", "image"}
 SVG = "{http://www.w3.org/2000/svg}"

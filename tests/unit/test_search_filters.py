@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import CorpusError, SearchError, SettingsError
+from storm_pipeline.net.retrying import retry_after_seconds
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch, host_of
 from storm_pipeline.search.edge import checked
@@ -17,7 +18,6 @@ from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.opening import Opening, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
-from storm_pipeline.search.transport.retrying import retry_after_seconds
 from storm_pipeline.types import Snippet
 
 KEYS = [

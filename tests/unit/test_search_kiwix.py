@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-from storm_pipeline.context import ContentsSource
 from storm_pipeline.errors import CorpusError, MissingExtraError, SettingsError
+from storm_pipeline.run.context import ContentsSource
 from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.engines.kiwix import KiwixSearch
 from storm_pipeline.search.registry import open_search

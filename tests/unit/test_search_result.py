@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.search.result import SearchResult, Sighting, Unread, decoded, encoded
+from storm_pipeline.search.result import SearchResult, SeenPage, Unread, decoded, encoded
 from storm_pipeline.types import Exclusion, Snippet
 
 TEXT = st.text(st.characters())  # halves of surrogate pairs included
@@ -21,7 +21,7 @@ RESULT = st.builds(
     st.lists(st.builds(Exclusion, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
     st.lists(st.builds(Unread, TEXT, TEXT), max_size=3).map(tuple),
     st.lists(TEXT, max_size=3).map(tuple),
-    st.lists(st.builds(Sighting, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
+    st.lists(st.builds(SeenPage, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
     st.lists(TEXT, max_size=3).map(tuple),
 )
 JSON = st.recursive(

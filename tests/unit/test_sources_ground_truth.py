@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.sources.copies import Sighting, copies
+from storm_pipeline.sources.duplicates import SeenPage, duplicates
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.mirrors import wikipedia_article
 
@@ -143,12 +143,12 @@ def test_copies_are_recognised_by_what_a_search_shows_of_the_page_and_what_is_kn
 @given(st.permutations(range(4)))
 def test_copies_are_found_whatever_search_was_first(order: list[int]) -> None:
     seen = [
-        Sighting("https://copy.example/1", "Caravans", PROSE, "b"),
-        Sighting("https://copy.example/1", "Caravans", OTHER_PROSE, "a"),
-        Sighting(SILK, "Silk Road", PROSE, "c"),
-        Sighting("https://other.example/1", "Beads", OTHER_PROSE, "c"),
+        SeenPage("https://copy.example/1", "Caravans", PROSE, "b"),
+        SeenPage("https://copy.example/1", "Caravans", OTHER_PROSE, "a"),
+        SeenPage(SILK, "Silk Road", PROSE, "c"),
+        SeenPage("https://other.example/1", "Beads", OTHER_PROSE, "c"),
     ]
-    found = copies([seen[n] for n in order], GroundTruth([SILK]))
+    found = duplicates([seen[n] for n in order], GroundTruth([SILK]))
     assert {(one.url, one.query) for one in found} == {("https://copy.example/1", "b"), (SILK, "c")}
 
 

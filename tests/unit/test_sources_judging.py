@@ -15,31 +15,31 @@ from storm_pipeline.sources import catalogue
 from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue, packaged_list, refreshed_file
 from storm_pipeline.sources.judging import POLICIES, Judge, Policy, judge
 from storm_pipeline.sources.perennial import Listed, Perennial, read_perennial, to_json
-from storm_pipeline.sources.places import Place, Places, place_of
-from storm_pipeline.sources.statuses import CAUTION, Status
+from storm_pipeline.sources.ratings import CAUTION, Rating
+from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 HOSTS = st.lists(LABELS, min_size=2, max_size=4).map(".".join)
 PATHS = st.lists(LABELS, max_size=3).map(lambda parts: "".join("/" + part for part in parts))
 CODES = {
-    "gr": Status.RELIABLE,
-    "m": Status.MIXED,
-    "nc": Status.NO_CONSENSUS,
-    "gu": Status.UNRELIABLE,
-    "d": Status.DEPRECATED,
+    "gr": Rating.RELIABLE,
+    "m": Rating.MIXED,
+    "nc": Rating.NO_CONSENSUS,
+    "gu": Rating.UNRELIABLE,
+    "d": Rating.DEPRECATED,
 }
 
 
-def known(**entries: Status) -> Catalogue:
+def known(**entries: Rating) -> Catalogue:
     """A catalogue of places whose dots are written as underscores and slashes as double ones."""
     named = {name.replace("__", "/").replace("_", "."): status for name, status in entries.items()}
     return Catalogue(
-        "2026", len(named), Places([(where(name), Entry(s, f"{name} is so")) for name, s in named.items()])
+        "2026", len(named), SitePatterns([(where(name), Entry(s, f"{name} is so")) for name, s in named.items()])
     )
 
 
-def where(address: str) -> Place:
-    place = place_of(address)
+def where(address: str) -> SitePattern:
+    place = pattern_of(address)
     assert place is not None
     return place
 
@@ -47,41 +47,41 @@ def where(address: str) -> Place:
 @pytest.mark.parametrize(
     ("url", "rule", "status"),
     [
-        ("https://www.nytimes.com/2024/01/01/world/a.html", "nytimes.com", Status.RELIABLE),
-        ("https://smart.com/a", "", Status.UNKNOWN),
-        ("https://rt.com/a", "rt.com", Status.DEPRECATED),
-        ("https://russian.rt.com/a", "rt.com", Status.DEPRECATED),
-        ("https://rt.com.example/a", "", Status.UNKNOWN),
-        ("https://www.forbes.com/2024/a", "forbes.com", Status.MIXED),
-        ("https://www.forbes.com/sites/someone/2024/a", "forbes.com/sites", Status.SELF_PUBLISHED),
-        ("https://www.forbes.com/sitesmap", "forbes.com", Status.MIXED),
-        ("https://www.forbes.com/Advisor/cards/", "forbes.com/advisor", Status.UNRELIABLE),
-        ("https://newsnationnow.com/space/ufo-seen/", "newsnationnow.com/space/ufo*", Status.UNRELIABLE),
-        ("https://newsnationnow.com/space/moon", "newsnationnow.com", Status.RELIABLE),
-        ("https://www.infowars.com/a", "infowars.com", Status.BLACKLISTED),
-        ("https://en.m.wikipedia.org/wiki/Silk", "wikipedia.org", Status.UNRELIABLE),
-        ("https://everything.explained.today/Silk/", "everything.explained.today", Status.MIRROR),
-        ("https://www.reddit.com/r/silk", "reddit.com", Status.UNRELIABLE),
-        ("https://someone.tumblr.com/post/1", "tumblr.com", Status.SELF_PUBLISHED),
-        ("https://m.facebook.com/silk", "facebook.com", Status.UNRELIABLE),
-        ("https://t.me/silk", "t.me", Status.SOCIAL),
-        ("https://www.ehow.com/how-to-silk", "ehow.com", Status.CONTENT_FARM),
-        ("https://gist.github.com/someone/1", "gist.github.com", Status.USER_GENERATED),
-        ("https://github.com/someone/project", "", Status.UNKNOWN),
-        ("https://www.omicsonline.org/a.pdf", "omicsonline.org", Status.PREDATORY),
-        ("https://www.wiktionary.org/wiki/silk", "wiktionary.org", Status.OPEN_WIKI),
-        ("https://link.springer.com/article/1", "springer.com", Status.SCHOLARLY),
-        ("https://www.noaa.gov/silk", "gov", Status.OFFICIAL),
-        ("https://www.ox.ac.uk/silk", "ac.uk", Status.EDUCATION),
-        ("https://web.archive.org/web/20200101000000/http://www.bbc.co.uk/news", "bbc.co.uk", Status.RELIABLE),
-        ("https://web.archive.org/web/2020id_/dailymail.co.uk/a", "dailymail.co.uk", Status.DEPRECATED),
-        ("https://archive.org/details/silk", "", Status.UNKNOWN),
-        ("corpus:notes/silk.txt", "", Status.OWN),
-        ("file:///home/me/silk.pdf", "", Status.OWN),
-        ("urn:isbn:123", "", Status.OWN),
+        ("https://www.nytimes.com/2024/01/01/world/a.html", "nytimes.com", Rating.RELIABLE),
+        ("https://smart.com/a", "", Rating.UNKNOWN),
+        ("https://rt.com/a", "rt.com", Rating.DEPRECATED),
+        ("https://russian.rt.com/a", "rt.com", Rating.DEPRECATED),
+        ("https://rt.com.example/a", "", Rating.UNKNOWN),
+        ("https://www.forbes.com/2024/a", "forbes.com", Rating.MIXED),
+        ("https://www.forbes.com/sites/someone/2024/a", "forbes.com/sites", Rating.SELF_PUBLISHED),
+        ("https://www.forbes.com/sitesmap", "forbes.com", Rating.MIXED),
+        ("https://www.forbes.com/Advisor/cards/", "forbes.com/advisor", Rating.UNRELIABLE),
+        ("https://newsnationnow.com/space/ufo-seen/", "newsnationnow.com/space/ufo*", Rating.UNRELIABLE),
+        ("https://newsnationnow.com/space/moon", "newsnationnow.com", Rating.RELIABLE),
+        ("https://www.infowars.com/a", "infowars.com", Rating.BLACKLISTED),
+        ("https://en.m.wikipedia.org/wiki/Silk", "wikipedia.org", Rating.UNRELIABLE),
+        ("https://everything.explained.today/Silk/", "everything.explained.today", Rating.MIRROR),
+        ("https://www.reddit.com/r/silk", "reddit.com", Rating.UNRELIABLE),
+        ("https://someone.tumblr.com/post/1", "tumblr.com", Rating.SELF_PUBLISHED),
+        ("https://m.facebook.com/silk", "facebook.com", Rating.UNRELIABLE),
+        ("https://t.me/silk", "t.me", Rating.SOCIAL),
+        ("https://www.ehow.com/how-to-silk", "ehow.com", Rating.CONTENT_FARM),
+        ("https://gist.github.com/someone/1", "gist.github.com", Rating.USER_GENERATED),
+        ("https://github.com/someone/project", "", Rating.UNKNOWN),
+        ("https://www.omicsonline.org/a.pdf", "omicsonline.org", Rating.PREDATORY),
+        ("https://www.wiktionary.org/wiki/silk", "wiktionary.org", Rating.OPEN_WIKI),
+        ("https://link.springer.com/article/1", "springer.com", Rating.SCHOLARLY),
+        ("https://www.noaa.gov/silk", "gov", Rating.OFFICIAL),
+        ("https://www.ox.ac.uk/silk", "ac.uk", Rating.EDUCATION),
+        ("https://web.archive.org/web/20200101000000/http://www.bbc.co.uk/news", "bbc.co.uk", Rating.RELIABLE),
+        ("https://web.archive.org/web/2020id_/dailymail.co.uk/a", "dailymail.co.uk", Rating.DEPRECATED),
+        ("https://archive.org/details/silk", "", Rating.UNKNOWN),
+        ("corpus:notes/silk.txt", "", Rating.OWN),
+        ("file:///home/me/silk.pdf", "", Rating.OWN),
+        ("urn:isbn:123", "", Rating.OWN),
     ],
 )
-def test_the_closest_place_decides(url: str, rule: str, status: Status) -> None:
+def test_the_closest_place_decides(url: str, rule: str, status: Rating) -> None:
     verdict = judge(url)
     assert (verdict.rule, verdict.status) == (rule, status)
     assert verdict.url == url
@@ -90,17 +90,17 @@ def test_the_closest_place_decides(url: str, rule: str, status: Status) -> None:
 
 @pytest.mark.parametrize(
     ("status", "strict", "standard"),
-    [(s, True, True) for s in (Status.RELIABLE, Status.SCHOLARLY, Status.OFFICIAL, Status.EDUCATION)]
-    + [(s, False, True) for s in (Status.MIXED, Status.NO_CONSENSUS)]
+    [(s, True, True) for s in (Rating.RELIABLE, Rating.SCHOLARLY, Rating.OFFICIAL, Rating.EDUCATION)]
+    + [(s, False, True) for s in (Rating.MIXED, Rating.NO_CONSENSUS)]
     + [
         (s, False, False)
         for s in (
-            Status.UNRELIABLE, Status.DEPRECATED, Status.BLACKLISTED, Status.USER_GENERATED, Status.SELF_PUBLISHED,
-            Status.SOCIAL, Status.OPEN_WIKI, Status.MIRROR, Status.CONTENT_FARM, Status.PREDATORY,
+            Rating.UNRELIABLE, Rating.DEPRECATED, Rating.BLACKLISTED, Rating.USER_GENERATED, Rating.SELF_PUBLISHED,
+            Rating.SOCIAL, Rating.OPEN_WIKI, Rating.MIRROR, Rating.CONTENT_FARM, Rating.PREDATORY,
         )
     ],
 )  # fmt: skip
-def test_what_each_policy_allows(status: Status, strict: bool, standard: bool) -> None:
+def test_what_each_policy_allows(status: Rating, strict: bool, standard: bool) -> None:
     allowed = {p: Judge(p, catalogue=known(a_org=status)).judge("https://a.org/").allowed for p in POLICIES}
     assert allowed == {"strict": strict, "standard": standard, "any": True}
 
@@ -113,24 +113,24 @@ def test_of_the_unknown_strict_keeps_nothing_but_what_is_no_web_page() -> None:
 
 @pytest.mark.parametrize("worst", CAUTION)
 @pytest.mark.parametrize("best", CAUTION)
-def test_several_rows_of_one_place_are_resolved_by_the_policy(best: Status, worst: Status) -> None:
-    rows = [(Place("a.org"), Entry(status, f"row says {status}", listed=True)) for status in (worst, best)]
-    verdicts = {p: Judge(p, catalogue=Catalogue("2026", 2, Places(rows))).judge("a.org/x") for p in POLICIES}
+def test_several_rows_of_one_place_are_resolved_by_the_policy(best: Rating, worst: Rating) -> None:
+    rows = [(SitePattern("a.org"), Entry(status, f"row says {status}", listed=True)) for status in (worst, best)]
+    verdicts = {p: Judge(p, catalogue=Catalogue("2026", 2, SitePatterns(rows))).judge("a.org/x") for p in POLICIES}
     ranks = sorted((CAUTION.index(best), CAUTION.index(worst)))
-    assert verdicts["strict"].allowed == (ranks[1] == CAUTION.index(Status.RELIABLE))
-    assert verdicts["standard"].allowed == (ranks[0] <= CAUTION.index(Status.NO_CONSENSUS))
-    assert {v.status for v in verdicts.values()} == {best if best == worst else Status.MIXED}
+    assert verdicts["strict"].allowed == (ranks[1] == CAUTION.index(Rating.RELIABLE))
+    assert verdicts["standard"].allowed == (ranks[0] <= CAUTION.index(Rating.NO_CONSENSUS))
+    assert {v.status for v in verdicts.values()} == {best if best == worst else Rating.MIXED}
     assert all(f"row says {status}" in verdicts["strict"].reason for status in (best, worst))
 
 
 def test_where_the_list_knows_a_place_it_decides() -> None:
     rows = [
-        (Place("a.org"), Entry(Status.MIRROR, "a rule")),
-        (Place("a.org"), Entry(Status.RELIABLE, "a row", listed=True)),
+        (SitePattern("a.org"), Entry(Rating.MIRROR, "a rule")),
+        (SitePattern("a.org"), Entry(Rating.RELIABLE, "a row", listed=True)),
     ]
-    both = Catalogue("2026", 1, Places(rows))
+    both = Catalogue("2026", 1, SitePatterns(rows))
     assert Judge("strict", catalogue=both).judge("a.org").allowed
-    assert both.is_mirror(Place("a.org"))
+    assert both.is_mirror(SitePattern("a.org"))
 
 
 def test_own_lists_go_before_everything() -> None:
@@ -138,15 +138,15 @@ def test_own_lists_go_before_everything() -> None:
         "strict", allow=["reddit.com/r/askhistorians", "blog.example"], deny=["nytimes.com", "blog.example/x"]
     )
     allowed = {
-        "https://www.reddit.com/r/AskHistorians/comments/1": Status.ALLOWED,
-        "https://www.blog.example/a": Status.ALLOWED,
-        "https://blog.example/x/y": Status.DENIED,
-        "https://www.nytimes.com/a": Status.DENIED,
-        "https://reddit.com/r/silk": Status.UNRELIABLE,
+        "https://www.reddit.com/r/AskHistorians/comments/1": Rating.ALLOWED,
+        "https://www.blog.example/a": Rating.ALLOWED,
+        "https://blog.example/x/y": Rating.DENIED,
+        "https://www.nytimes.com/a": Rating.DENIED,
+        "https://reddit.com/r/silk": Rating.UNRELIABLE,
     }
     verdicts = {url: judge.judge(url) for url in allowed}
     assert {url: v.status for url, v in verdicts.items()} == allowed
-    assert all(v.allowed == (v.status is Status.ALLOWED) for v in verdicts.values())
+    assert all(v.allowed == (v.status is Rating.ALLOWED) for v in verdicts.values())
     assert not Judge("any", allow=["a.org"], deny=["a.org"]).judge("https://a.org").allowed
 
 
@@ -164,16 +164,16 @@ def test_unknown_policies_are_refused() -> None:
 @given(HOSTS, PATHS, LABELS, LABELS)
 def test_a_place_never_matches_inside_a_label_or_a_segment(host: str, path: str, more: str, other: str) -> None:
     place = where(host + path)
-    places = Places([(place, "here")])
-    beyond = Place(place.host, f"{place.path}/{more}")
+    places = SitePatterns([(place, "here")])
+    beyond = SitePattern(place.host, f"{place.path}/{more}")
     assert places.find(place) == places.find(beyond) == (place, ("here",))
-    assert places.find(Place(f"{more}.{place.host}", place.path)) == (place, ("here",))
-    assert places.find(Place(more + place.host, place.path)) is None
-    assert places.find(Place(place.host + more, place.path)) is None
-    assert places.find(Place(f"{place.host}.{other}", place.path)) is None or other in place.host
+    assert places.find(SitePattern(f"{more}.{place.host}", place.path)) == (place, ("here",))
+    assert places.find(SitePattern(more + place.host, place.path)) is None
+    assert places.find(SitePattern(place.host + more, place.path)) is None
+    assert places.find(SitePattern(f"{place.host}.{other}", place.path)) is None or other in place.host
     if place.path:
-        assert places.find(Place(place.host, place.path + more)) is None
-        assert places.find(Place(place.host)) is None
+        assert places.find(SitePattern(place.host, place.path + more)) is None
+        assert places.find(SitePattern(place.host)) is None
 
 
 @given(st.lists(st.tuples(HOSTS, PATHS), min_size=1, max_size=6), st.data())
@@ -183,7 +183,7 @@ def test_the_place_found_is_the_closest_of_all_that_cover(pairs: list[tuple[str,
     covering = [
         p for p in known if f".{asked.host}".endswith(f".{p.host}") and f"{asked.path}/".startswith(f"{p.path}/")
     ]
-    found = Places([(p, p) for p in known]).find(asked)
+    found = SitePatterns([(p, p) for p in known]).find(asked)
     assert found is not None
     assert found[0] == max(covering, key=lambda p: (len(p.host), len(p.path)))
 
@@ -212,7 +212,7 @@ def test_spelling_makes_no_difference(place: str, path: str, policy: Policy, dat
 
 @given(st.text(max_size=40), st.sampled_from(POLICIES))
 def test_no_address_breaks_the_judge(url: str, policy: Policy) -> None:
-    verdict = Judge(policy, catalogue=known(a_org=Status.RELIABLE)).judge(url)
+    verdict = Judge(policy, catalogue=known(a_org=Rating.RELIABLE)).judge(url)
     assert verdict.allowed or policy == "strict"
 
 
@@ -223,7 +223,7 @@ def test_the_packaged_rules_say_one_thing_of_each_place() -> None:
     assert not [place for place, n in Counter(place for place, _ in places).items() if n > 1]
     assert not [place for place, _ in places if place in listed], "the list says it already"
     assert not [(place, text) for place, text in places if place != text], "written otherwise than it is read"
-    assert sum(len(rule["places"]) for rule in rules if rule["status"] == Status.MIRROR) > 100
+    assert sum(len(rule["places"]) for rule in rules if rule["status"] == Rating.MIRROR) > 100
 
 
 @pytest.mark.data
@@ -238,7 +238,7 @@ def test_the_packaged_list_holds_the_facts(data_dir: Path) -> None:
 ROWS = st.builds(
     Listed,
     name=st.text(min_size=1, max_size=20),
-    status=st.sampled_from([status for status in CAUTION if status is not Status.BLACKLISTED]),
+    status=st.sampled_from([status for status in CAUTION if status is not Rating.BLACKLISTED]),
     places=st.lists(st.tuples(HOSTS, PATHS).map("".join).map(where), min_size=1, max_size=3, unique=True).map(tuple),
     topic=st.text(max_size=10),
     year=st.none() | st.integers(2005, 2030),
@@ -257,7 +257,7 @@ def test_a_list_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFacto
 def test_a_refreshed_list_is_used_when_it_is_newer(tmp_path: Path) -> None:
     file = refreshed_file(tmp_path)
     file.parent.mkdir()
-    rows = (Listed("The Zed Post", Status.RELIABLE, (where("zedpost.example"),)),)
+    rows = (Listed("The Zed Post", Rating.RELIABLE, (where("zedpost.example"),)),)
     file.write_text(to_json(Perennial("2026-01-01", rows)), encoding="utf-8")
     assert load_catalogue(tmp_path).as_of == packaged_list().as_of
     file.write_text(to_json(Perennial("2999-01-01", rows)), encoding="utf-8")
@@ -266,7 +266,7 @@ def test_a_refreshed_list_is_used_when_it_is_newer(tmp_path: Path) -> None:
     judge = Judge("strict", catalogue=fresh)
     assert judge.judge("https://zedpost.example/a").allowed
     assert not judge.judge("https://nytimes.com/a").allowed
-    assert judge.judge("https://www.wikiwand.com/en/Silk").status is Status.MIRROR
+    assert judge.judge("https://www.wikiwand.com/en/Silk").status is Rating.MIRROR
     assert load_catalogue(tmp_path / os.devnull.strip("/")).size == load_catalogue().size
 
 

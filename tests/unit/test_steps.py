@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.programs import Program, Programs
-from storm_pipeline.references.embedder import HashingEmbedder
+from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.evidence import FactEvidence
 from storm_pipeline.references.facts import Fact, facts_of, nearest, nearest_facts, numbered
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.support import check_support, has_names, numbers
-from storm_pipeline.sentences import split_sentences
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
-from storm_pipeline.text import word_count
+from storm_pipeline.text.sentences import split_sentences
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Section, Sentence, Snippet, Turn
 from storm_pipeline.writers import writer_for
 from storm_pipeline.writers.fact_sharing import _share_out

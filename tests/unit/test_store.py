@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.identity import canonical_url, normalised_text
-from storm_pipeline.references.embedder import CachingEmbedder, HashingEmbedder, Vectors
-from storm_pipeline.references.ranking import fused
 from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.retrieval.embedder import CachingEmbedder, HashingEmbedder, Vectors
+from storm_pipeline.retrieval.ranking import fused
 from storm_pipeline.types import Snippet
 
 WORDS = ["silk", "road", "trade", "camel", "desert", "China", "Rome", "粟特", "\ud800", " ", "\n", "the", "[1]", "SILK"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline import sentences
-from storm_pipeline import text as t
+from storm_pipeline.text import sentences
+from storm_pipeline.text import words as t
 
 PROSE = st.lists(
     st.sampled_from(
@@ -112,7 +112,7 @@ def test_splitting_is_safe_in_threads() -> None:
 
 
 def test_import_does_no_work() -> None:
-    code = "import sys, storm_pipeline.sentences; sys.exit('pysbd' in sys.modules)"
+    code = "import sys, storm_pipeline.text.sentences; sys.exit('pysbd' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -309,7 +309,7 @@ def test_words_of_plain_text_are_those_of_any_text(text: str) -> None:
 )
 def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = sentences.split_sentences(text)
-    monkeypatch.setattr("storm_pipeline.sentences._surely_apart", lambda line: [line])
+    monkeypatch.setattr("storm_pipeline.text.sentences._surely_apart", lambda line: [line])
     assert sentences.split_sentences(text) == quick
 
 
@@ -325,5 +325,5 @@ def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch
 def test_quick_ends_are_those_of_the_rules_for_any_words(text: str) -> None:
     quick = sentences.split_sentences(text)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("storm_pipeline.sentences._surely_apart", lambda line: [line])
+        patched.setattr("storm_pipeline.text.sentences._surely_apart", lambda line: [line])
         assert sentences.split_sentences(text) == quick

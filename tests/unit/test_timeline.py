@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.events import (
+from storm_pipeline.run.events import (
     CallFinished,
     Counted,
     Degraded,
@@ -25,8 +25,8 @@ from storm_pipeline.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.ledger import Ledger
-from storm_pipeline.timeline import timeline
+from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.timeline import timeline
 from storm_pipeline.types import Problem
 
 stages = st.sampled_from(["conversations", "sections", "outline", "run"])

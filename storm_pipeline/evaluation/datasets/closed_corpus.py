@@ -14,8 +14,8 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.leakage import without_copies
 from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, Ranker
 from storm_pipeline.evaluation.types import Document, Topic
-from storm_pipeline.references.prose import told_in
 from storm_pipeline.search.passages import best_passages
+from storm_pipeline.text.prose import told_in
 from storm_pipeline.types import Snippet
 
 NAME = "closed-corpus"

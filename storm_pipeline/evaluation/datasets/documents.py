@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.evaluation.types import Document
 from storm_pipeline.identity import source_id
-from storm_pipeline.pages.notices import is_notice
+from storm_pipeline.pages.interstitials import is_interstitial
 
 _BEGINNING = 20_000  # characters: far more words than either bound, and a corpus has millions
 _PDF, _HEAD = "%PDF-", 100
@@ -18,7 +18,7 @@ def is_usable(document: Document) -> bool:
     if document.text[:_HEAD].lstrip().startswith(_PDF):
         return False
     words = count_words(document.text[:_BEGINNING])
-    return bool(document.url) and words >= LEAST_WORDS and not is_notice(document.text, words)
+    return bool(document.url) and words >= LEAST_WORDS and not is_interstitial(document.text, words)
 
 
 def usable(documents: Iterable[Document]) -> tuple[Document, ...]:

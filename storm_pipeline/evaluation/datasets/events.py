@@ -8,7 +8,7 @@ from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answers import Answers
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
-from storm_pipeline.search.transport.http import ApiClient
+from storm_pipeline.net.http import ApiClient
 
 OCCURRENCE = "Q1190554"
 """Wikidata's class of what happens: battles and elections, storms and matches, seasons and premieres."""

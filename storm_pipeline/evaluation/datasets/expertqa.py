@@ -13,7 +13,7 @@ from typing import Any
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.text import tidy, word_count
+from storm_pipeline.text.words import tidy, word_count
 
 _FILE = "rand_val.jsonl"
 _LABELS = ("Complete", "Partial", "Incomplete")

@@ -24,7 +24,7 @@ from storm_pipeline.evaluation.datasets.most_edited import EditedPage, most_edit
 from storm_pipeline.evaluation.datasets.quality import LiftWing, Verdict, by_features
 from storm_pipeline.evaluation.datasets.wiki_page import WikiPage, read_page
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia
-from storm_pipeline.search.transport.http import user_agent
+from storm_pipeline.net.http import user_agent
 
 MANIFEST = "manifest.json"
 _KINDS = ("json", "txt")

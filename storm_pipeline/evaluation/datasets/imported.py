@@ -13,7 +13,7 @@ from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, without
 from storm_pipeline.evaluation.types import CitedStatement, Document, Topic
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.search.terms import terms
+from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 _SUFFIXES = (".md", ".txt")

@@ -10,9 +10,9 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answers import Answers
 from storm_pipeline.evaluation.datasets.histories import EditHistory
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
+from storm_pipeline.net.http import Params
+from storm_pipeline.net.retrying import TransientError, with_retries
 from storm_pipeline.search.addresses import page_address
-from storm_pipeline.search.transport.http import Params
-from storm_pipeline.search.transport.retrying import TransientError, with_retries
 
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}
 _MOST_TITLES = 50

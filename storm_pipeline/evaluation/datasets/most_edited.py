@@ -9,7 +9,7 @@ from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answers import Answers
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
-from storm_pipeline.search.transport.http import ApiClient
+from storm_pipeline.net.http import ApiClient
 
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
 

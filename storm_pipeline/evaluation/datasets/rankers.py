@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Protocol
 
 from storm_pipeline.evaluation.datasets.drawing import drawn
-from storm_pipeline.references.embedder import Embedder, Vectors
-from storm_pipeline.search.lexical import LexicalIndex
-from storm_pipeline.search.terms import terms
+from storm_pipeline.retrieval.embedder import Embedder, Vectors
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
 Texts = tuple[str, ...]

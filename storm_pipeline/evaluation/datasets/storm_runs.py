@@ -21,7 +21,7 @@ from storm_pipeline.evaluation.datasets.headed import Block, headed, paragraphs_
 from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet, Source
 
 _HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")

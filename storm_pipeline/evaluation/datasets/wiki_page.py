@@ -14,8 +14,8 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.back_matter import is_back_matter, without_back_matter
 from storm_pipeline.evaluation.datasets.wiki_citations import Citations, take_citations
 from storm_pipeline.evaluation.types import HumanArticle, HumanSection, HumanSentence
-from storm_pipeline.sentences import split_sentences
-from storm_pipeline.text import MARKER
+from storm_pipeline.text.sentences import split_sentences
+from storm_pipeline.text.words import MARKER
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
 _CLASSES = frozenset(

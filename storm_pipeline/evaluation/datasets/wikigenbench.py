@@ -19,7 +19,7 @@ from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_of, read_
 from storm_pipeline.evaluation.datasets.documents import usable
 from storm_pipeline.evaluation.datasets.wikigenbench_article import article_tree
 from storm_pipeline.evaluation.types import Document, HumanArticle, Topic
-from storm_pipeline.text import MARKER
+from storm_pipeline.text.words import MARKER
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from storm_pipeline.evaluation.types import HumanSection
 from storm_pipeline.sources.mirrors import folded_title
-from storm_pipeline.text import overlap
+from storm_pipeline.text.words import overlap
 
 _SUBHEADING = re.compile(r"(#{3,6}) +(.*)")
 _RUN_TOGETHER = re.compile(r"(?<=[a-z\d)\]][.,;:!?])(?=[A-Z])")

@@ -27,8 +27,8 @@ from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest,
 from storm_pipeline.evaluation.datasets.wikigenbench_plan import WikiGenBenchPlan, links
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia
 from storm_pipeline.evaluation.types import Topic
+from storm_pipeline.net.http import user_agent
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.transport.http import user_agent
 
 PROVENANCE = "manifest.json"
 _KINDS = ("wiki", "google")

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from storm_pipeline.errors import DatasetError, SearchError
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 
 KEY_VARIABLE = "WIKIMEDIA_TOKEN"
 _LARGEST = 40_000_000

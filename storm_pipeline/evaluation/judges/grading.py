@@ -8,7 +8,7 @@ from signatures.judging import GradeOneToFive, GradeZeroToFive
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Parameters
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
-from storm_pipeline.programs import Program
+from storm_pipeline.models.programs import Program
 
 
 @dataclass(frozen=True)

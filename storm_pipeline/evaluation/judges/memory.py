@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.journal import Journal
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.sqlite_cache import SqliteCache
 
 

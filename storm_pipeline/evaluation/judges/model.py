@@ -12,9 +12,10 @@ from storm_pipeline.errors import MetricError, ModelAuthError, ModelError
 from storm_pipeline.evaluation.judges.base import Parameters
 from storm_pipeline.evaluation.judges.memory import JudgeMemory
 from storm_pipeline.evaluation.judges.prometheus import PrometheusAdapter
-from storm_pipeline.events import Events
-from storm_pipeline.models import LanguageModels, open_models
-from storm_pipeline.programs import Program
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.programs import Program
+from storm_pipeline.run.events import Events
 from storm_pipeline.settings import Role, Settings
 
 _ROLE: Role = "reviewer"

@@ -11,8 +11,8 @@ from typing import Any, get_args
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_pipeline.adapter import PromptAdapter
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 
 _FIELDS = {"task", "text", "criterion", "scale"}
 _RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d+)", re.I)

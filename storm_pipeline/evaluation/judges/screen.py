@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.evaluation.judges.base import Pair, Parameters
-from storm_pipeline.references.embedder import Embedder
 from storm_pipeline.references.support import numbers
-from storm_pipeline.search.terms import terms
-from storm_pipeline.text import words
+from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.words import words
 
 Features = npt.NDArray[np.float64]
 """Shape (pairs, 3), each in [-1, 1], in the order of :data:`FEATURES`."""

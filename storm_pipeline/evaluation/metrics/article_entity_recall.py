@@ -8,7 +8,7 @@ from storm_pipeline.evaluation.metrics.entities import EntityTagger, recall_scor
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.sentences import split_sentences
+from storm_pipeline.text.sentences import split_sentences
 
 
 class ArticleEntityRecall:

@@ -11,7 +11,7 @@ from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.text import word_count
+from storm_pipeline.text.words import word_count
 
 _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))
 

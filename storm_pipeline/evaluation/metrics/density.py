@@ -10,8 +10,8 @@ from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.references.embedder import Embedder
 from storm_pipeline.references.support import Embed, numbers
+from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.types import Article
 
 ALIKE = 0.85

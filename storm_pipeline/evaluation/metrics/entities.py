@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from storm_pipeline.evaluation.metrics.base import Score
-from storm_pipeline.text import folded_words
+from storm_pipeline.text.words import folded_words
 
 
 class EntityTagger(Protocol):

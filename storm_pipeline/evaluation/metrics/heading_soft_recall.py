@@ -10,8 +10,8 @@ from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import HEADINGS, generated_headings
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.references.embedder import Embedder
 from storm_pipeline.references.support import Embed
+from storm_pipeline.retrieval.embedder import Embedder
 
 PUBLISHED = "paraphrase-MiniLM-L6-v2"
 """The sentence encoder of the paper's figures."""

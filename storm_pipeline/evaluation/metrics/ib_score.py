@@ -8,8 +8,8 @@ from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case, Topic
-from storm_pipeline.programs import Program
-from storm_pipeline.text import MARKER, tidy
+from storm_pipeline.models.programs import Program
+from storm_pipeline.text.words import MARKER, tidy
 
 LONGEST = 4000
 """Words of an article that are shown."""

@@ -11,7 +11,7 @@ from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.metrics.wordnet import open_wordnet
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.text import folded_words
+from storm_pipeline.text.words import folded_words
 
 _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from storm_pipeline.evaluation.judges.grading import GradingJudge
     from storm_pipeline.evaluation.judges.model import JudgeModel
     from storm_pipeline.evaluation.metrics.entities import EntityTagger
-    from storm_pipeline.references.embedder import Embedder
+    from storm_pipeline.retrieval.embedder import Embedder
     from storm_pipeline.settings import Settings
 
 
@@ -53,7 +53,7 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.references.embedder import CachingEmbedder, SentenceTransformerEmbedder
+        from storm_pipeline.retrieval.embedder import CachingEmbedder, SentenceTransformerEmbedder
 
         name = self.heading_embedder
         model = fetch(name, self.cache) if name == EMBEDDER else name
@@ -66,7 +66,7 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.references.embedder import CachingEmbedder, open_embedder
+        from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 
         return CachingEmbedder(open_embedder(self.embedder, self.cache))
 

@@ -7,7 +7,7 @@ from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.journal import fingerprint
+from storm_pipeline.run.journal import fingerprint
 
 RUBRICS = (
     Rubric(

@@ -7,7 +7,7 @@ from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import body_headings, generated_text
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.text import folded_words
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Article
 
 _N = 4

@@ -9,7 +9,7 @@ from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.statements import LOOKED_AT, WORDS, Sought, share, sought_in_article, sought_on_pages
 from storm_pipeline.evaluation.types import Case, Topic
-from storm_pipeline.programs import Program
+from storm_pipeline.models.programs import Program
 
 _COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 _REMEMBERED = 256

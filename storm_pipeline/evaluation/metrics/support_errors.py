@@ -12,8 +12,8 @@ from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.citation_alce import judge_alce
 from storm_pipeline.evaluation.passages import CitedSentence, cited_sentences
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.programs import Program
-from storm_pipeline.sentences import is_complete, truncate_sentences
+from storm_pipeline.models.programs import Program
+from storm_pipeline.text.sentences import is_complete, truncate_sentences
 
 CLASSES = ("uncited", *get_args(ErrorClass))
 """The classes: no citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split

@@ -11,7 +11,7 @@ from typing import Any
 from storm_pipeline.errors import MetricError, SettingsError
 from storm_pipeline.evaluation.metrics.entities import EntityTagger
 from storm_pipeline.evaluation.metrics.optional import needed
-from storm_pipeline.references.embedder import encodable
+from storm_pipeline.retrieval.embedder import encodable
 
 _BATCH = 32
 _UNREADABLE = (OSError, ValueError, RuntimeError, LookupError, AttributeError, EOFError, TypeError, UnpicklingError)

@@ -1,6 +1,6 @@
 """What metrics read of a generated article, in the form that ``HumanArticle`` has: plain text, and headings.
 
-Where a metric has no tokens of its own, words are :func:`storm_pipeline.text.folded_words` on both sides.
+Where a metric has no tokens of its own, words are :func:`storm_pipeline.text.words.folded_words` on both sides.
 """
 
 from storm_pipeline.types import UNTITLED, Article, Paragraph, Section

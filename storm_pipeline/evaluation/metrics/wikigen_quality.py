@@ -11,8 +11,8 @@ from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task, wording
 from storm_pipeline.evaluation.metrics.texts import body_headings
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
-from storm_pipeline.programs import Program
-from storm_pipeline.text import word_count
+from storm_pipeline.models.programs import Program
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Article, Section
 
 OUTLINE = Rubric(

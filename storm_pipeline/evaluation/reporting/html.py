@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from storm_pipeline.evaluation.reporting.blocks import Block, Figure, Report
 from storm_pipeline.render.page import page_environment
-from storm_pipeline.text import tidy
+from storm_pipeline.text.words import tidy
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -20,8 +20,8 @@ from storm_pipeline.evaluation.reporting.results import ExperimentResults, Resul
 from storm_pipeline.evaluation.reporting.tables import Table, differences
 from storm_pipeline.evaluation.reporting.wording import listed
 from storm_pipeline.evaluation.significance import Interval, interval
-from storm_pipeline.runs import slug
-from storm_pipeline.text import tidy
+from storm_pipeline.run.folder import slug
+from storm_pipeline.text.words import tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,12 +8,12 @@ from typing import Any
 from storm_pipeline.documents.fragments import element_text
 from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.errors import SearchError
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument
 from storm_pipeline.search.papers import arxiv_address
 from storm_pipeline.search.queries import joined, topic_words
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

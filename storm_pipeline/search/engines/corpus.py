@@ -8,7 +8,7 @@ from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet

@@ -6,11 +6,11 @@ from typing import Any
 from storm_pipeline.documents.fragments import fragment_text
 from storm_pipeline.documents.plain import one_line
 from storm_pipeline.errors import SearchError
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
 from storm_pipeline.search.papers import doi_address, partial_date
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 MAIL_VARIABLE = "CROSSREF_MAILTO"

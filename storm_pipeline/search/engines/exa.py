@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, objects, one_line, plain_text, texts, web_address
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import Refusal, unknown_form
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, needed_key, no_argument
 from storm_pipeline.search.paging import paged
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.refusals import Refusal, unknown_form
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

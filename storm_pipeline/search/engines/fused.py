@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.combined import attempt, checked_parts, open_over, together
-from storm_pipeline.search.fusion import rank_scores
 from storm_pipeline.search.opening import EngineInfo, Opened, Opening
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
@@ -26,7 +26,7 @@ def open_engine(argument: str, opening: Opening) -> Opened:
 
 
 class FusedSearch(Search):
-    """Asks several engines at once and fuses their pages by reciprocal rank (see :mod:`storm_pipeline.search.fusion`).
+    """Asks several engines at once and fuses their pages by reciprocal rank (:mod:`storm_pipeline.retrieval.fusion`).
 
     A page that several engines find is one source with the passages of each. It takes as long as the slowest engine;
     one that fails is gone without as long as another answers, which the result says among what is lost.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks, closed_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.contents import TableOfContents, without_back_matter
-from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.search.zim import ZimFile
@@ -70,7 +70,7 @@ class KiwixSearch:
 
 
 class KiwixContents:
-    """Looks up tables of contents in a ZIM file: a :class:`storm_pipeline.context.ContentsSource`, offline.
+    """Looks up tables of contents in a ZIM file: a :class:`storm_pipeline.run.context.ContentsSource`, offline.
 
     Args:
         file: the file.

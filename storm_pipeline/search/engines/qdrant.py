@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl
 from storm_pipeline.assets import EMBEDDER
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
 from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument, variable
 from storm_pipeline.search.passages import best_passages
-from storm_pipeline.search.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
-    from storm_pipeline.references.embedder import Embedder
+    from storm_pipeline.retrieval.embedder import Embedder
 
 INFO = EngineInfo(
     "qdrant:PLACE#COLLECTION",
@@ -45,7 +45,7 @@ def open_engine(argument: str, opening: Opening) -> "QdrantSearch":
     Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
     name of the vectors where a collection has several kinds, and ``embedder``, what the vectors were made with.
     """
-    from storm_pipeline.references.embedder import open_embedder  # numpy need not be there to list the engines
+    from storm_pipeline.retrieval.embedder import open_embedder  # numpy need not be there to list the engines
 
     place, _, rest = argument.partition("#")
     name, _, query = rest.partition("?")

@@ -6,10 +6,10 @@ from typing import Any
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import canonical_url
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, variable
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"

@@ -5,12 +5,12 @@ from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, plain_text, web_address
 from storm_pipeline.errors import SearchError
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
 from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
 from storm_pipeline.search.queries import bare_words, joined
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 KEY_VARIABLE = "SEMANTIC_SCHOLAR_API_KEY"

@@ -4,13 +4,13 @@ import datetime
 from collections.abc import Iterator, Sequence
 
 from storm_pipeline.documents.plain import objects, plain_text, web_address
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import Refusal, unknown_form
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, needed_key, no_argument
 from storm_pipeline.search.paging import paged
 from storm_pipeline.search.sites import with_sites
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.refusals import Refusal, unknown_form
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

@@ -11,8 +11,8 @@ from typing import Any
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.addresses import page_address
-from storm_pipeline.search.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening, no_argument
 from storm_pipeline.types import Snippet
 

@@ -10,12 +10,12 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.lexical import LexicalIndex
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions
 from storm_pipeline.search.queries import bare_words, joined, topic_words
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineInfo, Opening, needed_key, no_argument
-from storm_pipeline.search.transport.gates import Rate
-from storm_pipeline.search.transport.http import ApiClient
-from storm_pipeline.search.transport.retrying import Patience
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

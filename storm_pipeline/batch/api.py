@@ -1,0 +1,68 @@
+"""A batch in one call: written, or gone on with."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.batch.running import AT_ONCE, Batch
+from storm_pipeline.batch.topic_requests import TopicRequest
+from storm_pipeline.batch.topic_status import BatchReport, BatchSink
+from storm_pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from storm_pipeline.storm import Storm
+
+
+def write_batch(
+    requests: Iterable[TopicRequest | str],
+    *,
+    name: str = "batch",
+    at_once: int = AT_ONCE,
+    sinks: Sequence[BatchSink] = (),
+    open_storm: "Callable[[Settings], Storm] | None" = None,
+    **settings: Any,
+) -> BatchReport:
+    """Write an article about each topic, in a folder ``<name>-<time>`` below ``out``.
+
+    Args:
+        requests: topics, or what :func:`storm_pipeline.batch.read_topics` read.
+        name: what the folder's name begins with.
+        at_once: articles side by side, 1 to 64.
+        sinks: told of everything, see :class:`storm_pipeline.batch.BatchSink`.
+        open_storm: makes a ``Storm`` from settings, to use search engines, models or embedders of your own.
+        **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's own come first.
+
+    Returns:
+        A row a topic. Topics that failed are rows too; :func:`resume_batch` tries them again.
+
+    Raises:
+        SettingsError: a setting of the whole is wrong, or a request names one that does not exist.
+        RunError: the folder cannot be made or written.
+    """
+    made = Batch.create(
+        requests, Settings.build(settings), name=name, at_once=at_once, sinks=sinks, open_storm=open_storm
+    )
+    with made as batch:
+        return batch.run()
+
+
+def resume_batch(
+    folder: Path | str,
+    *,
+    at_once: int | None = None,
+    sinks: Sequence[BatchSink] = (),
+    open_storm: "Callable[[Settings], Storm] | None" = None,
+    **settings: Any,
+) -> BatchReport:
+    """Go on with a batch: what is written stays untouched, interrupted and failed topics go on, the rest is begun.
+
+    Arguments as for :meth:`Batch.open` and :func:`write_batch`; settings given here take the place of the batch's and
+    of the topics' own.
+
+    Raises:
+        SettingsError: a setting is wrong.
+        RunError: it is no batch's folder, is damaged, or another process is writing to it.
+    """
+    opened = Batch.open(folder, Settings.build(settings), at_once=at_once, sinks=sinks, open_storm=open_storm)
+    with opened as batch:
+        return batch.run()

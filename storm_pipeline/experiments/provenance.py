@@ -1,0 +1,176 @@
+"""Provenance: what repeats an experiment. Versions, models, prompts, metrics, and what judges are worth."""
+
+import os
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from storm_pipeline import __version__
+from storm_pipeline.assets import catalogue
+from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
+from storm_pipeline.evaluation.known_calibrations import known_calibration
+from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.reporting import Judged, judged
+from storm_pipeline.experiments import work
+from storm_pipeline.experiments.config import DataTable, ExperimentConfig, MethodTable
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.settings import ROLES
+
+_LIBRARIES = (
+    "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
+    "sacrebleu spacy flair"
+).split()
+_EARLIER = "; earlier "
+_MEASURES = TypeAdapter(tuple[Measure, ...])
+_JUDGED = TypeAdapter(tuple[Judged, ...])
+
+
+def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, str]:
+    """Facts of this session; where an earlier one had another, both stand there.
+
+    Args:
+        config: the experiment.
+        before: what the experiment's folder says of earlier sessions.
+    """
+    models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
+    named = {f"{label}: {settings.lm_of(role)}" for label, settings in models.items() for role in ROLES}
+    plain = {name.partition(": ")[2] for name in named}
+    facts = {
+        "storm-pipeline": f"{__version__}{_commit()}",
+        "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}, {_cores()} cores",
+        "libraries": ", ".join(f"{name} {found}" for name in _LIBRARIES if (found := _version(name))),
+        "models": ", ".join(sorted(plain if len(plain) <= 1 else named)) or "none",
+        "pinned models": ", ".join(f"{asset.name} {fingerprint(dict(asset.files))[:8]}" for asset in catalogue()),
+        "prompts": ", ".join(f"{name} {print_[:8]}" for name, print_ in Programs().fingerprints().items()),
+        "settings": _settings(config),
+        "data": _data(config.data),
+        "search": _searches(config),
+        "seeds": ", ".join(map(str, config.seeds)) or "none",
+        "description": config.fingerprint,
+    }
+    earlier: Mapping[str, str] = before.get("facts", {})
+    return {name: _both(earlier.get(name, ""), now) for name, now in facts.items()}
+
+
+def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Metric → its measures, parameters, definition, and the judges that it rests on, as JSON holds them.
+
+    Every metric is opened before anything is paid for; of one that lacks something stands ``missing``, and why, beside
+    what an earlier session knew of it.
+
+    Args:
+        config: the experiment.
+        cache: the cache folder.
+        before: what the experiment's folder says of earlier sessions.
+
+    Raises:
+        SettingsError: a metric's judge, tagger or embedder cannot be what the experiment names.
+    """
+    earlier: Mapping[str, Any] = before.get("metrics", {})
+    now = {name: _metric_facts(name, config, cache) for name in config.metrics}
+    return {name: earlier.get(name, {}) | facts if "missing" in facts else facts for name, facts in now.items()}
+
+
+def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:
+    """The measures that :func:`metric_facts` told of a metric."""
+    return _MEASURES.validate_python(facts["measures"])
+
+
+def judged_in(facts: Mapping[str, Any]) -> tuple[Judged, ...]:
+    """The judges that :func:`metric_facts` told of a metric; an earlier version told one, or none."""
+    told = facts["judged"] or []
+    return _JUDGED.validate_python(told if isinstance(told, list) else [told])
+
+
+def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str, Any]:
+    try:
+        metric = work.metric_of(config, cache, name)
+        rests_on = _judged(metric, work.resources_of(config, cache))
+    except StormError as error:
+        if isinstance(error, SettingsError) and not isinstance(error, MissingExtraError):
+            raise  # what is set wrongly is to be set right, not left out
+        return {"missing": str(error)}
+    return {
+        "measures": _MEASURES.dump_python(tuple(metric.measures), mode="json"),
+        "parameters": dict(metric.parameters),
+        "reference": metric.reference,
+        "judged": _JUDGED.dump_python(rests_on, mode="json"),
+    }
+
+
+def _judged(metric: Metric, resources: Resources) -> tuple[Judged, ...]:
+    by_support = isinstance(metric, JudgedMetric) and "judge" in dict(metric.rests_on)
+    return judged(metric, known_calibration(resources.support_judge) if by_support else None)
+
+
+def _data(data: DataTable) -> str:
+    topics = f"{len(data.ids)} topics by id" if data.ids else "core topics" if data.core else "all topics"
+    return f"{data.set}, {topics}{f', the first {data.topics}' if data.topics else ''}"
+
+
+def _searches(config: ExperimentConfig) -> str:
+    """Where most methods search, then those that search elsewhere."""
+    told = {method.label: _search(config, method) for method in config.methods if method.recipe}
+    usual = Counter(told.values()).most_common(1)[0][0] if told else "none"
+    return "; ".join([usual, *(f"{label}: {own}" for label, own in told.items() if own != usual)])
+
+
+def _search(config: ExperimentConfig, method: MethodTable) -> str:
+    search = config.search_of(method)
+    if search.corpus == "engine":
+        return f"engine {config.settings_of(method).search}"
+    facts = f"{search.corpus} documents, {search.sources}, ranked by {search.ranker}"
+    return f"{facts}, at most {search.passages} chunks of each"
+
+
+def _settings(config: ExperimentConfig) -> str:
+    own = {method.label: _given(method.settings) for method in config.methods}
+    told = [_given(config.settings), *(f"{label}: {given}" for label, given in own.items() if given)]
+    return "; ".join(filter(None, told)) or "defaults"
+
+
+def _given(settings: Mapping[str, Any]) -> str:
+    """Settings that the experiment gives, but for the engine, which is told as what is searched."""
+    return ", ".join(f"{name} {value}" for name, value in settings.items() if name != "search")
+
+
+def _both(earlier: str, now: str) -> str:
+    others = [one for one in earlier.split(_EARLIER) if one and one != now]
+    return _EARLIER.join([now, *others])
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _commit() -> str:
+    """The commit of the checkout that this package lies in; empty where it lies in none."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return ""
+    try:
+        found = subprocess.run(  # noqa: S603 - a fixed command
+            ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return f" at commit {found.stdout.strip()}"

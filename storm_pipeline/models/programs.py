@@ -1,0 +1,102 @@
+"""Small DSPy programs, one a task: text in, typed value out, no I/O. These are what a compiler optimises."""
+
+from dataclasses import dataclass, field, fields
+from functools import partial
+
+import dspy
+
+from signatures import examples, outline, research, review, writing
+from storm_pipeline.run.journal import fingerprint
+
+
+class Program(dspy.Module):
+    """A DSPy module that is asked as one: a signature with worked examples in front, or any module of one's own.
+
+    Whatever it is, its calls are journalled one by one, and all of them are answered by the model of the role that
+    asks, also where a predictor has a model of its own.
+
+    Args:
+        asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
+        demos: worked examples of a signature; an optimiser may replace them.
+        token_limit: tokens that bound each reply of a small model, which repeats itself beyond; no good one is longer.
+        greedy: decode greedily with small models.
+    """
+
+    def __init__(
+        self,
+        asked: type[dspy.Signature] | dspy.Module,
+        demos: list[dspy.Example] | None = None,
+        *,
+        token_limit: int = 700,
+        greedy: bool = False,
+    ) -> None:
+        super().__init__()
+        if isinstance(asked, dspy.Module):
+            self.predict = asked
+        else:
+            self.predict = dspy.Predict(asked)
+            unused = dict.fromkeys(asked.input_fields, "")
+            self.predict.demos = [dspy.Example(**{**unused, **demo}) for demo in demos or []]
+        self.token_limit = token_limit
+        self.greedy = greedy
+
+    @property
+    def name(self) -> str:
+        """Name of the signature, or of the module."""
+        named = self.predict.signature if isinstance(self.predict, dspy.Predict) else type(self.predict)
+        return str(named.__name__)
+
+    @property
+    def fingerprint(self) -> str:
+        """What the prompts are made of: instructions, fields with their types and descriptions, worked examples."""
+        parts: list[object] = []
+        for predictor in self.predictors():
+            signature = predictor.signature
+            fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
+            parts += [signature.instructions, fields, [dict(demo) for demo in predictor.demos]]
+        return fingerprint(*parts)
+
+    def forward(self, **inputs: object) -> dspy.Prediction:
+        """Ask; the prediction has the signature's output fields."""
+        return self.predict(**inputs)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a run. Replace one by a compiled one with :func:`dataclasses.replace`."""
+
+    related: Program = field(
+        default_factory=partial(Program, research.FindRelatedTopics, examples.RELATED, token_limit=120)
+    )
+    perspectives: Program = field(
+        default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES, token_limit=400)
+    )
+    question: Program = field(
+        default_factory=partial(Program, research.AskQuestion, examples.QUESTION, token_limit=100)
+    )
+    questions: Program = field(default_factory=partial(Program, research.AskQuestions, token_limit=500))
+    open_questions: Program = field(default_factory=partial(Program, research.FindOpenQuestions, token_limit=500))
+    queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, token_limit=120))
+    passage_answer: Program = field(default_factory=partial(Program, research.AnswerFromPassages, token_limit=900))
+    answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, token_limit=300))
+    draft: Program = field(
+        default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, token_limit=180, greedy=True)
+    )
+    refine: Program = field(
+        default_factory=partial(Program, outline.RefineOutline, examples.REFINE, token_limit=220, greedy=True)
+    )
+    plan: Program = field(default_factory=partial(Program, outline.PlanOutline, token_limit=220, greedy=True))
+    article: Program = field(default_factory=partial(Program, writing.WriteArticle, token_limit=4000))
+    memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, token_limit=4000))
+    section: Program = field(default_factory=partial(Program, writing.WriteSection, token_limit=1500))
+    lead: Program = field(default_factory=partial(Program, writing.WriteLead, token_limit=500))
+    heading: Program = field(
+        default_factory=partial(Program, writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
+    )
+    repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, token_limit=200))
+    edit: Program = field(default_factory=partial(Program, review.EditArticle, token_limit=2000))
+    reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, token_limit=160))
+
+    def fingerprints(self) -> dict[str, str]:
+        """Name of each program → its fingerprint; a prompt that is changed has another."""
+        return {own.name: getattr(self, own.name).fingerprint for own in fields(self)}

@@ -1,0 +1,194 @@
+"""How a signature becomes messages, and a reply becomes values.
+
+Written for short prompts that share long prefixes: what never changes (instructions, reply form, worked examples) opens
+the prompt, the inputs follow in the order of the signature, and nothing comes after the last of them.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+import dspy
+import json_repair
+from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel, ValidationError, create_model
+from pydantic_core import from_json
+
+from storm_pipeline.text.words import strip_thinking
+
+T = TypeVar("T")
+_CONTROL = re.compile(r"<\|")
+_FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
+_DECODER = json.JSONDecoder(strict=False)
+_LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
+_LONGEST_REPLY = 50_000
+"""Characters. A section of 5000 words has fewer; what is longer repeats itself, and would take minutes to cut up."""
+_SHOWN = 1000
+"""Characters of a reply that an error holds on to where it is too long."""
+
+
+class PromptAdapter(dspy.Adapter):
+    """Plain text for a signature with one string output, one JSON object for any other.
+
+    Args:
+        structured: send the JSON schema with the request, so that the server constrains decoding.
+    """
+
+    def __init__(self, *, structured: bool = False) -> None:
+        super().__init__()
+        self.structured = structured
+
+    def __call__(
+        self,
+        lm: dspy.BaseLM,
+        lm_kwargs: dict[str, Any],
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Ask once and parse; raises AdapterParseError when the reply has another form."""
+        if self.structured and not _is_text(signature):
+            lm_kwargs = {**lm_kwargs, "response_format": _response_format(signature)}
+        result: list[dict[str, Any]] = super().__call__(lm, lm_kwargs, signature, demos, inputs)
+        return result
+
+    def format_system_message(self, signature: type[dspy.Signature]) -> str:
+        """Instructions, then the form of the reply where it is not plain text."""
+        if _is_text(signature):
+            return str(signature.instructions)
+        fields = ", ".join(
+            f'"{name}": {field.json_schema_extra["desc"]}' for name, field in signature.output_fields.items()
+        )
+        return f"{signature.instructions}\n\nReply with one JSON object and nothing else: {{{fields}}}"
+
+    def format_user_message_content(
+        self,
+        signature: type[dspy.Signature],
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
+    ) -> str:
+        """The inputs in the order of the signature, each under its name; empty ones are left out."""
+        blocks = [
+            prefix,
+            *(_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)),
+            suffix,
+        ]
+        return "\n".join(block for block in blocks if block)
+
+    def format_assistant_message_content(
+        self,
+        signature: type[dspy.Signature],
+        outputs: dict[str, Any],
+        missing_field_message: str | None = None,
+    ) -> str:
+        """A worked example's reply, in the very form that is asked for."""
+        values = {name: outputs.get(name, missing_field_message) for name in signature.output_fields}
+        if _is_text(signature):
+            return str(next(iter(values.values())))
+        return _reply_type(signature).model_validate(values).model_dump_json()
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """Values of the output fields; thinking text and code fences are not part of a reply."""
+        text = strip_thinking(completion).strip()
+        if len(text) > _LONGEST_REPLY:
+            raise _refused(signature, text[:_SHOWN], f"the reply is too long: {len(text):,} characters")
+        fenced = _FENCE.match(text)
+        text = fenced.group(1).strip() if fenced else text
+        if _is_text(signature):
+            if not text:
+                raise _refused(signature, completion[:_SHOWN], "the reply is empty")
+            return {next(iter(signature.output_fields)): text}
+        return _parse_object(signature, text)
+
+
+def _remembered(made: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Made once for each signature."""
+    return cache(made)
+
+
+def _is_text(signature: type[dspy.Signature]) -> bool:
+    outputs = list(signature.output_fields.values())
+    return len(outputs) == 1 and outputs[0].annotation is str
+
+
+def _labelled(name: str, value: object) -> str:
+    text = _CONTROL.sub("< |", str(value)).strip()  # a source must not speak the chat template's language
+    label = name.replace("_", " ").capitalize()
+    return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
+
+
+@_remembered
+def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
+    """The output fields as one model, with the bounds that the signature declares."""
+    fields: dict[str, Any] = {
+        name: (Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation, ...)
+        for name, field in signature.output_fields.items()
+    }
+    return create_model("Reply", **fields)
+
+
+@_remembered
+def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
+    schema = _closed(_reply_type(signature).model_json_schema())
+    return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
+
+
+def _closed(schema: Any) -> Any:
+    """The schema with every object closed to other properties, as strict servers demand."""
+    if isinstance(schema, list):
+        return [_closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {
+        key: _closed(value)
+        for key, value in schema.items()
+        if key not in {"title", "description"} or not isinstance(value, str)
+    }
+    return closed | {"additionalProperties": False} if schema.get("type") == "object" else closed
+
+
+def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
+    start = text.find("{")
+    try:
+        loaded, broken_off = _load(text[start:]) if start >= 0 else (None, False)
+    except (ValueError, RecursionError) as error:
+        raise _refused(signature, text, "the reply is nested too deeply") from error
+    if not isinstance(loaded, dict):
+        raise _refused(signature, text, "the reply is not a JSON object")
+    try:
+        reply = _validated(signature, loaded, broken_off=broken_off)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _refused(signature, text, f"{where}: {first['msg']}") from error
+    return {name: getattr(reply, name) for name in signature.output_fields}
+
+
+def _load(text: str) -> tuple[Any, bool]:
+    """The object that a reply begins with, and whether it broke off there; then the value being written is left out."""
+    with suppress(ValueError):
+        return _DECODER.raw_decode(text)[0], False
+    with suppress(ValueError):
+        return from_json(_LAST_NUMBER.sub("", text), allow_partial=True), True
+    return json_repair.loads(text), False
+
+
+def _validated(signature: type[dspy.Signature], loaded: dict[str, Any], *, broken_off: bool) -> BaseModel:
+    """The reply; of one that broke off without the last item of its list, if that lacks what an item must have."""
+    form = _reply_type(signature)
+    try:
+        return form.model_validate(loaded)
+    except ValidationError:
+        name, last = next(reversed(loaded.items()), ("", None))
+        if not broken_off or not isinstance(last, list) or not last:
+            raise
+        return form.model_validate(loaded | {name: last[:-1]})
+
+
+def _refused(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:
+    return AdapterParseError(adapter_name="PromptAdapter", signature=signature, lm_response=reply, message=why)

@@ -1,0 +1,1 @@
+"""Services asked over HTTP: politely, patiently, within bounds."""

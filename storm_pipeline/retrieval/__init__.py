@@ -1,0 +1,1 @@
+"""Text in, ranking out: embedder, lexical index, fusion of both."""

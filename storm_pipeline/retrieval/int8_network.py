@@ -1,0 +1,145 @@
+"""The network of :mod:`storm_pipeline.retrieval.int8_bert`: BERT whose dense layers multiply 8-bit integers.
+
+Weights are rounded per output row when they are loaded, activations per token as they pass. Attention, normalisation
+and GELU stay in float32.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.concurrency import torch_threads
+from storm_pipeline.retrieval.embedder import Vectors
+
+if TYPE_CHECKING:
+    import torch
+
+    _Dense = type["_Int8Linear"] | type["_FloatLinear"]
+
+
+class _Int8Linear:
+    """A dense layer over 8-bit integers: one scale per output of the weights, one per row of the input."""
+
+    def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor") -> None:
+        values, scales = _rounded(weight)
+        self._weight = values.t().contiguous()
+        self._scales = scales.squeeze(1)
+        self._bias = bias
+
+    def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
+        import torch
+
+        values, scales = _rounded(x)
+        product = torch._int_mm(values, self._weight)
+        return torch.addcmul(self._bias, product.to(torch.float32).mul_(scales), self._scales)
+
+
+class _FloatLinear:
+    """The same layer for processors that cannot."""
+
+    def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor") -> None:
+        self._weight = weight
+        self._bias = bias
+
+    def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
+        from torch.nn.functional import linear
+
+        return linear(x, self._weight, self._bias)
+
+
+def _rounded(x: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
+    """8-bit integers of the shape of ``x``, and what each row (n, 1) is to be multiplied by."""
+    import torch
+
+    largest = torch.maximum(x.amax(-1, keepdim=True), x.amin(-1, keepdim=True).neg_())
+    scales = largest.clamp_min_(1e-8).div_(127)
+    return torch.mul(x, scales.reciprocal()).round_().to(torch.int8), scales
+
+
+class _Norm:
+    """Layer normalisation."""
+
+    def __init__(self, weights: "dict[str, torch.Tensor]", prefix: str, epsilon: float) -> None:
+        self._weight, self._bias = weights[f"{prefix}.weight"], weights[f"{prefix}.bias"]
+        self._epsilon = epsilon
+
+    def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
+        from torch.nn.functional import layer_norm
+
+        return layer_norm(x, self._weight.shape, self._weight, self._bias, self._epsilon)
+
+
+class _Layer:
+    """One transformer block: attention, then the feed-forward pair, each added to its input and normalised."""
+
+    def __init__(
+        self, weights: "dict[str, torch.Tensor]", prefix: str, heads: int, epsilon: float, dense: "_Dense"
+    ) -> None:
+        import torch
+
+        def parameters(name: str) -> "tuple[torch.Tensor, torch.Tensor]":
+            return weights[f"{prefix}.{name}.weight"], weights[f"{prefix}.{name}.bias"]
+
+        three = [parameters(f"attention.self.{name}") for name in ("query", "key", "value")]
+        self._heads = heads
+        self._inward = dense(torch.cat([weight for weight, _ in three]), torch.cat([bias for _, bias in three]))
+        self._outward = dense(*parameters("attention.output.dense"))
+        self._attended = _Norm(weights, f"{prefix}.attention.output.LayerNorm", epsilon)
+        self._up = dense(*parameters("intermediate.dense"))
+        self._down = dense(*parameters("output.dense"))
+        self._done = _Norm(weights, f"{prefix}.output.LayerNorm", epsilon)
+
+    def __call__(self, x: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
+        from torch.nn.functional import gelu, scaled_dot_product_attention
+
+        texts, length = mask.shape[0], mask.shape[-1]
+        split = self._inward(x).view(texts, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
+        attention = scaled_dot_product_attention(split[0], split[1], split[2], attn_mask=mask)
+        x = self._attended(x + self._outward(attention.transpose(1, 2).reshape(x.shape)))
+        return self._done(x + self._down(gelu(self._up(x))))
+
+
+class Int8Bert:
+    """Embeddings, transformer blocks, mean over the tokens, unit length.
+
+    Args:
+        weights: by the names that transformers gives them.
+        config: the model's ``config.json``.
+        int8: whether to round; without, this is the float32 model.
+    """
+
+    def __init__(self, weights: "dict[str, torch.Tensor]", config: dict[str, Any], *, int8: bool) -> None:
+        epsilon, heads = float(config["layer_norm_eps"]), int(config["num_attention_heads"])
+        self._words = weights["embeddings.word_embeddings.weight"]
+        kind = weights["embeddings.token_type_embeddings.weight"][0]
+        self._places = weights["embeddings.position_embeddings.weight"] + kind
+        self._norm = _Norm(weights, "embeddings.LayerNorm", epsilon)
+        dense = _Int8Linear if int8 else _FloatLinear
+        count = int(config["num_hidden_layers"])
+        self._layers = [_Layer(weights, f"encoder.layer.{i}", heads, epsilon, dense) for i in range(count)]
+
+    def embed(self, ids: Sequence[Sequence[int]], length: int) -> Vectors:
+        """Unit vectors (texts, dimension) of token ids, each text padded to ``length`` tokens."""
+        import torch
+
+        tokens = torch.zeros(len(ids), length, dtype=torch.int64)
+        for row, text in zip(tokens, ids, strict=True):
+            row[: len(text)] = torch.tensor(text)
+        with torch_threads.held_to(1), torch.inference_mode():
+            vectors: Vectors = self._forward(tokens, torch.tensor([len(text) for text in ids])).numpy()
+        return vectors
+
+    def _forward(self, tokens: "torch.Tensor", lengths: "torch.Tensor") -> "torch.Tensor":
+        """Of padded token ids (texts, length) and the true lengths (texts,)."""
+        import torch
+        from torch.nn.functional import normalize
+
+        texts, length = tokens.shape
+        real = torch.arange(length) < lengths[:, None]
+        mask = torch.zeros(texts, 1, 1, length).masked_fill_(~real[:, None, None, :], float("-inf"))
+        # Always masked, even where nothing is padded: the kernel may not depend on the neighbours.
+        mask = mask.expand(texts, 1, length, length)
+        x = self._norm(self._words[tokens] + self._places[:length]).view(texts * length, -1)
+        for layer in self._layers:
+            x = layer(x, mask)
+        kept = x.view(texts, length, -1) * real[..., None]
+        return normalize(kept.sum(1) / lengths[:, None])

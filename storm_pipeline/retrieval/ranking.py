@@ -1,0 +1,89 @@
+"""Which snippets answer a query: dense and lexical rankings, and how rankings become one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from itertools import islice
+
+import numpy as np
+
+from storm_pipeline.retrieval.embedder import Vector, Vectors
+from storm_pipeline.retrieval.fusion import rank_scores
+from storm_pipeline.retrieval.lexical import LexicalIndex, load_bm25
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.types import Snippet
+
+Ranking = list[int]
+"""Positions of snippets, best first."""
+
+
+def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
+    """Reciprocal rank fusion: a ranking gives its r-th entry 1 / (60 + r), r from 1; ties go to the lower position."""
+    scores = rank_scores(rankings)
+    return sorted(scores, key=lambda position: (-scores[position], position))
+
+
+def load_libraries() -> None:
+    """Import what indexes are built with, which takes a while the first time."""
+    import_module("faiss")
+    load_bm25()
+
+
+# Many indexes are made of the same snippets.
+_remembered_terms = lru_cache(1 << 13)(terms)
+
+
+class HybridIndex:
+    """Exact cosine search (FAISS) beside BM25 over the same snippets. Immutable, so safe for threads.
+
+    Snippets are held in the order of their ids, so what is found, ties included, depends on which snippets there
+    are and not on when each was added.
+
+    Args:
+        snippets: what to search.
+        vectors: unit vectors by the snippets' ids; a snippet without one is found by its words alone.
+        dimension: length of the vectors.
+    """
+
+    def __init__(self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int) -> None:
+        import faiss
+
+        self._snippets = sorted(snippets, key=lambda snippet: snippet.id)
+        embedded = [i for i, snippet in enumerate(self._snippets) if snippet.id in vectors]
+        self._positions = np.array(embedded, dtype=np.int64)
+        self._dense = faiss.IndexFlatIP(dimension)
+        if embedded:
+            self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
+        self._lexical = LexicalIndex(
+            ([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0, find=_remembered_terms
+        )
+
+    def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
+        """For each query the ``k`` best snippets, best first."""
+        return [self._best(pair, k) for pair in self._rankings(queries, vectors, k)]
+
+    def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
+        """The ``k`` best snippets for one need that several queries describe."""
+        return self._best([ranking for pair in self._rankings(queries, vectors, k) for ranking in pair], k)
+
+    def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
+        import faiss
+
+        # Beyond this depth an entry moves the fused order too little to matter.
+        depth = min(len(self._snippets), max(100, 2 * k))
+        dense: list[Ranking] = [[] for _ in queries]
+        if most := min(depth, len(self._positions)):  # FAISS refuses to look for nothing
+            # Applies to the calling thread. A search of this size takes a millisecond on one.
+            threads = faiss.omp_get_max_threads()
+            faiss.omp_set_num_threads(1)
+            try:
+                scores, rows = self._dense.search(vectors, most)
+            finally:
+                faiss.omp_set_num_threads(threads)
+            found = self._positions[rows]
+            dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(found, scores, strict=True)]
+        lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
+        return list(zip(dense, lexical, strict=True))
+
+    def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
+        return tuple(self._snippets[position] for position in fused(rankings)[:k])

@@ -1,0 +1,154 @@
+"""Listing the runs below a folder, and how each stands. Nothing is written, and a run that goes on is not disturbed."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from storm_pipeline.batch.store import is_batch, read_batch
+from storm_pipeline.errors import RunError
+from storm_pipeline.run.events import Event, read_events
+from storm_pipeline.run.folder import is_held, read_state
+from storm_pipeline.run.timeline import Timeline, timeline
+from storm_pipeline.types import Usage
+
+State = Literal["running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable", "batch", "no run"]
+"""How a run stands: ``interrupted`` is one that began and that no process is at; ``unclear`` one of which that cannot
+be told, since its lock may not be tried; ``unreadable`` is damaged, or a newer version made it; ``batch`` is the folder
+of several runs."""
+_ENDED: tuple[State, ...] = ("finished", "stopped", "failed")
+_LATEST = 1e11
+"""Seconds since 1970 beyond which a time is damage: in three thousand years."""
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A folder in which a run may be.
+
+    Attributes:
+        folder: where it is.
+        state: how it stands.
+        topic: what it is about, of a batch how its topics stood when it was last saved; empty if that cannot be read.
+        created: seconds since 1970; None if that cannot be read.
+        sessions: how often it was begun or gone on with.
+        usage: what all sessions used so far; None if that cannot be read.
+        problem: what cannot be read, and why; empty if all can.
+    """
+
+    folder: Path
+    state: State
+    topic: str = ""
+    created: float | None = None
+    sessions: int = 0
+    usage: Usage | None = None
+    problem: str = ""
+
+
+def list_runs(root: Path) -> tuple[RunEntry, ...]:
+    """Every folder below ``root`` but hidden ones, and the runs of batches among them, the one made last first.
+
+    What is no run comes last.
+
+    Raises:
+        RunError: ``root`` cannot be read.
+    """
+    try:
+        folders = _folders(root)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise RunError(f"cannot list the runs in {root}: {error.strerror}; name another folder with --out") from error
+    entries = [entry for folder in sorted(folders, reverse=True) for entry in _entries(folder)]
+    return tuple(sorted(entries, key=lambda entry: entry.created or 0.0, reverse=True))
+
+
+def _folders(root: Path) -> list[Path]:
+    return [path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+def _entries(folder: Path) -> Iterator[RunEntry]:
+    """The entry of a folder; of a batch's also those of the runs in it."""
+    entry = run_entry(folder)
+    if is_batch(folder):
+        try:
+            yield from map(run_entry, sorted(_folders(folder), reverse=True))
+        except OSError as error:
+            entry = replace(entry, problem=f"cannot list the runs in it: {error.strerror}")
+    yield entry
+
+
+def _batch_entry(folder: Path) -> RunEntry:
+    try:
+        state = read_batch(folder)
+    except RunError as error:
+        return RunEntry(folder, "unreadable", problem=str(error))
+    stand = ", ".join(f"{number} {name}" for name, number in Counter(row.state for row in state["topics"]).items())
+    return RunEntry(folder, "batch", f"{len(state['topics'])} topics: {stand}", _time(state.get("created")))
+
+
+def run_entry(folder: Path) -> RunEntry:
+    """How the run in a folder stands; what cannot be read is told in it."""
+    if is_batch(folder):
+        return _batch_entry(folder)
+    try:
+        state = read_state(folder)
+    except RunError as error:
+        if not (folder / "run.json").exists():
+            return RunEntry(folder, "no run", problem="it has no run.json")
+        return RunEntry(folder, "unreadable", problem=str(error))
+    usage, problem = None, ""
+    try:
+        usage = read_timeline(folder).usage
+    except RunError as error:
+        problem = str(error)
+    return RunEntry(
+        folder,
+        _standing(folder, state),
+        state["topic"],
+        _time(state.get("created")),
+        sessions=state["sessions"],
+        usage=usage,
+        problem=problem,
+    )
+
+
+def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
+    """The timeline of the run in a folder, from its ``events.jsonl``; lines that are torn or damaged are left out.
+
+    Args:
+        folder: where the run is.
+        running: as for :func:`storm_pipeline.run.timeline.timeline`.
+
+    Raises:
+        RunError: the file is missing or cannot be read.
+    """
+    path = folder / "events.jsonl"
+    try:
+        return timeline(_sound(path), running=running)
+    except FileNotFoundError as error:
+        raise RunError(f"{folder} holds no events of a run: it has no {path.name}; `storm runs` lists runs") from error
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _sound(path: Path) -> Iterator[tuple[float, Event]]:
+    return ((at, event) for at, event in read_events(path) if 0 <= at < _LATEST)
+
+
+def _time(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 <= value < _LATEST else None
+
+
+def _standing(folder: Path, state: dict[str, Any]) -> State:
+    """What ``run.json`` says; only where it says that the run goes on, its lock is tried for a moment."""
+    ended = next((known for known in _ENDED if known == state.get("status")), None)
+    if ended:
+        return ended
+    lock = folder / "run.lock"
+    if not lock.exists():
+        return "interrupted"
+    if not os.access(lock, os.W_OK):
+        return "unclear"
+    return "running" if is_held(folder) else "interrupted"

@@ -1,0 +1,73 @@
+"""A run as a stream of its events, for servers and notebooks."""
+
+import contextvars
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self
+
+from storm_pipeline.errors import RunError, StoppedError
+from storm_pipeline.run.events import CallbackSink, Event, EventSink
+from storm_pipeline.types import Article
+
+
+class Stream:
+    """Iterates over the events of a run as they happen, then holds the article. One consumer; also in ``with``.
+
+    The run goes on in a thread of its own. An error that ends it is raised where the events end. Leaving the ``with``
+    block, or :meth:`cancel`, stops it in order: what is in flight is finished and saved, and it can be resumed.
+
+    Args:
+        work: does the run, telling a sink of its events.
+        halt: set to stop it.
+    """
+
+    def __init__(self, work: Callable[[EventSink], Article], halt: threading.Event) -> None:
+        self._halt = halt
+        self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._article: Article | None = None
+        self._error: BaseException | None = None
+        context = contextvars.copy_context()  # a caller's `dspy.context` holds in the thread too
+        self._thread = threading.Thread(target=context.run, args=(self._run, work), name="storm-stream")
+        self._thread.start()
+
+    @property
+    def article(self) -> Article:
+        """The article, once the events have ended.
+
+        Raises:
+            RunError: they have not.
+        """
+        if self._article is None:
+            raise RunError("the article is not written yet: take the events to their end first")
+        return self._article
+
+    def cancel(self) -> None:
+        """Stop the run in order, and wait until what was in flight is saved."""
+        self._halt.set()
+        self._thread.join()
+
+    def __iter__(self) -> Iterator[Event]:
+        while (event := self._events.get()) is not None:
+            yield event
+        self._thread.join()
+        self._events.put(None)  # for whoever iterates again
+        if self._error is not None and not (self._halt.is_set() and isinstance(self._error, StoppedError)):
+            raise self._error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+    def _run(self, work: Callable[[EventSink], Article]) -> None:
+        try:
+            self._article = work(CallbackSink(self._events.put))
+        except BaseException as error:  # noqa: BLE001 - raised again where the events are taken
+            self._error = error
+        finally:
+            self._events.put(None)

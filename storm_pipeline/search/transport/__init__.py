@@ -1,1 +1,0 @@
-"""How engines are asked over HTTP: politely, patiently, within bounds."""

@@ -1,0 +1,51 @@
+"""Exclusions made late: what only later searches show to be a copy of a page that is to be kept out.
+
+Searches run side by side, and each is judged by itself, so that no chance decides what a run makes of it. What all of
+them together tell is drawn on where they have come to their end.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.steps.conversations import piece_of
+from storm_pipeline.types import Conversation, Snippet, Turn
+
+
+def leave_out_copies(ctx: RunContext) -> frozenset[str]:
+    """Take out of the store what may not be used by all that the run has found; ids of all pages left out so far."""
+    gone = ctx.search.not_to_be_used()
+    ctx.store.remove(gone)
+    return gone
+
+
+def usable(ctx: RunContext, found: Iterable[Snippet]) -> tuple[Snippet, ...]:
+    """The snippets without those of such pages, which leave the store too."""
+    gone = leave_out_copies(ctx)
+    return tuple(snippet for snippet in found if snippet.source_id not in gone)
+
+
+def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> tuple[Conversation, ...]:
+    """The conversations without what they have from such pages, which leave the store too.
+
+    Sentences lose the citations; those that have no other are dropped, and counted as unsupported.
+    """
+    gone = leave_out_copies(ctx)
+    return tuple(_without(ctx, conversation, gone) for conversation in conversations)
+
+
+def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) -> Conversation:
+    turns = tuple(_turn(turn, gone) for turn in conversation.turns)
+    if turns == conversation.turns:
+        return conversation
+    lost = sum(len(turn.answer) for turn in conversation.turns) - sum(len(turn.answer) for turn in turns)
+    ctx.events.count(dropped_unsupported=lost)
+    left = replace(conversation, turns=turns)
+    ctx.run.save_json(piece_of(conversation.perspective), left)
+    return left
+
+
+def _turn(turn: Turn, gone: frozenset[str]) -> Turn:
+    said = (replace(s, citations=tuple(c for c in s.citations if c.source_id not in gone)) for s in turn.answer)
+    snippets = tuple(s for s in turn.snippets if s.source_id not in gone)
+    return replace(turn, answer=tuple(s for s in said if s.citations), snippets=snippets)

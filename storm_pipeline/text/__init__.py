@@ -1,0 +1,1 @@
+"""Text, as words, sentences, outlines and index terms: pure functions."""

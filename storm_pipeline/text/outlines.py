@@ -1,0 +1,233 @@
+"""Outlines from what models write, and back to text (paper section 3.3). Pure functions.
+
+Text becomes (level, title) pairs, pairs become an :class:`~storm_pipeline.types.Outline`; typed model output
+enters at the pairs. Nothing here raises: what cannot be read as a heading is left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from storm_pipeline.text.words import MARKER, tidy, word_count
+from storm_pipeline.types import Heading, Outline
+
+MAX_TITLE = 120
+"""Longest title, in characters; what is longer is prose."""
+
+_BACK_MATTER = re.compile(
+    r"""(?:references?|see\ also|external\ (?:links?|resources)|further\ (?:reading|resources|information)|
+    (?:end|foot)?\s?notes?|bibliograph(?:y|ies)|(?:works\ cited|literature\ cited)|citations?|sources?|
+    (?:selected|annotated|general)\ (?:bibliography|references)|reference\ list|list\ of\ references|
+    (?:sources|notes|citations|references|bibliography)\ (?:and|&)\ (?:sources|notes|citations|references|
+    further\ reading|external\ links|bibliography)|footnotes|appendi(?:x|ces)|table\ of\ contents|contents|
+    conclusions?|concluding\ (?:remarks|thoughts)|gallery|navigation)""",
+    re.X | re.I,
+)
+_LEAD = re.compile(
+    r"(?:lead(?:\s(?:section|paragraph))?|abstract|summary|introduction|intro|overview|outline|title)", re.I
+)
+_TITLE_OF_ALL = re.compile(
+    r"^(?:(?:an?\s|the\s)?(?:(?:article|wikipedia|encyclopedia|page)\s)*(?:outline|article|title|topic)\s*(?:of|for|on|:|–|-)\s*)"
+    r"|\s*(?:[:–-]\s*|\s|\()(?:an?\s|the\s)?(?:article\s|wikipedia\s)?outline\)?$",
+    re.I,
+)
+_OVERVIEW = re.compile(
+    r"^(?:an?\s|the\s)?(?:overview|introduction)\s(?:of|to)\s(?:the\s)?|\s(?:overview|introduction)$", re.I
+)
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_HASH = re.compile(r"^\s*(#{1,6})(?:\s+|(?=[^\s\d#]))(.*)$")
+_HASHED = re.compile(r"^#+\s+|\s+#+$")
+_BOLD = re.compile(r"^(?:\*\*|__)(.+?)(?:\*\*|__)\s*(?:[:–—-].*)?$")
+_BULLET = re.compile(r"^[-*+•–◦▪‣]\s+")
+_DECIMAL = re.compile(r"^\(?(?:(\d{1,2}(?:\.\d{1,2})*)[.)]\s*(?=\D)|(\d{1,2}(?:\.\d{1,2})+)\s+(?=[^\W\d_a-z]))")
+_ROMAN = re.compile(r"^\(?[IVX]{1,5}[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
+_LETTER = re.compile(r"^\(?[A-H][.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
+_LABEL = re.compile(r"^(?:section|chapter|part|heading|subsection)\s+(?:\d{1,2}|[IVX]{1,5})\s*[:.–-]\s*(?=\S)", re.I)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_PROSE_END = re.compile(r"(?<![A-Z])[.。]$")
+_LISTED = (("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("bullet", _BULLET))
+
+
+@dataclass
+class _Node:
+    """A heading being built; ``key`` decides sameness among siblings."""
+
+    title: str
+    children: list["_Node"] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return self.title.casefold()
+
+
+def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: int = 3) -> Outline:
+    """Read an outline as models write it.
+
+    ``#`` marks, numbers (``1.2``, ``II.``, ``A.``), bullets by indentation and bold lines are headings. Where
+    a text holds several ``#`` headings, only those count and the rest is remarks; a single one above a list
+    is the article's title. See :func:`outline_from_headings` for what happens to the headings.
+
+    Args:
+        text: model output, without its thinking.
+        topic: the topic; a level-1 heading of that name is the article's title, not a section.
+        max_sections: sections kept, from the start.
+        max_depth: levels kept, 1 for sections only, at most 6; what lies deeper is dropped.
+    """
+    lines = [line.expandtabs(4).rstrip() for line in text.splitlines() if not _FENCE.match(line)]
+    hashed, listed = list(_hashed(lines)), list(_listed(lines))
+    pairs = hashed if len(hashed) > 1 or not listed else listed
+    return outline_from_headings(pairs, topic, max_sections=max_sections, max_depth=max_depth)
+
+
+def outline_from_headings(
+    pairs: Iterable[tuple[int, str]], topic: str, *, max_sections: int = 20, max_depth: int = 3
+) -> Outline:
+    """Build an outline from (level, title) pairs in reading order.
+
+    Titles lose marks, numbers, links and citation markers; prose and back matter (References, See also …,
+    with the headings below it) are dropped; levels become contiguous; a heading that repeats an earlier
+    sibling gives its children to that one, a lone one that names a section again goes; at the top, the topic
+    itself and what the lead serves as (Introduction, Overview of the topic …) give way to their children.
+
+    Args:
+        pairs: levels count from any base, larger is deeper.
+        topic: the outline's topic.
+        max_sections: sections kept, from the start.
+        max_depth: levels kept, at most 6.
+    """
+    roots = _grown([(level, title) for level, raw in pairs if (title := _cleaned(raw))])
+    sections = _merged(_top(roots, topic))
+    while len(sections) == 1 and max_sections > 1 and _is_title_of_all(sections[0], topic):
+        sections = _merged(_top(sections[0].children, topic))
+    sections = sections[: max(0, max_sections)]
+    named = {section.key for section in sections}
+    for section in sections:
+        section.children = _without_leaves(section.children, named)
+    return Outline(topic, _frozen(sections, min(max_depth, 6)))
+
+
+def outline_to_markdown(outline: Outline) -> str:
+    """The outline as the paper writes it: a heading a line, ``#`` for sections, ``##`` below them."""
+
+    def lines(headings: Sequence[Heading], level: int) -> Iterator[str]:
+        for heading in headings:
+            yield f"{'#' * level} {heading.title}"
+            yield from lines(heading.children, level + 1)
+
+    return "\n".join(lines(outline.sections, 1))
+
+
+def _hashed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Headings marked with ``#``."""
+    for line in lines:
+        if found := _HASH.match(line):
+            yield len(found[1]), found[2]
+
+
+def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Headings marked by numbers, letters, bullets or bold type.
+
+    A line's level follows from its indentation and from its kind of mark: a kind that is open already returns
+    to that level, a new kind goes one deeper.
+    """
+    stack: list[tuple[int, str]] = []
+    for line in lines:
+        kind, title = _mark(line.strip())
+        if not kind:
+            continue
+        key = (len(line) - len(line.lstrip()), kind)
+        while stack and stack[-1][0] > key[0]:
+            stack.pop()
+        if key in stack:
+            del stack[stack.index(key) :]
+        stack.append(key)
+        yield len(stack), title
+
+
+def _mark(line: str) -> tuple[str, str]:
+    """Kind of a line's mark, empty for none, and the line without it and any remark behind a bold title."""
+    bold = _BOLD.match(line)
+    body = bold[1].strip() if bold else line
+    for kind, pattern in _LISTED:
+        if found := pattern.match(body):
+            depth = (found[1] or found[2]).count(".") if kind == "decimal" else 0
+            rest = body[found.end() :]
+            inner = _BOLD.match(rest)
+            return f"{kind}{depth}", inner[1] if inner else rest
+    return ("bold", body) if bold else ("", line)
+
+
+def _cleaned(raw: str) -> str:
+    """A title without marks; empty when it is no title but prose or nothing. Idempotent."""
+    title, before = tidy(raw), ""
+    while title != before:
+        before = title
+        title = _HASHED.sub("", MARKER.sub("", _LINK.sub(r"\1", title)))
+        title = title.replace("**", "").replace("__", "").replace("`", "")
+        if title[:1] == title[-1:] and title[:1] in {"*", "_", '"'}:
+            title = title[1:-1]
+        for pattern in (_BULLET, _LABEL, _DECIMAL, _ROMAN, _LETTER):
+            title = pattern.sub("", title)
+        title = tidy(title.strip().rstrip(":："))
+    if len(title) > MAX_TITLE or (_PROSE_END.search(title) and word_count(title) > 3):
+        return ""
+    return title if word_count(title) else ""
+
+
+def _grown(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
+    """A tree from levels: each heading goes under the nearest earlier one of a smaller level."""
+    roots: list[_Node] = []
+    path: list[tuple[int, _Node]] = []
+    for level, title in pairs:
+        while path and path[-1][0] >= level:
+            path.pop()
+        node = _Node(title)
+        (path[-1][1].children if path else roots).append(node)
+        path.append((level, node))
+    return roots
+
+
+def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
+    """First-level headings, with the topic and stand-ins for the lead replaced by what they hold."""
+    kept: list[_Node] = []
+    for node in nodes:
+        bare = {pattern.sub("", node.title).casefold() for pattern in (_TITLE_OF_ALL, _OVERVIEW)}
+        if _LEAD.fullmatch(node.title) or tidy(topic).casefold() in bare:
+            kept.extend(_top(node.children, topic))
+        else:
+            kept.append(node)
+    return kept
+
+
+def _is_title_of_all(node: _Node, topic: str) -> bool:
+    """Whether a lone first-level heading is the article's title in other words."""
+    return len(node.children) > 2 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
+
+
+def _merged(nodes: Iterable[_Node]) -> list[_Node]:
+    """Siblings without back matter, those of one name made one, all the way down."""
+    first: dict[str, _Node] = {}
+    for node in nodes:
+        if _BACK_MATTER.fullmatch(node.title):
+            continue
+        if node.key in first:
+            first[node.key].children.extend(node.children)
+        else:
+            first[node.key] = _Node(node.title, list(node.children))
+    for node in first.values():
+        node.children = _merged(node.children)
+    return list(first.values())
+
+
+def _without_leaves(nodes: Iterable[_Node], names: set[str]) -> list[_Node]:
+    """Headings without those of these names that have nothing below them."""
+    kept = []
+    for node in nodes:
+        node.children = _without_leaves(node.children, names)
+        if node.children or node.key not in names:
+            kept.append(node)
+    return kept
+
+
+def _frozen(nodes: Iterable[_Node], depth: int) -> tuple[Heading, ...]:
+    return tuple(Heading(node.title, _frozen(node.children, depth - 1)) for node in nodes) if depth > 0 else ()

@@ -1,0 +1,218 @@
+"""Where sentences begin and end. Pure functions.
+
+Boundaries come from pysbd's rules (English), which work for most Latin-script prose; full-width punctuation is handled
+here. pysbd only ever says *where* to cut, so no character can get lost in it.
+"""
+
+import functools
+import re
+import threading
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate, chain
+from typing import Any
+
+from storm_pipeline.text.words import MARKER, has_word, word_count
+
+_CLOSERS = "\"'”’»›)]}」』】》〉）］"
+_CJK_END = "。！？｡"
+_SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
+_SOLID = re.compile(r"\S+")
+_STOP = re.compile(r"[.!?…](?!\w)")
+_SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
+_OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
+_PAIRED = re.compile(rf"[{re.escape(_OPENING + _CLOSING)}\"]")
+_STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
+_PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}")
+_YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
+_CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
+_PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
+# After these a full stop does not end the sentence when a number, a small letter or a bracket follows.
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[“\"])(?:[Nn]os?|[Vv]ols?|pp?|[Ff]igs?|[Ee]qs?|ch|sec|al|approx|c|ca|cf|vs|v|e\.g|i\.e|viz|eds|"
+    r"est|b|d|fl)\.$"
+)
+# These announce more whatever follows: no sentence ends here, and a text that does was cut off.
+_DANGLING = re.compile(
+    r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Drs?|Mr|Mrs|Ms|Messrs|Profs?|Capt|Col|Gen|"
+    r"Gov|Lt|Rep|Rev|Sen|vs|cf|approx))\.$"
+)
+# The day is missing where a page breaks its lines behind the month.
+_DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
+_LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
+_import_lock = threading.Lock()
+
+
+def split_sentences(text: str) -> list[str]:
+    """Cut a text into its sentences, in order, each stripped.
+
+    Citation markers that follow a sentence's full stop stay with that sentence, whether or not white space
+    stands between; markers that open a line stay with the line, and a line of markers alone belongs to the
+    line before. A line end closes a sentence unless the next line goes on in small letters. No character
+    other than white space is lost or changed.
+
+    Args:
+        text: any text; markdown marks are ordinary characters here.
+    """
+    return [text[start:end].strip() for start, end in _sentence_spans(text)]
+
+
+def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | None = None) -> str:
+    """The longest prefix of whole sentences within a budget; empty if the first is too long.
+
+    Args:
+        text: any text.
+        budget: upper bound in whatever ``count`` counts, >= 0.
+        count: measures a text; must not fall when text is appended. Default: :func:`word_count`.
+    """
+    measure = count or word_count
+    ends = [end for _, end in _sentence_spans(text)]
+    kept = bisect_right(ends, budget, key=lambda end: measure(text[:end].strip()))
+    return text[: ends[kept - 1]].strip() if kept else ""
+
+
+def is_complete(sentence: str) -> bool:
+    """Whether a sentence was written to its end.
+
+    True when it holds a word, ends in terminal punctuation (behind which quotes, brackets and markers may
+    stand), does not end in an abbreviation or half a date that announces more, and leaves no round bracket open.
+    """
+    plain = MARKER.sub("", sentence).strip()
+    if not _SENTENCE_END.search(plain) or not has_word(plain):
+        return False
+    if _DANGLING.search(plain) or _DAY_MISSING.search(plain):
+        return False
+    return plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
+
+
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence; ends are where the next one begins or its line ends."""
+    for line_start, line_end in _line_spans(text):
+        line = text[line_start:line_end]
+        cuts = [line_start + cut for cut in _boundaries(line)]
+        yield from zip([line_start, *cuts], [*cuts, line_end], strict=True)
+
+
+def _line_spans(text: str) -> list[tuple[int, int]]:
+    """Spans of the lines that are not blank; soft-wrapped lines and lines of markers join the line before."""
+    spans: list[tuple[int, int]] = []
+    position, blank = 0, False
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        plain = MARKER.sub("", line).strip()
+        if not line.strip():
+            blank = True
+            continue
+        before = text[spans[-1][0] : spans[-1][1]] if spans else ""
+        said = MARKER.sub("", before).strip()
+        wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(said)
+        if spans and (not plain or wrapped or not said):
+            spans[-1] = (spans[-1][0], position)
+        else:
+            spans.append((start, position))
+        blank = False
+    return spans
+
+
+def _boundaries(line: str) -> list[int]:
+    """Offsets in the line at which a new sentence begins, the line's start excluded."""
+    masked = MARKER.sub(lambda found: " " * len(found[0]), line)
+    positions = list(chain.from_iterable(range(*found.span()) for found in _SOLID.finditer(masked)))
+    solid = "".join(masked.split())
+    tight = re.sub(r"\s+([.!?。！？])(?=\s|$)", r"\1", " ".join(masked.split()))
+    ends = {found.end() for found in _CJK_BOUNDARY.finditer(solid)}
+    ends.update(_sentence_ends(tight))
+    cuts: list[int] = []
+    for end in sorted({_past_stray_stop(end, solid) for end in ends}):
+        if not 0 < end < len(positions):
+            continue
+        start, after = positions[end - 1] + 1, positions[end]
+        piece = masked[cuts[-1] if cuts else 0 : start].strip()
+        if _may_cut(piece, masked[start:after], masked[after:]):
+            cuts.append(after)
+    return cuts
+
+
+def _past_stray_stop(end: int, solid: str) -> int:
+    """A cut moved behind a second full stop, as in ``end. [1]. Next``, where the first was meant."""
+    return end + 1 if solid[end : end + 1] == "." and solid[end + 1 : end + 2].isupper() else end
+
+
+def _sentence_ends(tight: str) -> list[int]:
+    """Ends of the sentences of a line, counted in characters that are not white space."""
+    ends: list[int] = []
+    for part in _surely_apart(tight):
+        done = ends[-1] if ends else 0
+        own = _pysbd_ends(part) if _STOP.search(part[:-1]) else []
+        ends += [done + end for end in own or [len(part) - part.count(" ")]]
+    return ends
+
+
+def _surely_apart(tight: str) -> Iterator[str]:
+    """Parts between which no rule is needed to tell that a sentence ends: pysbd is slow, and most ends are plain.
+
+    An end is plain where a stop follows a word of two letters or more that is no abbreviation, a year, a bracket or a
+    quotation mark, a capital comes next, and no bracket or quotation mark is open.
+    """
+    start = 0
+    for found in () if _SINGLE_QUOTE.search(tight) else _STOP_BEFORE_CAPITAL.finditer(tight):
+        part = tight[start : found.end()]
+        if _is_plain_end(part[:-1]) and _is_closed(part):
+            yield part
+            start = found.end()
+    yield tight[start:]
+
+
+def _is_plain_end(text: str) -> bool:
+    """Whether a stop behind the text surely ends its last sentence."""
+    word = text[text.rfind(" ") + 1 :]
+    if _PLAIN_WORD.fullmatch(word):
+        return word.casefold() not in _abbreviations()
+    return bool(_YEAR_OR_CLOSER.search(text))
+
+
+def _is_closed(text: str) -> bool:
+    """Whether no bracket or quotation mark of the text is left open."""
+    if not _PAIRED.search(text):
+        return True
+    opened, closed = (sum(map(text.count, marks)) for marks in (_OPENING, _CLOSING))
+    return opened == closed and text.count('"') % 2 == 0
+
+
+def _pysbd_ends(part: str) -> list[int]:
+    """Ends of pysbd's sentences, without white space; by plain rules where pysbd alters the text."""
+    solid = "".join(part.split())
+    pieces = ["".join(piece.split()) for piece in _segmenter().processor(part).process() or ()]
+    if "".join(pieces) != solid:
+        pieces = ["".join(piece.split()) for piece in _PLAIN_BOUNDARY.sub(r"\g<0>" + "\0", part).split("\0")]
+        if "".join(pieces) != solid:
+            return []
+    return list(accumulate(map(len, pieces)))
+
+
+def _may_cut(piece: str, gap: str, rest: str) -> bool:
+    """Whether a sentence may end between ``piece`` and ``rest`` with the white space ``gap`` between."""
+    if not _SENTENCE_END.search(piece) or rest[0] in _CLOSERS.replace('"', "").replace("'", ""):
+        return False
+    if not gap:
+        return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and has_word(rest)
+    if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not has_word(rest) or not has_word(piece):
+        return False
+    return not (_ABBREVIATION.search(piece) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
+
+
+@functools.cache
+def _abbreviations() -> frozenset[str]:
+    """Those that pysbd's rules know, in small letters."""
+    return frozenset(_segmenter().language_module.Abbreviation.ABBREVIATIONS)
+
+
+@functools.cache
+def _segmenter() -> Any:
+    """The shared pysbd segmenter; only ``processor()`` is called, which keeps no state between calls."""
+    with _import_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # pysbd's sources hold stray escapes
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import pysbd
+    return pysbd.Segmenter(language="en", clean=False)

@@ -1,0 +1,58 @@
+"""The HTTP client that the engines share: pauses, threads and the limits of patience."""
+
+import datetime
+import email.utils
+import itertools
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from servers import Reply, ScriptedServer
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.limiter import Limiter
+from storm_pipeline.net.retrying import Patience
+
+
+def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Limiter, "hold", lambda *_: None)  # which would really wait; it has a test of its own
+    pauses: list[float] = []
+    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=20)
+    script = [
+        Reply(429, headers={"Retry-After": email.utils.format_datetime(soon, usegmt=True)}),
+        Reply(429, headers={"Retry-After": "7"}),
+        Reply(429, headers={"Retry-After": "3600"}),
+        Reply(body={"fine": True}),
+    ]
+    with ScriptedServer(*script) as server:
+        client = ApiClient("x", server.url, patience=Patience(total=1000), sleep=pauses.append)
+        assert client.get_json({}) == {"fine": True}
+    assert 15 < pauses[0] <= 20
+    assert pauses[1:] == [7.0, 30.0]
+
+
+def test_no_pause_outlasts_the_total() -> None:
+    with ScriptedServer(Reply(429, headers={"Retry-After": "10"})) as server:
+        client = ApiClient("x", server.url, patience=Patience(total=5), sleep=lambda _: pytest.fail("it slept"))
+        with pytest.raises(SearchError, match="answered 429"):
+            client.get_json({})
+
+
+def test_many_threads_share_a_client() -> None:
+    with ScriptedServer(lambda request: Reply(body={"n": request.query["n"]})) as server:
+        client = ApiClient("x", server.url, patience=Patience(), rate=Rate(math.inf, concurrent=3))
+        with ThreadPoolExecutor(12) as pool:
+            answers = list(pool.map(lambda n: client.get_json({"n": n})["n"], range(60)))
+    assert answers == [str(n) for n in range(60)]
+
+
+def test_a_limiter_spaces_requests_out() -> None:
+    now = itertools.count()  # a clock that a second passes by at each look
+    waits: list[float] = []
+    limiter = Limiter(0.1, concurrent=1, clock=lambda: float(next(now)), sleep=waits.append)
+    for _ in range(3):
+        with limiter:
+            pass
+    assert waits == [9.0, 18.0]

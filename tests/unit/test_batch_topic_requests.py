@@ -1,0 +1,164 @@
+"""Files that list topics: what is read from them, and how a wrong one is refused."""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.batch import TopicRequest, read_topics
+from storm_pipeline.errors import SettingsError
+
+SETTINGS: dict[str, st.SearchStrategy[Any]] = {
+    "turns": st.integers(-3, 99),
+    "temperature": st.floats(0, 2),
+    "uncited": st.sampled_from(["drop", "keep", "burn"]),
+    "lm": st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12),
+    "domains": st.lists(st.from_regex(r"[a-z]{1,8}\.org", fullmatch=True), min_size=1, max_size=3),
+}
+PRINTED = st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S", "Zs"))
+TOPICS = st.text(PRINTED, min_size=1, max_size=40).map(lambda text: " ".join(text.split())).filter(bool)
+ORDERS = st.lists(
+    st.builds(TopicRequest, TOPICS, st.fixed_dictionaries({}, optional=SETTINGS)),
+    min_size=1,
+    max_size=8,
+)
+ANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def topics(path: Path) -> list[str]:
+    return [request.topic for request in read_topics(path)]
+
+
+def as_table(requests: Sequence[TopicRequest], delimiter: str, end: str) -> str:
+    text = io.StringIO(newline="")
+    columns = ["topic", *SETTINGS]
+    table = csv.writer(text, delimiter=delimiter, lineterminator=end)
+    table.writerow(columns)
+    for request in requests:
+        values = {"topic": request.topic, **request.settings}
+        cells = [values.get(column, "") for column in columns]
+        table.writerow(["|".join(cell) if isinstance(cell, list) else cell for cell in cells])
+    return text.getvalue()
+
+
+@ANY
+@given(requests=ORDERS, end=st.sampled_from(["\n", "\r\n"]), mark=st.booleans())
+def test_json_lines_come_back(tmp_path: Path, requests: list[TopicRequest], end: str, mark: bool) -> None:
+    lines = [json.dumps({"topic": request.topic, **request.settings}, ensure_ascii=False) for request in requests]
+    path = write(tmp_path, "t.jsonl", end.join(lines).encode("utf-8-sig" if mark else "utf-8"))
+    assert read_topics(path) == tuple(requests)
+
+
+@ANY
+@given(
+    requests=ORDERS,
+    delimiter=st.sampled_from([",", ";", "\t"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    charset=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_tables_come_back(tmp_path: Path, requests: list[TopicRequest], delimiter: str, end: str, charset: str) -> None:
+    read = read_topics(write(tmp_path, "t.csv", as_table(requests, delimiter, end).encode(charset)))
+    assert [request.topic for request in read] == [request.topic for request in requests]
+    for got, wanted in zip(read, requests, strict=True):
+        texts = {name: value if isinstance(value, list) else str(value) for name, value in wanted.settings.items()}
+        assert got.settings == texts
+
+
+@ANY
+@given(names=st.lists(TOPICS.filter(lambda text: not text.startswith("#")), min_size=1, max_size=8))
+def test_lines_come_back(tmp_path: Path, names: list[str]) -> None:
+    text = "# topics\n\n" + "\n\n".join(f"  {name}\t" for name in names)
+    assert topics(write(tmp_path, "t.txt", text)) == names
+
+
+@ANY
+@given(data=st.binary(max_size=300), name=st.sampled_from(["t.txt", "t.csv", "t.jsonl"]))
+def test_any_bytes_are_read_or_refused_in_one_sentence(tmp_path: Path, data: bytes, name: str) -> None:
+    try:
+        assert read_topics(write(tmp_path, name, data))
+    except SettingsError as error:
+        assert name in str(error)
+        assert "Traceback" not in str(error)
+
+
+def test_an_order_tells_its_line_and_its_settings_are_spelt_as_fields(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", 'Topic,Max-Sections,domains\n"Silk, raw",3,a.org|b.org\n\nJade,,\n')
+    assert read_topics(path) == (
+        TopicRequest("Silk, raw", {"max_sections": "3", "domains": ["a.org", "b.org"]}),
+        TopicRequest("Jade"),
+    )
+    assert [request.place for request in read_topics(path)] == ["t.csv, line 2", "t.csv, line 4"]
+
+
+def test_other_character_sets_are_read(tmp_path: Path) -> None:
+    assert topics(write(tmp_path, "t.txt", "Zürich\r\nGenève\r\n".encode("latin-1"))) == ["Zürich", "Genève"]
+    assert topics(write(tmp_path, "t.csv", "topic;turns\r\nZürich;3\r\n".encode("latin-1"))) == ["Zürich"]
+    assert topics(write(tmp_path, "t.TXT", "\ufeffZürich\n")) == ["Zürich"]
+
+
+def test_repetitions_are_kept_here(tmp_path: Path) -> None:
+    assert topics(write(tmp_path, "t.txt", "Jade\nSilk\nJade\n")) == ["Jade", "Silk", "Jade"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("t.md", "Jade", r"t\.md is no list of topics: its name must end in \.txt, \.csv, \.jsonl"),
+        ("t.txt", "", r"t\.txt names no topic"),
+        ("t.txt", "# Jade\n\n", r"t\.txt names no topic"),
+        ("t.csv", "topic\n", r"t\.csv names no topic"),
+        ("t.csv", "Jade\nSilk\n", r"t\.csv has no column 'topic'"),
+        ("t.csv", "", r"t\.csv has no column 'topic'"),
+        ("t.csv", "topic,turn\nJade,3\n", r"t\.csv, line 1: there is no setting 'turn'"),
+        ("t.csv", "topic,turns,turns\nJade,3,4\n", r"t\.csv, line 1: .*'turns'"),
+        ("t.csv", "topic,,turns\nJade,3,4\n", r"t\.csv, line 1: .* name each once"),
+        ("t.csv", "topic,out\nJade,x\n", r"t\.csv, line 1: 'out' belongs to the batch"),
+        ("t.csv", "topic,turns\nJade,3\n,4\n", r"t\.csv, line 3 has no topic"),
+        ("t.csv", "topic,turns\nSilk, raw,3\n", r"t\.csv, line 2 has 3 cells under 2 names"),
+        ("t.csv", 'topic,turns\nJade,3\n"Silk,3\nAmber,3\n', r"t\.csv, line 3 is no row of a table"),
+        ("t.jsonl", '{"topic": "Jade"}\n{"topic": \n', r"t\.jsonl, line 2 is no JSON"),
+        ("t.jsonl", "[" * 100_000, r"t\.jsonl, line 1 is no JSON"),
+        ("t.jsonl", '["Jade"]', r"t\.jsonl, line 1 is no object"),
+        ("t.jsonl", '{"topic": 1984}', r"t\.jsonl, line 1 has no topic"),
+        ("t.jsonl", '{"topic": " "}', r"t\.jsonl, line 1 has no topic"),
+        ("t.jsonl", '\n{"topic": "Jade", "turn": 3}', r"t\.jsonl, line 2: there is no setting 'turn'"),
+        ("t.jsonl", '{"topic": "Jade", "turns": 3, "Turns": 3}', r"t\.jsonl, line 1: .*given twice"),
+        ("t.jsonl", '{"topic": "Jade", "top_p": NaN}', r"t\.jsonl, line 1: .*cannot|no text that can be saved"),
+        ("t.jsonl", '{"topic": "Jade \\ud800"}', r"t\.jsonl, line 1: .*no text that can be saved"),
+    ],
+)
+def test_what_is_no_list_of_topics_is_refused(tmp_path: Path, name: str, content: str, complaint: str) -> None:
+    with pytest.raises(SettingsError, match=complaint) as refused:
+        read_topics(write(tmp_path, name, content))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"cannot read .*none\.txt"):
+        read_topics(tmp_path / "none.txt")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(SettingsError, match=r"cannot read .*folder\.csv"):
+        read_topics(tmp_path / "folder.csv")
+
+
+def test_a_hundred_thousand_topics_are_read_in_seconds(tmp_path: Path) -> None:
+    rows = "".join(f'"Topic {n}, of many",{n % 5 + 1}\n' for n in range(100_000))
+    path = write(tmp_path, "t.csv", f"topic,turns\n{rows}")
+    start = time.process_time()
+    requests = read_topics(path)
+    assert len(requests) == 100_000
+    assert requests[-1] == TopicRequest("Topic 99999, of many", {"turns": "5"})
+    assert time.process_time() - start < 30

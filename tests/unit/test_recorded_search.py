@@ -1,0 +1,138 @@
+"""Searches on record: what a resumed run is told of them does not depend on the order in which it asks again."""
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from storm_pipeline.errors import PageError
+from storm_pipeline.identity import source_id
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.run.events import CallbackSink, Events, Excluded
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.recorded_search import RecordedSearch
+from storm_pipeline.run.search import Engine, RunSearch
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Exclusion, Snippet
+
+QUERIES = ("silk", "camels", "chromodynamics")
+
+
+def found(query: str) -> Sequence[Snippet]:
+    urls = ("https://alpha.org/1", "https://gone.org/1", "https://www.reddit.com/r/silk")
+    return [Snippet(url, f"Hit for {query}", f"What the engine shows of {query}.", engine="searxng") for url in urls]
+
+
+CAMELS = "Camels carried silk to Rome, and what they carried home was weighed twice in the courtyard of the customs."
+WIKI = "https://en.wikipedia.org/wiki/Secret_Road"
+
+
+def copied(query: str) -> Sequence[Snippet]:
+    """One search finds a copy, another the page, the third both, and all a page of its own."""
+    copy = Snippet("https://copy.org/1", "Camels", CAMELS, engine="searxng")
+    page = Snippet(WIKI, "Secret Road - Wikipedia", CAMELS, engine="searxng")
+    return [*{"silk": [copy], "camels": [page], "chromodynamics": [copy, page]}[query], *found(query)[:1]]
+
+
+def fetch(url: str) -> Page:
+    if "gone" in url:
+        raise PageError(f"{url} answered 404")
+    return Page(url, "", ((None, "Camels carried silk to Rome."),))
+
+
+Told = tuple[list[Sequence[Snippet]], tuple[Exclusion, ...], Mapping[str, str], frozenset[str]]
+
+
+def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
+    """What the queries find, by query, and what was left out and not read once they are answered."""
+    settings = Settings(cache=folder / "cache", search_cache="off", exclude_urls=(WIKI,))
+    with Journal(folder / "journal.jsonl") as journal:
+        search = RecordedSearch(
+            RunSearch(Engine(checked(engine), "searxng"), settings, fetch=fetch),
+            journal,
+            events=Events(),
+            control=RunControl(settings, Spent(), threading.Event()),
+            settings=settings,
+            spec="searxng",
+        )
+        snippets = {query: search.search(query, 3).snippets for query in queries}
+        search.close()
+        gone = search.not_to_be_used()
+        return [snippets[query] for query in QUERIES], search.excluded, search.unread, gone
+
+
+def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Snippet]]) -> Told:
+    """What is told however the searches are ordered, where the first ``done`` of them are on record."""
+    told = []
+    for number, order in enumerate(itertools.permutations(QUERIES)):
+        engine, folder = FakeSearch(find, name="searxng"), tmp_path / str(number)
+        folder.mkdir()
+        if done:
+            session(folder, engine, order)
+            journal = folder / "journal.jsonl"
+            journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:done]))
+        asked = len(engine.queries)
+        told.append(session(folder, engine, order[::-1]))
+        assert len(engine.queries) - asked == len(QUERIES) - done
+    for other in told[1:]:
+        assert other == told[0]
+    return told[0]
+
+
+@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
+def test_what_is_told_depends_neither_on_the_order_nor_on_where_a_run_was_killed(tmp_path: Path, done: int) -> None:
+    _, excluded, unread, _ = in_every_order(tmp_path, done, found)
+    assert [(one.url, one.query) for one in excluded] == [("https://www.reddit.com/r/silk", "camels")]
+    assert dict(unread) == {"https://gone.org/1": "https://gone.org/1 answered 404"}
+
+
+@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
+def test_a_page_that_one_search_read_is_not_unread_though_it_said_nothing_to_others(tmp_path: Path, done: int) -> None:
+    def shown(query: str) -> Sequence[Snippet]:
+        return [Snippet("https://alpha.org/1", "Alpha", f"What the engine shows of {query}.", engine="searxng")]
+
+    snippets, _, unread, _ = in_every_order(tmp_path, done, shown)
+    assert [{snippet.origin for snippet in own} for own in snippets] == [{"page"}, {"page"}, {"snippet"}]
+    assert unread == {}
+
+
+def test_threads_lose_nothing_and_each_page_left_out_is_told_once(tmp_path: Path) -> None:
+    def many(query: str) -> Sequence[Snippet]:
+        return [
+            Snippet(f"https://www.reddit.com/r/{number}", query, "text", engine="searxng")
+            for number in (0, 1 + int(query) % 20, int(query) + 1000)
+        ]
+
+    told: list[Excluded] = []
+    settings = Settings(cache=tmp_path / "cache", search_cache="off", read_pages="never")
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        search = RecordedSearch(
+            RunSearch(Engine(checked(FakeSearch(many)), "searxng"), settings),
+            journal,
+            events=Events(CallbackSink(lambda event: told.append(event) if isinstance(event, Excluded) else None)),
+            control=RunControl(settings, Spent(), threading.Event()),
+            settings=settings,
+            spec="searxng",
+        )
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda number: search.search(str(number), 3), range(80)))
+    urls = [f"https://www.reddit.com/r/{number}" for number in (*range(21), *range(1000, 1080))]
+    assert sorted(one.url for one in search.excluded) == sorted(urls) == sorted(one.url for one in told)
+
+
+@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
+def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path: Path, done: int) -> None:
+    snippets, excluded, _, gone = in_every_order(tmp_path, done, copied)
+    assert [{snippet.url for snippet in own} for own in snippets] == [
+        {"https://copy.org/1", "https://alpha.org/1"},
+        {"https://alpha.org/1"},
+        {"https://alpha.org/1"},
+    ]
+    assert [(one.url, one.query) for one in excluded] == [("https://copy.org/1", "chromodynamics"), (WIKI, "camels")]
+    assert gone == {source_id(one.url) for one in excluded}

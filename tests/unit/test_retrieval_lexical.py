@@ -1,0 +1,154 @@
+"""The lexical index: terms, ranking, the floor under which nothing is found, threads, silence."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import CorpusError
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.search.addresses import page_address
+from storm_pipeline.search.engines.wiki_leads import WikiLeads
+from storm_pipeline.text.index_terms import STOP_WORDS, terms
+
+TEXTS = [
+    "The Black Death was a bubonic plague pandemic that spread through Europe on the fleas of rats.",
+    "Photosynthesis turns light into chemical energy; its light reactions split water.",
+    "Renaissance painting used oil paint, linear perspective and the technique of sfumato.",
+    "Tuberculosis is treated with several antibiotics over many months.",
+    "北京は中国の首都であり、長い歴史を持つ都市である。",
+    "Oil is traded on exchanges in Europe.",
+]
+
+
+def index(texts: list[str], floor: float = 0.25) -> LexicalIndex:
+    return LexicalIndex([[(text, 1)] for text in texts], floor=floor)
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("How did the Black Death spread?", 0),
+        ("photosynthesis light reactions", 1),
+        ("RENAISSANCE paintings, techniques", 2),
+        ("Tuberculosis treatment", 3),
+        ("中国の首都", 4),
+    ],
+)
+def test_the_right_text_comes_first(query: str, best: int) -> None:
+    matches = list(index(TEXTS).search(query))
+    assert matches[0].position == best
+    assert [m.score for m in matches] == sorted((m.score for m in matches), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "how did the and of it?", "xqzt blorf", "!!! ...", "xqzt blorf wug plok europe", "ロケット"]
+)
+def test_nothing_that_matches_gives_nothing(query: str) -> None:
+    assert list(index(TEXTS).search(query)) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("paintings", "painted"),
+        ("Café", "cafe"),
+        ("studies", "study"),
+        ("running", "run"),
+        ("ＴＥＳＴ", "test"),
+        ("STRASSE", "straße"),
+        ("churches", "church"),
+    ],
+)
+def test_forms_of_a_word_meet(one: str, other: str) -> None:
+    assert terms(one) == terms(other) != []
+
+
+def test_marks_that_tell_words_apart_are_kept() -> None:
+    assert terms("がく") != terms("かく")
+    assert terms("中国の首都") == ["中国", "国の", "の首", "首都"]
+    assert terms("水 x東京y") == ["水", "x", "東京", "y"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=40), max_size=8), st.text(max_size=40))
+def test_any_texts_and_query(texts: list[str], query: str) -> None:
+    built = index(texts)
+    matches = list(built.search(query))
+    assert len(built) == len(texts)
+    assert len({m.position for m in matches}) == len(matches)
+    wanted = set(terms(query))
+    for match in matches:
+        assert wanted & set(terms(texts[match.position]))
+        assert match.score > 0
+        assert 0.25 <= match.coverage <= 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80))
+def test_terms_carry_content_and_ignore_case(text: str) -> None:
+    assert not {term for term in terms(text) if term in STOP_WORDS and text.isascii() and term in text.lower().split()}
+    assert all(term and len(term) <= 64 for term in terms(text))
+    if text.isascii():
+        assert terms(text.upper()) == terms(text)
+
+
+def test_equal_scores_keep_the_order_of_the_texts() -> None:
+    assert [m.position for m in index(["same words"] * 5).search("words")] == [0, 1, 2, 3, 4]
+
+
+def test_building_and_searching_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    list(index(TEXTS * 50).search("light"))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def leads(tmp_path: Path) -> Path:
+    records = {
+        "Silk Road": "The Silk Road was a network of trade routes across Asia.",
+        "Trade": "Trade moves goods from one person to another.",
+        "AC/DC? (band)": "AC/DC are a rock band.",
+        "Empty": " ",
+    }
+    path = tmp_path / "leads.json"
+    path.write_text(
+        json.dumps({t: {"title": t, "extract": e, "description": "", "topic": "History"} for t, e in records.items()}),
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_wiki_leads_gives_whole_paragraphs_with_addresses(leads: Path) -> None:
+    engine = WikiLeads(leads)
+    found = engine.search("silk road trade", 5)
+    assert [(s.title, s.url, s.engine) for s in found] == [
+        ("Silk Road", "https://en.wikipedia.org/wiki/Silk_Road", "wiki-leads"),
+        *[(s.title, s.url, s.engine) for s in found[1:]],
+    ]
+    assert found[0].text == "The Silk Road was a network of trade routes across Asia."
+    assert len(engine.search("silk road trade", 1)) == 1
+    assert list(engine.search("silk", 0)) == list(engine.search("gribbleflux", 3)) == []
+
+
+def test_wiki_leads_addresses_are_quoted() -> None:
+    assert page_address("AC/DC? (band)") == "https://en.wikipedia.org/wiki/AC/DC%3F_(band)"
+    assert page_address("Émile Zola") == "https://en.wikipedia.org/wiki/%C3%89mile_Zola"
+
+
+def test_threads_share_one_index(leads: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: WikiLeads(leads).search("silk road", 1)[0], range(24)))
+    assert len({id(snippet) for snippet in found}) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"A": 5}', b'{"A": {"extract": 5}}', b"\xff", b"[" * 100_000])
+def test_damaged_leads_are_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "leads.json"
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match="damaged; delete the file"):
+        WikiLeads(path).search("x", 1)
+    with pytest.raises(CorpusError, match="are not at"):
+        WikiLeads(tmp_path / "absent.json").search("x", 1)

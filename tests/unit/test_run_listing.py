@@ -1,0 +1,304 @@
+"""Runs below a folder, and the commands that tell of them."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.batch import TopicRequest, TopicStatus
+from storm_pipeline.batch.store import BatchStore
+from storm_pipeline.batch.topic_status import State
+from storm_pipeline.cli import app
+from storm_pipeline.run.events import (
+    CallFinished,
+    Event,
+    Failed,
+    Noted,
+    Reused,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    StageFinished,
+    StageStarted,
+)
+from storm_pipeline.run.folder import LogSink, RunStore
+from storm_pipeline.run.listing import list_runs, read_timeline, run_entry
+from storm_pipeline.settings import Settings
+
+BATCH: dict[str, State] = {"Jade": "written", "Salt": "failed", "Tin": "waiting"}
+
+
+def call(cost: float | None = 0.25) -> CallFinished:
+    return CallFinished("sections", "writer", "m", 1200, 400, 300, 1.0, cost)
+
+
+@contextmanager
+def a_run(root: Path, topic: str, *events: Event, status: str = "", created: float | None = None) -> Iterator[Path]:
+    """A run that this process holds while the block runs; ``status`` is how it ended, if it did."""
+    with RunStore.create(root, topic, "storm") as run:
+        run.begin(Settings.build({}))
+        log = LogSink(run.folder)
+        for event in (RunStarted("run", topic, str(run.folder)), *events):
+            log.emit(event)
+        log.close()
+        run.note(created=created or time.time())
+        if status:
+            run.end(status)
+        yield run.folder
+
+
+def made(root: Path, topic: str, *events: Event, status: str = "", created: float | None = None) -> Path:
+    """As :func:`a_run`, and let go of."""
+    with a_run(root, topic, *events, status=status, created=created) as folder:
+        return folder
+
+
+def command(*arguments: object, columns: int = 200) -> Result:
+    return CliRunner(env={"COLUMNS": str(columns), "TERM": "dumb"}).invoke(app, list(map(str, arguments)))
+
+
+def files(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in folder.iterdir() if p.is_file()}
+
+
+def test_runs_are_listed_with_how_each_stands(tmp_path: Path) -> None:
+    now = time.time()
+    made(tmp_path, "Amber", call(), status="finished", created=now - 3 * 86_400)
+    made(tmp_path, "Brass", call(None), status="stopped", created=now - 3 * 3600)
+    made(tmp_path, "Cedar", call(0.0), created=now - 120)
+    made(tmp_path, "Dates", call(), status="failed", created=now - 90 * 60)
+    with a_run(tmp_path, "Ebony", call(), call()):
+        entries = list_runs(tmp_path)
+        shown = command("runs", "--out", tmp_path)
+    assert [(e.topic, e.state) for e in entries] == [
+        ("Ebony", "running"),
+        ("Cedar", "interrupted"),
+        ("Dates", "failed"),
+        ("Brass", "stopped"),
+        ("Amber", "finished"),
+    ]
+    lines = shown.stdout.splitlines()
+    assert lines[0].split() == ["state", "age", "sessions", "calls", "tokens", "cost", "topic", "and", "folder"]
+    assert [line.split() for line in lines[1::2]] == [
+        ["running", "0", "s", "1", "2", "3.0k", "$0.50", "Ebony"],
+        ["interrupted", "2", "min", "1", "1", "1.5k", "$0.00", "Cedar"],
+        ["failed", "1", "h", "1", "1", "1.5k", "$0.25", "Dates"],
+        ["stopped", "3", "h", "1", "1", "1.5k", "unknown", "Brass"],
+        ["finished", "3", "d", "1", "1", "1.5k", "$0.25", "Amber"],
+    ]
+    assert [line.strip() for line in lines[2::2]] == [str(entry.folder) for entry in entries]
+
+
+def test_json_of_runs(tmp_path: Path) -> None:
+    folder = made(tmp_path, "Büro", call(None), status="finished")
+    (record,) = json.loads(command("runs", "--out", tmp_path, "--json").stdout)
+    assert (record["folder"], record["state"], record["topic"]) == (str(folder), "finished", "Büro")
+    assert (record["usage"]["cost"], record["usage"]["tokens_cached"]) == (None, 400)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "state", "told"),
+    [
+        ("run.json", None, "no run", "it has no run.json"),
+        ("run.json", b"{", "unreadable", "is damaged"),
+        ("run.json", b"\xff\xfe", "unreadable", "is damaged"),
+        ("run.json", b'{"format": 99}', "unreadable", "newer version"),
+        ("run.json", b'{"format": 1, "topic": 4}', "unreadable", "'topic' is missing"),
+        ("events.jsonl", None, "finished", "no events.jsonl"),
+        ("events.jsonl", b'{"event": "CallFinished", "at": 1, "tokens_in": "x"}\n', "finished", ""),
+        ("events.jsonl", b"\x00\xff{[", "finished", ""),
+    ],
+)
+def test_what_is_no_run_or_is_damaged_is_told_in_its_row(
+    tmp_path: Path, name: str, content: bytes | None, state: str, told: str
+) -> None:
+    path = made(tmp_path, "Amber", call(), status="finished") / name
+    path.unlink() if content is None else path.write_bytes(content)
+    made(tmp_path, "Brass", call(), status="finished")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / "a file").touch()
+    shown = command("runs", "--out", tmp_path)
+    assert shown.exit_code == 0
+    assert len(shown.stdout.splitlines()) >= 3
+    assert "Brass" in shown.stdout
+    entry = run_entry(path.parent)
+    assert entry.state == state
+    assert told in entry.problem
+    assert len(json.loads(command("runs", "--out", tmp_path, "--json").stdout)) == 2
+
+
+def a_batch(root: Path, created: float) -> Path:
+    """A batch of three topics, two of which have runs."""
+    rows = [TopicStatus(n, TopicRequest(topic), state) for n, (topic, state) in enumerate(BATCH.items(), 1)]
+    with BatchStore.create(root, "roads", rows, settings={}, at_once=2, repeated=0) as store:
+        made(store.folder, "Jade", call(), status="finished", created=created + 1)
+        made(store.folder, "Salt", call(), status="failed", created=created + 2)
+    path = store.folder / "batch.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"created": created}), encoding="utf-8")
+    return store.folder
+
+
+def test_a_batch_is_listed_with_its_runs(tmp_path: Path) -> None:
+    now = time.time()
+    made(tmp_path, "Amber", call(), status="finished", created=now - 300)
+    batch = a_batch(tmp_path, now - 200)
+    made(tmp_path, "Brass", call(), status="finished", created=now - 100)
+    before = files(batch)
+    entries = list_runs(tmp_path)
+    assert [(entry.state, entry.topic) for entry in entries] == [
+        ("finished", "Brass"),
+        ("failed", "Salt"),
+        ("finished", "Jade"),
+        ("batch", "3 topics: 1 written, 1 failed, 1 waiting"),
+        ("finished", "Amber"),
+    ]
+    shown = command("runs", "--out", tmp_path)
+    assert (shown.exit_code, str(batch) in shown.stdout) == (0, True)
+    assert len(json.loads(command("runs", "--out", tmp_path, "--json").stdout)) == 5
+    assert [entry.topic for entry in list_runs(batch)] == ["Salt", "Jade"]
+    asked = command("show", batch)
+    assert (asked.exit_code, f"storm runs --out {batch}" in asked.stderr) == (1, True)
+    assert files(batch) == before
+
+
+def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
+    batch = a_batch(tmp_path, time.time())
+    (batch / "batch.json").write_text("{", encoding="utf-8")
+    *runs, last = list_runs(tmp_path)
+    assert [entry.topic for entry in runs] == ["Salt", "Jade"]
+    assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
+    assert command("runs", "--out", tmp_path).exit_code == 0
+
+
+def test_events_with_wrong_values_are_left_out(tmp_path: Path) -> None:
+    folder = made(tmp_path, "Amber", status="finished")
+    record: dict[str, Any] = {"event": "CallFinished", "at": 9, "stage": "s", "role": "r", "model": "m"}
+    record |= {"tokens_in": "many", "tokens_cached": 0, "tokens_out": 0, "seconds": 1, "cost": None}
+    with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+    assert read_timeline(folder).usage.calls == 0
+    assert not run_entry(folder).problem
+    assert command("show", folder).exit_code == 0
+
+
+def test_no_runs(tmp_path: Path) -> None:
+    shown = command("runs", "--out", tmp_path / "none")
+    assert (shown.exit_code, shown.stdout) == (0, "")
+    assert "no runs in" in shown.stderr
+    assert json.loads(command("runs", "--out", tmp_path, "--json").stdout) == []
+
+
+def test_reading_writes_nothing(tmp_path: Path) -> None:
+    folder = made(tmp_path, "Amber", call(), status="finished")
+    with a_run(tmp_path, "Brass", call()) as going_on:
+        before = files(folder), files(going_on)
+        for arguments in (("runs", "--out", tmp_path), ("show", folder), ("show", going_on)):
+            assert command(*arguments).exit_code == 0
+        assert (files(folder), files(going_on)) == before
+
+
+def test_of_a_lock_that_may_not_be_tried_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path, "Amber", call())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert run_entry(folder).state == "unclear"
+    (folder / "run.lock").unlink()
+    assert run_entry(folder).state == "interrupted"
+    assert not (folder / "run.lock").exists()
+
+
+def sessions_of(root: Path) -> Path:
+    """Stopped, gone on with, and then killed while a line was written."""
+    folder = made(
+        root,
+        "Silk Road",
+        StageStarted("sections"),
+        call(),
+        Failed("sections", "section 'B': no\treply"),
+        Failed("sections", "section 'B': no\treply"),
+        StageFinished("sections", 4.0),
+        RunStopped("run", 5.0, "stopped; what was finished is saved"),
+        RunStarted("run", "Silk Road", "", 2),
+        StageStarted("set-up"),
+        Noted("set-up", "changed since the last session: turns"),
+        StageFinished("set-up", 1.0),
+        StageStarted("sections"),
+        Reused("sections", "reply"),
+        call(None),
+    )
+    with (folder / "events.jsonl").open("ab") as file:
+        file.write(b'{"event": "CallFinished", "at": 17')
+    return folder
+
+
+def test_show_tells_sessions_stages_and_roles(tmp_path: Path) -> None:
+    shown = command("show", sessions_of(tmp_path))
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("Silk Road: interrupted, in ")
+    assert [line.split(", ")[-1] for line in lines if line.startswith("session ")] == [
+        "stopped: stopped; what was finished is saved",
+        "interrupted",
+    ]
+    stages = [line.split() for line in lines if line.startswith(("sections", "set-up", "  writer"))]
+    assert stages == [
+        ["sections", "0:00", "0:04", "1", "800", "400", "300", "$0.25"],
+        ["writer", "0:01", "1", "800", "400", "300", "$0.25"],
+        ["set-up", "0:00", "0:01"],
+        ["sections", "0:00", "0:00,", "cut", "off", "1", "800", "400", "300", "unknown", "1"],
+        ["writer", "0:01", "1", "800", "400", "300", "unknown"],
+    ]
+    assert "failure in sections: section 'B': no reply (2 times)" in lines
+    assert "note: changed since the last session: turns" in lines
+    for fact in ("2 sessions", "2 calls", "1.6k fresh", "800 cached", "600 written", "cost unknown", "1 reused"):
+        assert fact in lines[-1]
+
+
+def test_show_while_the_run_goes_on(tmp_path: Path) -> None:
+    with a_run(tmp_path, "Silk Road", StageStarted("sections"), call()) as folder:
+        lines = command("show", folder).stdout.splitlines()
+    assert lines[0].startswith("Silk Road: running")
+    assert any("so far" in line for line in lines)
+
+
+def test_show_as_json(tmp_path: Path) -> None:
+    record = json.loads(command("show", sessions_of(tmp_path), "--json").stdout)
+    assert (record["state"], record["topic"], record["usage"]["calls"]) == ("interrupted", "Silk Road", 2)
+    assert [session["ending"] for session in record["timeline"]] == ["stopped", "interrupted"]
+    assert [session["usage"]["cost"] for session in record["timeline"]] == [0.25, None]
+    assert record["timeline"][0]["stages"][0]["rows"][0]["role"] == "writer"
+    assert record["rows"][0]["calls"] == 2
+
+
+def test_show_of_events_alone(tmp_path: Path) -> None:
+    folder = made(tmp_path, "Silk Road", call(), RunFinished("run", 1.0, ""), status="finished")
+    (folder / "run.json").write_text("{", encoding="utf-8")
+    lines = command("show", folder).stdout.splitlines()
+    assert lines[0].startswith("Silk Road: unreadable")
+    assert "is damaged" in lines[1]
+    assert lines[-1].startswith("in all: 1 session, ")
+
+
+def test_show_of_no_run(tmp_path: Path) -> None:
+    shown = command("show", tmp_path)
+    assert shown.exit_code == 1
+    assert "has no events.jsonl" in shown.stderr
+
+
+@pytest.mark.parametrize("columns", [30, 80])
+def test_a_table_is_no_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
+    folder = sessions_of(tmp_path)
+    environment = {"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "NO_COLOR": "1"}
+    for arguments in (["runs", "--out", str(tmp_path)], ["show", str(folder)]):
+        shown = CliRunner(env=environment).invoke(app, arguments)
+        assert shown.exit_code == 0
+        table = [
+            line for line in shown.stdout.splitlines() if line.startswith(("state", "interr", "stage", "sections"))
+        ]
+        assert table
+        assert all(len(line) <= columns for line in table)

@@ -1,0 +1,382 @@
+"""The progress display, on a terminal and elsewhere."""
+
+import io
+import re
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from storm_pipeline.progress.run_board import Board, Notes
+from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.run.events import (
+    CallFinished,
+    Counted,
+    Degraded,
+    Event,
+    Events,
+    Failed,
+    Noted,
+    Retried,
+    Reused,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    Searched,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+)
+from storm_pipeline.text.display import age, amount, clock, dollars, printable
+
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
+CALL = CallFinished("conversations", "asker", "m", 1000, 0, 250, 1.0, None)
+
+
+def console(*, terminal: bool, width: int = 120) -> tuple[Console, io.StringIO]:
+    stream = io.StringIO()
+    made = Console(
+        file=stream,
+        force_terminal=terminal,
+        width=width,
+        height=40,
+        legacy_windows=False,
+        _environ={"TERM": "xterm"},
+    )
+    return made, stream
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def run_of(sink: ProgressSink) -> None:
+    events = Events(sink)
+    events.emit(RunStarted("run", "Silk Road", "runs/silk-road"))
+    with events.in_stage("conversations", total=30):
+        with events.in_stage("perspectives"):
+            events.emit(CALL)
+        for turn in range(22):
+            events.emit(Searched("conversations", "wiki", "q", 3, turn + 4, 0.1))
+            events.advance(f"Historian: what came in year {turn}?")
+    with events.in_stage("sections", total=2):
+        events.advance("Origins")
+        events.failed("it", ValueError("section 'Legacy' could not be written"))
+    events.emit(RunFinished("run", 12.0, "runs/silk-road"))
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_essential_facts_appear(terminal: bool) -> None:
+    made, stream = console(terminal=terminal)
+    with ProgressSink(made) as sink:
+        run_of(sink)
+    text = plain(stream.getvalue())
+    for fact in (
+        "Silk Road",
+        "conversations",
+        "22 of at most 30 turns",
+        "perspectives",
+        "1 of at most 2 sections",
+        "25 sources",
+        "1 calls",
+        "1.0k tokens in, 250 out",
+        "section 'Legacy' could not be written",
+        "1 problems",
+    ):
+        assert fact in text
+
+
+def test_elsewhere_there_are_plain_lines_only() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        run_of(sink)
+    lines = stream.getvalue().splitlines()
+    assert "\x1b" not in stream.getvalue()
+    assert len(lines) == 9  # run, three stages twice, a failure, the end
+    assert lines[0] == "0:00 researching Silk Road in runs/silk-road"
+
+
+def test_a_dumb_terminal_gets_plain_lines() -> None:
+    stream = io.StringIO()
+    dumb = Console(file=stream, force_terminal=True, width=200, _environ={"TERM": "dumb"})
+    with ProgressSink(dumb) as sink:
+        run_of(sink)
+    assert "\x1b[?25" not in stream.getvalue()
+    assert "conversations ended after" in stream.getvalue()
+
+
+def test_the_label_of_the_last_action_is_shown_while_a_stage_goes_on() -> None:
+    made, stream = console(terminal=True, width=100)
+    with ProgressSink(made) as sink:
+        sink.emit(RunStarted("run", "Silk Road", ""))
+        sink.emit(StageStarted("conversations", 30))
+        sink.emit(StageAdvanced("conversations", "Historian: " + "why? " * 100))
+    text = plain(stream.getvalue())
+    assert "Historian: why?" in text
+    assert all(len(line) <= 100 for line in re.split(r"[\r\n]", text))
+
+
+@pytest.mark.parametrize("failure", [None, RuntimeError, KeyboardInterrupt])
+def test_the_terminal_is_restored(failure: type[BaseException] | None) -> None:
+    made, stream = console(terminal=True)
+    try:
+        with ProgressSink(made) as sink:
+            sink.emit(StageStarted("outline"))
+            if failure:
+                raise failure
+    except BaseException as error:
+        assert type(error) is failure
+    text = stream.getvalue()
+    assert text.count(HIDE) == text.count(SHOW) == 1
+    assert text.index(HIDE) < text.index(SHOW)
+
+
+def test_what_comes_late_or_early_is_taken_in_silence() -> None:
+    made, stream = console(terminal=False)
+    sink = ProgressSink(made)
+    sink.emit(Failed("sections", "early"))
+    with sink:
+        pass
+    before = stream.getvalue()
+    sink.emit(Failed("sections", "late"))
+    sink.downloading("model", 1, 2)
+    assert stream.getvalue() == before == ""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_alike_problems_are_shown_once_and_counted(terminal: bool) -> None:
+    made, stream = console(terminal=terminal)
+    with ProgressSink(made) as sink:
+        for wait in range(50):
+            sink.emit(Retried("sections", "gpt", f"rate limit, try again in {wait} s", float(wait)))
+        sink.emit(Degraded("polish", "no reply"))
+    text = plain(stream.getvalue())
+    assert text.count("trying again: gpt: rate limit") == 2
+    assert "50 times: trying again: gpt: rate limit" in text
+    assert text.count("polish: no reply") == 1
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_choices_and_empty_results_are_seen(terminal: bool) -> None:
+    made, stream = console(terminal=terminal)
+    with ProgressSink(made) as sink:
+        sink.emit(Noted("set-up", "searching with brave, since there is a value in BRAVE_API_KEY"))
+        sink.emit(Searched("conversations", "brave", "silk of Mars", 0, 7, 0.1))
+        sink.emit(Searched("conversations", "brave", "silk of China", 3, 9, 0.1))
+    text = plain(stream.getvalue())
+    assert "searching with brave, since there is a value in BRAVE_API_KEY" in text
+    assert "nothing found by brave for 'silk of Mars'" in text
+    assert "silk of China" not in text
+
+
+def test_different_problems_have_an_end() -> None:
+    notes = Notes()
+    shown = [notes.add("problem " + "x" * number) for number in range(100)]
+    assert sum(line is not None for line in shown) == 30
+    assert notes.repeated() == ["and 70 more"]
+
+
+def test_long_problems_are_wrapped_within_the_terminal_and_cut() -> None:
+    made, stream = console(terminal=True, width=60)
+    with ProgressSink(made) as sink:
+        sink.emit(Failed("sections", "word " * 1000))
+    text = plain(stream.getvalue())
+    assert "..." in text
+    assert text.count("word") <= 70
+    assert all(len(line) <= 60 for line in re.split(r"[\r\n]", text))
+
+
+def test_downloads_are_bars_on_a_terminal() -> None:
+    made, stream = console(terminal=True)
+    with ProgressSink(made) as sink:
+        sink.downloading("model", 0, 4_000_000)
+        sink.downloading("model", 3_000_000, 4_000_000)
+    assert "3 of 4 MB" in plain(stream.getvalue())
+
+
+def test_downloads_are_a_line_a_quarter_elsewhere() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        for percent in range(101):
+            sink.downloading("model", percent * 1_000_000, 100_000_000)
+    assert len(stream.getvalue().splitlines()) == 5
+    assert stream.getvalue().splitlines()[-1].endswith("downloading model: 100 of 100 MB")
+
+
+def test_a_second_run_starts_afresh() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        run_of(sink)
+        run_of(sink)
+    ends = [line for line in stream.getvalue().splitlines() if line.startswith("finished")]
+    assert [" 1 calls" in line for line in ends] == [True, True]
+
+
+def test_runs_side_by_side_share_bars() -> None:
+    board = Board(0.0)
+    for event in (
+        StageStarted("sections", 3),
+        StageStarted("sections", 4),
+        StageAdvanced("sections", "a"),
+        StageFinished("sections", 1.0),
+    ):
+        board.take(event, 1.0)
+    bar = board.bars["sections"]
+    assert (bar.count(), bar.seconds) == ("1 of at most 7 sections", None)
+    board.take(StageFinished("sections", 2.0), 2.0)
+    assert bar.seconds == 1.0
+
+
+def test_a_full_disk_does_not_end_the_run() -> None:
+    class Full(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    with ProgressSink(Console(file=Full(), force_terminal=False)) as sink:
+        run_of(sink)
+
+
+def test_events_from_many_threads() -> None:
+    made, stream = console(terminal=True)
+    with ProgressSink(made) as sink:
+        events = Events(sink)
+        events.emit(RunStarted("run", "T", ""))
+
+        def work() -> None:
+            with events.in_stage("sections", total=20):
+                for number in range(20):
+                    events.advance(str(number))
+                    events.degraded(f"{'abcdefgh'[number % 8]} is poor")
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+    text = plain(stream.getvalue())
+    assert "80 of at most 80 sections" in text
+    assert "80 problems" in text
+
+
+stages = st.sampled_from(["conversations", "sections", "outline"])
+texts = st.text(max_size=80)
+happenings = st.one_of(
+    st.builds(RunStarted, stages, texts, texts, st.integers(0, 3)),
+    st.builds(RunStopped, stages, st.floats(0, 1e5), texts),
+    st.builds(Reused, stages, texts),
+    st.builds(StageStarted, stages, st.none() | st.integers(0, 9)),
+    st.builds(StageAdvanced, stages, texts),
+    st.builds(StageFinished, stages, st.floats(0, 1e5)),
+    st.builds(Retried, stages, texts, texts, st.floats(0, 60)),
+    st.builds(Counted, stages, texts, st.integers(0, 9)),
+    st.builds(Degraded, stages, texts),
+    st.builds(Failed, stages, texts),
+    st.builds(RunFinished, stages, st.floats(0, 1e5), texts),
+    st.just(CALL),
+)
+
+
+@given(st.lists(happenings, max_size=12), st.integers(10, 150))
+def test_any_events_in_any_order_are_shown_and_cannot_steer_the_terminal(events: list[Event], width: int) -> None:
+    made, stream = console(terminal=False, width=width)
+    board = Board(0.0)
+    with ProgressSink(made) as sink:
+        for event in events:
+            sink.emit(event)
+            board.take(event, 1.0)
+        made.print(board.draw(2.0))
+    assert all(c.isprintable() or c == "\n" for c in stream.getvalue())
+
+
+@given(st.text())
+def test_printable_is_one_tame_line(text: str) -> None:
+    line = printable(text)
+    assert line.isprintable()
+    assert line == printable(line)
+    assert "  " not in line
+
+
+@given(st.integers(0, 10**9))
+def test_amounts_are_short_and_near(number: int) -> None:
+    text = amount(number)
+    value = float(text.rstrip("kM")) * {"k": 1e3, "M": 1e6}.get(text[-1], 1)
+    assert len(text) <= 8
+    assert value == pytest.approx(number, rel=0.06)
+
+
+def test_clock() -> None:
+    assert [clock(s) for s in (0, 59.9, 61, 3600, 36_061)] == ["0:00", "0:59", "1:01", "1:00:00", "10:01:01"]
+
+
+def test_age() -> None:
+    assert [age(s) for s in (-5, 48.9, 60, 7199, 90_000, 1e9)] == ["0 s", "48 s", "1 min", "1 h", "1 d", "11,574 d"]
+
+
+def test_dollars() -> None:
+    shown = ["unknown", "$0.00", "under $0.0001", "$0.0031", "$0.01", "$1,234.50"]
+    assert [dollars(cost) for cost in (None, 0.0, 0.00002, 0.0031, 0.012, 1234.5)] == shown
+
+
+def resumed_run_of(sink: ProgressSink) -> None:
+    """A run that is stopped, then gone on with."""
+    events = Events(sink)
+    events.emit(RunStarted("run", "Silk Road", "runs/x"))
+    with events.in_stage("conversations", total=4):
+        events.emit(CALL)
+        events.advance("a")
+        events.degraded("a page was not read")
+    events.emit(RunStopped("run", 75.0, "stopped; what was finished is saved"))
+    events.emit(RunStarted("run", "Silk Road", "runs/x", 2))
+    with events.in_stage("conversations", total=4):
+        events.emit(Reused("conversations", "reply"))
+        events.emit(Reused("conversations", "search"))
+        events.degraded("a page was not read")
+        events.advance("a")
+        events.emit(CALL)
+        events.advance("b")
+    events.emit(RunFinished("run", 3.0, "runs/x"))
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_that_a_run_was_stopped_and_goes_on_is_told(terminal: bool) -> None:
+    made, stream = console(terminal=terminal)
+    with ProgressSink(made) as sink:
+        resumed_run_of(sink)
+    text = plain(stream.getvalue())
+    for fact in (
+        "stopped after 1:15: stopped; what was finished is saved",
+        "going on with Silk Road, session 2, in runs/x",
+        "2 of at most 4 turns, 2 reused",
+        "2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
+    ):
+        assert fact in text
+
+
+def test_plain_lines_say_what_there_is_when_a_run_is_stopped() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        resumed_run_of(sink)
+    lines = stream.getvalue().splitlines()
+    assert [line for line in lines if line.startswith(("so far", "finished"))] == [
+        "so far: Silk Road  0:00, 1 calls, 1.0k tokens in, 250 out, 0 sources, 1 problems",
+        "finished: Silk Road  0:00, 2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
+    ]
+
+
+def test_another_run_that_goes_on_is_not_the_one_before() -> None:
+    board = Board(0.0)
+    board.take(RunStarted("run", "A", "runs/a"), 0.0)
+    board.take(CALL, 1.0)
+    assert not board.goes_on(RunStarted("run", "B", "runs/b", 2))
+    assert board.goes_on(RunStarted("run", "A", "runs/a", 2))
+
+
+def test_the_time_between_sessions_does_not_count() -> None:
+    board = Board(100.0)
+    board.take(RunStarted("run", "A", "runs/a"), 100.0)
+    board.take(CALL, 110.0)
+    board.take(RunStarted("run", "A", "runs/a", 2), 5000.0)
+    board.take(CALL, 5020.0)
+    assert "0:30" in board.totals(5020.0)

@@ -1,0 +1,168 @@
+"""How a run finds its sources: the engine chosen, pages read and remembered, sources left out."""
+
+from pathlib import Path
+
+import pytest
+
+from storm_pipeline.errors import PageError, SearchError, SettingsError
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.search import Engine, RunSearch, open_engine
+from storm_pipeline.search.choosing import choose
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.registry import engines
+from storm_pipeline.search.result import Unread
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Snippet
+
+KEYS = sorted({name for info in engines() for name in info.variables})
+TEXT = "Caravans crossed the desert in winter. Camels carried silk to Rome. Merchants met in oases."
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+
+
+class Web:
+    """A double of the web: pages by address, and how often each was asked for."""
+
+    def __init__(self, **pages: str) -> None:
+        self.pages = {f"https://{host}.org/1": text for host, text in pages.items()}
+        self.asked: list[str] = []
+
+    def __call__(self, url: str) -> Page:
+        self.asked.append(url)
+        if url not in self.pages:
+            raise PageError(f"{url} answered 404")
+        return Page(url, "A page", ((None, self.pages[url]),))
+
+
+def engine(*hosts: str, name: str = "searxng") -> Engine:
+    hits = [Snippet(f"https://{host}.org/1", "Hit", f"The engine's words on {host}.", engine=name) for host in hosts]
+    return Engine(checked(FakeSearch(lambda _: hits, name=name)), name)
+
+
+def given(tmp_path: Path, **changes: object) -> Settings:
+    return Settings(cache=tmp_path, **changes)  # type: ignore[arg-type]
+
+
+def test_the_engine_is_chosen_by_key_then_reach_then_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose(lambda _: False)[0] == "wiki-leads"
+    assert choose(lambda _: True)[0] == "wikipedia"
+    monkeypatch.setenv("GOOGLE_API_KEY", "k")  # and no GOOGLE_CSE_ID
+    monkeypatch.setenv("BRAVE_API_KEY", "k")
+    spec, why = choose(lambda _: pytest.fail("a key is set"))
+    assert spec == "brave"
+    assert "BRAVE_API_KEY" in why
+
+
+def test_what_of_ones_own_documents_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text(TEXT)
+    (tmp_path / "bad.pdf").write_bytes(b"no pdf")
+    opened = open_engine(given(tmp_path, search=f"corpus:{tmp_path}"))
+    assert not opened.why
+    assert any("bad.pdf" in problem for problem in opened.problems)
+
+
+def test_a_replay_cannot_choose(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="--search"):
+        open_engine(given(tmp_path, search_cache="replay"))
+
+
+def test_pages_are_read_and_the_snippet_stands_in(tmp_path: Path) -> None:
+    web = Web(alpha=TEXT)
+    search = RunSearch(engine("alpha", "beta"), given(tmp_path), fetch=web)
+    result = search.search("camels silk", 2)
+    found = result.snippets
+    assert [(s.url, s.origin) for s in found] == [("https://alpha.org/1", "page"), ("https://beta.org/1", "snippet")]
+    assert "Camels carried silk" in found[0].text
+    assert result.unread == (Unread("https://beta.org/1", "https://beta.org/1 answered 404"),)
+    assert result.read == ("https://alpha.org/1",)
+    search.close()
+
+
+def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: Path) -> None:
+    web = Web()
+    own = Engine(engine("alpha").search, "own", is_own=True)
+    for opened in (engine("alpha", name="wiki-leads"), own):
+        assert RunSearch(opened, given(tmp_path), fetch=web).search("silk", 2).snippets[0].origin == "snippet"
+    assert RunSearch(engine("alpha"), given(tmp_path, read_pages="never"), fetch=web).search("silk", 2)
+    assert web.asked == []
+
+
+def test_pages_are_remembered_and_replayed(tmp_path: Path) -> None:
+    web = Web(alpha=TEXT)
+    first = RunSearch(engine("alpha"), given(tmp_path), fetch=web).search("silk", 2)
+    assert RunSearch(engine("alpha"), given(tmp_path), fetch=web).search("silk", 2) == first
+    replay = given(tmp_path, search="searxng", search_cache="replay")
+    assert RunSearch(engine("alpha"), replay, fetch=web).search("silk", 2) == first
+    assert web.asked == ["https://alpha.org/1"]
+    unknown = RunSearch(engine("gamma"), replay, fetch=web).search("silk", 2)
+    assert unknown.snippets[0].origin == "snippet"
+    assert "not recorded" in unknown.unread[0].reason
+    RunSearch(engine("alpha"), given(tmp_path, search_cache="refresh"), fetch=web).search("silk", 2)
+    RunSearch(engine("alpha"), given(tmp_path, search_cache="off"), fetch=web).search("silk", 2)
+    assert len(web.asked) == 3
+
+
+def test_sources_are_judged_before_they_are_fetched_and_every_result_names_what_it_excludes(tmp_path: Path) -> None:
+    hits = [
+        Snippet("https://www.reddit.com/r/silk", "Reddit", TEXT, engine="searxng"),
+        Snippet("https://alpha.org/1", "Alpha", TEXT, engine="searxng"),
+    ]
+    opened = Engine(checked(FakeSearch(lambda _: hits)), "searxng")
+    web = Web(alpha=TEXT)
+    search = RunSearch(opened, given(tmp_path), fetch=web)
+    for query in ("silk", "camels"):
+        result = search.search(query, 3)
+        assert {s.url for s in result.snippets} == {"https://alpha.org/1"}
+        assert [(one.url, one.query) for one in result.excluded] == [("https://www.reddit.com/r/silk", query)]
+    assert web.asked == ["https://alpha.org/1"]
+    allowed = given(tmp_path, allow_sources=("reddit.com/r/silk",), deny_sources=("alpha.org",), read_pages="never")
+    assert [s.url for s in RunSearch(opened, allowed).search("silk", 3).snippets] == ["https://www.reddit.com/r/silk"]
+
+
+def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> None:
+    def redirecting(url: str) -> Page:
+        return Page("https://en.wikipedia.org/wiki/Silk_Road", "Silk Road", ((None, TEXT),))
+
+    settings = given(tmp_path, exclude_titles=("Silk Road",))
+    search = RunSearch(engine("alpha"), settings, fetch=redirecting)
+    result = search.search("silk", 2)
+    assert result.snippets == ()
+    assert [one.title for one in result.excluded] == ["Silk Road"]
+    assert [one.url for one in result.seen] == ["https://alpha.org/1", "https://en.wikipedia.org/wiki/Silk_Road"]
+    assert search.keeps_out("Silk Road")
+    assert not search.keeps_out("Spice trade")
+
+
+def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:
+    broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
+    with pytest.raises(SearchError, match="told to fail"):
+        RunSearch(broken, given(tmp_path)).search("silk", 2)
+
+
+class AskedEmbedder(HashingEmbedder):
+    """Tells how much it takes, and whether that was asked."""
+
+    asked = False
+
+    @property
+    def longest(self) -> int:
+        self.asked = True
+        return 8
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path: Path) -> None:
+    embedder = AskedEmbedder()
+    search = RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT), embedder=embedder)
+    assert not embedder.asked
+    found = search.search("camels silk", 2).snippets
+    assert embedder.asked
+    assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)
