@@ -5,7 +5,7 @@ All about one invented place, so that no fact of them can leak into a real artic
 
 import dspy
 
-from signatures.shapes import Editor, OutlineSection
+from storm_pipeline.signatures.shapes import Editor, OutlineSection
 
 _FACTS = """[1] Orrin Dam: The dam at the lake's southern end was built between 1931 and 1936 to supply the capital with electricity.
 [2] Valmere cuisine: Smoked char is eaten at weddings in the whole of the country.

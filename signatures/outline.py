@@ -5,7 +5,7 @@ from typing import Annotated
 import dspy
 from pydantic import Field
 
-from signatures.shapes import OutlineSection
+from storm_pipeline.signatures.shapes import OutlineSection
 
 _FORM = '[{"title": heading, "subsections": [subheadings, at most three, possibly none]}]'
 

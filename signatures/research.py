@@ -5,7 +5,7 @@ from typing import Annotated
 import dspy
 from pydantic import Field
 
-from signatures.shapes import Editor
+from storm_pipeline.signatures.shapes import Editor
 
 
 class FindRelatedTopics(dspy.Signature):

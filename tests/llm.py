@@ -12,7 +12,7 @@ from typing import Any
 import dspy
 from servers import Reply, Request, ScriptedServer
 
-from signatures import judging, outline, research, review, writing
+from storm_pipeline.signatures import judging, outline, research, review, writing
 
 SIGNATURES: dict[str, type[dspy.Signature]] = {
     cls.__name__: cls

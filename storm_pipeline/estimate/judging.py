@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import dspy
 
-from signatures import judging as asks
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, count_tokens
 from storm_pipeline.estimate.values import Range
 from storm_pipeline.models.prices import cost, full_name, own_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import judging as asks
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Words of an article that is graded by rubrics, and by the others; of a sentence's sources; of one passage."""

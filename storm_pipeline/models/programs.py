@@ -5,8 +5,8 @@ from functools import partial
 
 import dspy
 
-from signatures import examples, outline, research, review, writing
 from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.signatures import examples, outline, research, review, writing
 
 
 class Program(dspy.Module):

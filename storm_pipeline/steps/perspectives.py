@@ -1,8 +1,8 @@
 """Perspectives on the topic (paper section 3.1; Algorithm 1, lines 11 and 12)."""
 
-from signatures.shapes import Editor
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.signatures.shapes import Editor
 from storm_pipeline.steps.related import related_contents
 from storm_pipeline.types import Perspective
 

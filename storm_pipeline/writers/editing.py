@@ -7,11 +7,11 @@ that stays, and what is reworded keeps its own.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from signatures.shapes import Edit
 from storm_pipeline.errors import ModelError
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence

@@ -14,7 +14,7 @@ _FINDINGS = 600
 
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
-    """Inputs of :class:`signatures.writing.WriteSection` for a section that is yet to be written."""
+    """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a section that is yet to be written."""
     return {
         "article": outline.topic,
         **language_and_style(ctx),

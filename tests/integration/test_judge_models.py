@@ -9,7 +9,6 @@ import pytest
 from llm import FakeModel, completion
 from servers import Reply, Request, ScriptedServer
 
-from signatures.judging import JudgeSupport
 from storm_pipeline.errors import MetricError, SettingsError
 from storm_pipeline.evaluation.judges.base import Pair
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
@@ -19,6 +18,7 @@ from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint, open
 from storm_pipeline.evaluation.judges.opening import open_support_judge
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures.judging import JudgeSupport
 
 FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 2})
 PAIRS = [Pair("The dam is old.", "It is old."), Pair("The dam is old.", "It is new."), Pair("", "It is old.")]

@@ -12,12 +12,12 @@ from servers import Reply
 from test_pipeline import folder
 from test_resume import answers, stopping_after, storm, text
 
-from signatures import research, review
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.opening import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import research, review
 
 
 class AskThenReword(dspy.Module):

@@ -8,8 +8,8 @@ from contexts import Told, run
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from signatures.shapes import Edit
 from storm_pipeline.errors import ModelError
+from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence
 from storm_pipeline.writers.editing import edit_article
 

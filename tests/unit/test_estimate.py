@@ -17,8 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokens import gpt_4_tokens
 
-from signatures import outline
-from signatures.shapes import Editor, OutlineSection
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate, judging
 from storm_pipeline.estimate.rehearsal import rehearse
@@ -35,6 +33,8 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import outline
+from storm_pipeline.signatures.shapes import Editor, OutlineSection
 
 GPT = "openai/gpt-4o"
 SMALL: dict[str, Any] = {"perspectives": 1, "turns": 2, "queries": 2}

@@ -10,10 +10,10 @@ from dspy.utils.exceptions import AdapterParseError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signatures.outline import RefineOutline
-from signatures.research import AskQuestion, FindPerspectives, WriteQueries
-from signatures.review import FindRepeated
 from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.signatures.outline import RefineOutline
+from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
+from storm_pipeline.signatures.review import FindRepeated
 
 SENTENCE = "In the spring carriers took salt across the hills to the market of Varn [1]. "
 

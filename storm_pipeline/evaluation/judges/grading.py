@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from signatures.judging import GradeOneToFive, GradeZeroToFive
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Parameters
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.models.programs import Program
+from storm_pipeline.signatures.judging import GradeOneToFive, GradeZeroToFive
 
 
 @dataclass(frozen=True)

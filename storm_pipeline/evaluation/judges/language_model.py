@@ -6,11 +6,11 @@ from typing import Any
 
 import dspy
 
-from signatures.judging import JudgeSupport, Verdict
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.evaluation.judges.base import Pair, Parameters
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.models.programs import Program
+from storm_pipeline.signatures.judging import JudgeSupport, Verdict
 
 WINDOW = 500
 """Most words of a passage in one question, as in the official evaluation."""

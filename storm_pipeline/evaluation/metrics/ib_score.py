@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case, Topic
 from storm_pipeline.models.programs import Program
+from storm_pipeline.signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_pipeline.text.words import MARKER, tidy
 
 LONGEST = 4000

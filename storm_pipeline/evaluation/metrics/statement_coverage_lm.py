@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from signatures.judging import FindStatement, Stated
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.evaluation.judges.opening import Judging
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.statements import LOOKED_AT, WORDS, Sought, share, sought_in_article, sought_on_pages
 from storm_pipeline.evaluation.types import Case, Topic
 from storm_pipeline.models.programs import Program
+from storm_pipeline.signatures.judging import FindStatement, Stated
 
 _COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 _REMEMBERED = 256

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from signatures.judging import ClassifyUnsupported, ErrorClass
 from storm_pipeline.evaluation.judges.base import Remembering, SupportJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.evaluation.judges.opening import Judging
@@ -13,6 +12,7 @@ from storm_pipeline.evaluation.metrics.citation_alce import judge_alce
 from storm_pipeline.evaluation.passages import CitedSentence, cited_sentences
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.models.programs import Program
+from storm_pipeline.signatures.judging import ClassifyUnsupported, ErrorClass
 from storm_pipeline.text.sentences import is_complete, truncate_sentences
 
 CLASSES = ("uncited", *get_args(ErrorClass))

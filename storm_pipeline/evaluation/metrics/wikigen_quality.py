@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from signatures.judging import GradeWriting
 from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
 from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
 from storm_pipeline.evaluation.judges.opening import Judging
@@ -12,6 +11,7 @@ from storm_pipeline.evaluation.metrics.texts import body_headings
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.models.programs import Program
+from storm_pipeline.signatures.judging import GradeWriting
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Article, Section
 
