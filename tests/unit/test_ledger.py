@@ -41,7 +41,7 @@ def test_problems_are_told_by_stage_kind_and_detail() -> None:
         Problem("sections", "degradation", "section 'C' left out"),
         Problem("sections", "failure", "section 'B': no reply"),
     )
-    assert after(told).failures() == ["section 'B': no reply", "no lead"], "reasons are given as they came"
+    assert after(told).failure_summary() == "section 'B': no reply; no lead", "reasons are given as they came"
 
 
 @given(troubles.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
