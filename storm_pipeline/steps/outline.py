@@ -9,7 +9,7 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
-from storm_pipeline.text.sentences import truncate_sentences
+from storm_pipeline.text.sentences import opening_of
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
@@ -41,7 +41,7 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
         ModelError: there is none.
     """
     with ctx.events.in_stage("outline"):
-        facts = [Fact(truncate_sentences(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
+        facts = [Fact(opening_of(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
         return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
 
 

@@ -72,6 +72,14 @@ def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | Non
     return text[: ends[kept - 1]].strip() if kept else ""
 
 
+def opening_of(text: str, budget: int) -> str:
+    """The first sentences of a text within a budget of words; its first words where the first sentence is longer.
+
+    So a text in which nothing tells where sentences end is not lost.
+    """
+    return truncate_sentences(text, budget) or " ".join(text.split()[:budget])
+
+
 def is_complete(sentence: str) -> bool:
     """Whether a sentence was written to its end.
 

@@ -8,7 +8,7 @@ import pytest
 from llm import FakeModel
 from test_pipeline import markers_resolve, storm
 
-from storm_pipeline import Article
+from storm_pipeline import Article, Snippet
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.search.fake import FakeSearch
@@ -70,6 +70,17 @@ def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_p
     assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
     assert len([request for request in server.of("WriteSection") if "\nRemarks:" not in request.user]) == 3
     assert not asked(server)["WriteArticle"] + asked(server)["AskQuestion"]
+
+
+def test_an_outline_is_planned_from_passages_without_punctuation_too(tmp_path: Path) -> None:
+    words = " ".join(f"caravan {number} of the silk road carried goods" for number in range(40))
+    with FakeModel() as server:
+        bare = FakeSearch(lambda query: [Snippet("https://example.org/1", "Silk Road", words)])
+        storm(server, tmp_path, search=bare).write("Silk Road", "rag")
+        (request,) = server.of("PlanOutline")
+    shown = request.user.partition("Silk Road: ")[2]
+    assert shown.startswith("caravan 0 of")
+    assert len(shown.split()) == 120
 
 
 def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from storm_pipeline.evaluation.passages import CitedSentence, cited_sentences
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import ClassifyUnsupported, ErrorClass
-from storm_pipeline.text.sentences import is_complete, truncate_sentences
+from storm_pipeline.text.sentences import is_complete, opening_of
 
 CLASSES = ("uncited", *get_args(ErrorClass))
 """The classes: no citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split
@@ -93,7 +93,7 @@ def _plain_kind(sentence: CitedSentence) -> str:
 
 def _question(topic: str, sentence: CitedSentence) -> dict[str, str]:
     share = LONGEST_SOURCES // len(sentence.passages)
-    sources = [truncate_sentences(text, share) or " ".join(text.split()[:share]) for text in sentence.passages]
+    sources = [opening_of(text, share) for text in sentence.passages]
     numbered = "\n".join(f"[{i}] {' '.join(text.split())}" for i, text in enumerate(sources, 1))
     return {"topic": topic, "sources": numbered, "sentence": sentence.text}
 
