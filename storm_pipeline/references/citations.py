@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.text.sentences import split_sentences
+from storm_pipeline.languages import split_sentences
 from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.types import Article, Citation, Sentence
 
@@ -54,7 +54,7 @@ class CitedText:
     invented: int
 
 
-def parse_cited(text: str, shown: Sequence[Citation]) -> CitedText:
+def parse_cited(text: str, shown: Sequence[Citation], language: str = "en") -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
     Lists, ranges, doubled brackets and labels (``[Source 1]``) are understood, ``(1)`` is not a marker,
@@ -65,11 +65,12 @@ def parse_cited(text: str, shown: Sequence[Citation]) -> CitedText:
     Args:
         text: model output, without its thinking.
         shown: what the numbers refer to, in the order shown.
+        language: ISO 639-1 code of the text, by which it is cut into sentences.
     """
     sentences: list[Sentence] = []
     waiting: list[Citation] = []
     invented = 0
-    for raw in split_sentences(_without_links(text)):
+    for raw in split_sentences(_without_links(text), language):
         plain, numbers = _take_markers(raw)
         found, wrong = _resolve(numbers, shown)
         invented += wrong

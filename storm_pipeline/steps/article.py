@@ -27,7 +27,7 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
         text = ctx.ask("writer", ctx.programs.memory, **article_inputs(ctx, outline)).text
     blocks = [
         (block.heading, tuple(Paragraph(tuple(Sentence(claim.text) for claim in own)) for own in block.paragraphs))
-        for block in read_draft(text, 0).blocks
+        for block in read_draft(text, 0, ctx.settings.article_language).blocks
     ]
     (_, lead), *sections = blocks
     return Body(lead, tuple(Section(heading, paragraphs) for heading, paragraphs in sections if heading and paragraphs))

@@ -12,14 +12,15 @@ _LONGEST_MARKER = 60
 """Characters at the end of a text in which its last marker begins."""
 
 
-def claims_of(line: str, shown: int) -> tuple[tuple[Claim, ...], int]:
+def claims_of(line: str, shown: int, language: str = "en") -> tuple[tuple[Claim, ...], int]:
     """The sentences of a line with the positions they cite, and how many numbers point at nothing.
 
     Args:
         line: text with markers; emphasis is taken out.
         shown: how many passages were numbered.
+        language: ISO 639-1 code of the text.
     """
-    cited = parse_cited(without_emphasis(line), [Citation(str(position), "") for position in range(shown)])
+    cited = parse_cited(without_emphasis(line), [Citation(str(position), "") for position in range(shown)], language)
     told = (s for s in cited.sentences if has_word(s.text))
     return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in told), cited.invented
 

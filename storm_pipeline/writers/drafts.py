@@ -59,7 +59,7 @@ class Draft:
         return [claim for block in self.blocks for paragraph in block.paragraphs for claim in paragraph]
 
 
-def read_draft(text: str, shown: int) -> Draft:
+def read_draft(text: str, shown: int, language: str = "en") -> Draft:
     """Read a reply with headings, paragraphs and ``[n]`` markers; what breaks off at the end is in no block.
 
     A line in bold type is a heading unless it is a sentence or cites something. A line of markers alone belongs to the
@@ -68,6 +68,7 @@ def read_draft(text: str, shown: int) -> Draft:
     Args:
         text: the reply.
         shown: how many passages were numbered.
+        language: ISO 639-1 code of the reply.
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
@@ -75,7 +76,7 @@ def read_draft(text: str, shown: int) -> Draft:
         if heading := _heading(line):
             blocks.append((heading, []))
             continue
-        claims, wrong = claims_of(_BULLET.sub("", line), shown)
+        claims, wrong = claims_of(_BULLET.sub("", line), shown, language)
         invented += wrong
         if claims:
             blocks[-1][1].append(claims)
@@ -133,7 +134,7 @@ class _Review:
             return sentences
         remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(due, 1))
         try:
-            answers = read_replies(ask_again(remarks), len(self.grounding.shown))
+            answers = read_replies(ask_again(remarks), len(self.grounding.shown), self.ctx.settings.article_language)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}

@@ -75,7 +75,10 @@ class _Edited:
 
     def _reword(self, edit: Edit) -> None:
         old = self._sentences[edit.sentence]
-        new, length = " ".join(s.text for s in parse_cited(edit.text, ()).sentences), word_count(old.text)
+        new, length = (
+            " ".join(s.text for s in parse_cited(edit.text, (), self._ctx.settings.article_language).sentences),
+            word_count(old.text),
+        )
         fits = _SHORTEST * length <= word_count(new) <= max(_LONGEST * length, length + _A_FEW)
         before = self._sentences.get(edit.sentence - 1, old).text
         if not fits or (is_complete(old.text) and not is_complete(new)):

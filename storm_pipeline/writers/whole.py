@@ -119,7 +119,8 @@ def _written(
     def ask_again(remarks: str) -> str:
         return str(ctx.ask("writer", program, **inputs, draft=text, remarks=remarks).text)
 
-    return checked_blocks(ctx, where, read_draft(text, len(shown)), grounding, ask_again)
+    draft = read_draft(text, len(shown), ctx.settings.article_language)
+    return checked_blocks(ctx, where, draft, grounding, ask_again)
 
 
 def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:

@@ -229,3 +229,14 @@ def test_every_sentence_is_the_draft_s_or_the_reply_s_and_none_goes_unrecorded(
         assert recorded.count(claim) >= lost
     known = {own.id for passage in PASSAGES for own in passage.snippets}
     assert {c.snippet_id for own in sentences for c in own.citations} <= known
+
+
+def test_a_draft_is_cut_into_the_sentences_of_its_language() -> None:
+    german = "Die Mühle brannte am 3. August 1931 ab [1]. Sie wurde z. B. von Dr. Meier nicht wieder aufgebaut [2]."
+    told = [claim.text for claim in read_draft(german, 2, "de").claims()]
+    assert told == [
+        "Die Mühle brannte am 3. August 1931 ab.",
+        "Sie wurde z. B. von Dr. Meier nicht wieder aufgebaut.",
+    ]
+    japanese = "水車小屋は1931年に焼失した[1]。再建されなかった[2]。"
+    assert [claim.cited for claim in read_draft(japanese, 2, "ja").claims()] == [(0,), (1,)]
