@@ -35,10 +35,12 @@ def as_dict(snippet: Snippet) -> dict[str, str]:
 
 
 def test_dicts_do(tmp_path: Path) -> None:
+    one: dict[str, object] = {"perspectives": 0}  # interviews side by side number their questions as they come
     with FakeModel() as server:
-        plain = storm(server, tmp_path / "1", search=Mine(lambda _, found: found)).write("Silk Road")
+        plain = storm(server, tmp_path / "1", search=Mine(lambda _, found: found), **one).write("Silk Road")
     with FakeModel() as server:
-        article = storm(server, tmp_path / "2", search=Mine(lambda _, found: map(as_dict, found))).write("Silk Road")
+        mine = Mine(lambda _, found: map(as_dict, found))
+        article = storm(server, tmp_path / "2", search=mine, **one).write("Silk Road")
     assert article.to_markdown() == plain.to_markdown()
     assert {snippet.engine for source in article.sources for snippet in source.snippets} == {"mine"}
     assert article.report.problems == ()
