@@ -1,7 +1,7 @@
 """Which passages each section is written from (paper section 3.4), for writers that are shown passages.
 
 Whatever an interview answer cites reaches at least one section, whatever its likeness to a heading. What a heading
-retrieves beside that has to be about the topic. A section that has room is shown what another one tells, marked so.
+retrieves beside that has to be about the topic. Sections may be shown the same passages.
 """
 
 from collections.abc import Sequence
@@ -41,14 +41,12 @@ class _Candidates:
 
     Attributes:
         snippets: each once.
-        findings: for each the answer sentences that cite it.
         required: how many of them are cited.
         ranks: for each section the positions of what its headings retrieve, best first.
         fit: sections × snippets, likeness above the section's mean.
     """
 
     snippets: tuple[Snippet, ...]
-    findings: tuple[tuple[Sentence, ...], ...]
     required: int
     ranks: tuple[tuple[int, ...], ...]
     fit: Matrix
@@ -153,7 +151,6 @@ def _candidates(
     position = {snippet.id: i for i, snippet in enumerate(snippets)}
     return _Candidates(
         snippets,
-        tuple(tuple(findings.get(snippet.id, ())) for snippet in snippets),
         len(required),
         tuple(tuple(position[s.id] for s in own if s.id in position) for own in retrieved),
         _fit(ctx, outline, snippets, findings),
