@@ -16,7 +16,6 @@ from storm_pipeline.languages import detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
 from storm_pipeline.references.joining import are_neighbours, joined, piece_of
-from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.text.words import folded_words, tidy, word_count
 from storm_pipeline.types import Citation, Snippet
 
@@ -43,11 +42,6 @@ class Passage:
     snippets: tuple[Snippet, ...]
     copies: tuple[Snippet, ...] = ()
 
-    @cached_property
-    def id(self) -> str:
-        """Follows from the snippets that the passage is joined from."""
-        return fingerprint(*sorted(snippet.id for snippet in self.snippets))
-
     @property
     def source_id(self) -> str:
         """Id of its page."""
@@ -68,11 +62,6 @@ class Passage:
         """Name of the site, or else the host of the page; may be empty."""
         first = self.snippets[0]
         return first.site or _host(first.url)
-
-    @property
-    def citation(self) -> Citation:
-        """Its page, cited by the first of its snippets."""
-        return _cite(self.snippets[0])
 
     @cached_property
     def words(self) -> int:
