@@ -10,11 +10,11 @@ from storm_pipeline.errors import StormError
 from storm_pipeline.estimate.model import Call, MadeUpModel
 from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.estimate.sources import MadeUpContents, made_up_search
-from storm_pipeline.models.model import DiscreetLM, Model
+from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.context import Given, RunContext
+from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
@@ -74,7 +74,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
 
     def model(role: Role) -> Model:
         engine = MadeUpModel(role, programs, scenario, lambda: events.stage, calls)
-        lm = DiscreetLM(
+        lm = StatelessLM(
             f"rehearsal/{role}", engine=engine, cache=False, num_retries=0, max_tokens=settings.reply_tokens
         )
         return Model(lm, PromptAdapter(), role, "a rehearsal", bounded=is_embedded(settings.lm_of(role)))
@@ -88,7 +88,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
         writer=writer_for(settings),
     )
     run = _Nowhere(topic)
-    ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, given=Given())
+    ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=UserPieces())
     failure = ""
     try:
         recipe(ctx, topic)

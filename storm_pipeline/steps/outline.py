@@ -22,8 +22,8 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
 
     An outline that the user gives takes its place.
     """
-    if ctx.given.outline:
-        return ctx.given.outline
+    if ctx.user_pieces.outline:
+        return ctx.user_pieces.outline
     with ctx.events.in_stage("draft outline"):
         try:
             draft = _ask(ctx, ctx.programs.draft, topic)
@@ -54,8 +54,8 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     Raises:
         ModelError: there is neither a refined outline nor a draft.
     """
-    if ctx.given.outline:
-        return keep_outline(ctx, ctx.given.outline)
+    if ctx.user_pieces.outline:
+        return keep_outline(ctx, ctx.user_pieces.outline)
     with Tasks() as tasks:
         warm_up = tasks.start(ctx.writer.gather, ctx, draft, conversations)
         outline = _refined(ctx, topic, draft, conversations)

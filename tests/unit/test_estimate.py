@@ -265,8 +265,8 @@ def test_replies_end_at_the_limit_that_is_set() -> None:
 def test_a_model_that_thinks_is_dearer_and_that_is_said() -> None:
     thinking, plain = of(lm="openai/gpt-5-mini", **SMALL), of(**SMALL)
     assert thinking.tokens_out.likely > 3 * plain.tokens_out.likely
-    assert any("may think" in note for note in thinking.notes)
-    assert not any("may think" in note for note in plain.notes)
+    assert any("may reason" in note for note in thinking.notes)
+    assert not any("may reason" in note for note in plain.notes)
 
 
 def test_what_a_cache_serves() -> None:
