@@ -1,4 +1,4 @@
-"""What a model's tokens cost: the user's own prices, else LiteLLM's local copy of its price table."""
+"""What a model's tokens cost: the user's own prices, else LiteLLM's local table, which has context windows too."""
 
 import ipaddress
 import json
@@ -74,6 +74,12 @@ def thinks(model: str) -> bool:
     """Whether a model is listed as one that thinks before it answers, unasked; thinking is billed as output."""
     name = _split(model)[0]
     return "claude" not in name and bool(_entry(name).get("supports_reasoning"))
+
+
+def listed_window(model: str) -> int | None:
+    """Tokens that a model's context window holds by LiteLLM's table; None where it is not listed."""
+    tokens = _entry(_split(model)[0]).get("max_input_tokens")
+    return int(tokens) if tokens else None
 
 
 def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
