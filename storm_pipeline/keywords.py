@@ -22,6 +22,7 @@ class SettingsKeywords(TypedDict, total=False):
     top_p: float | None
     seed: int | None
     reply_tokens: int | None
+    context: int | None
     structured: Literal["auto", "always", "never"]
     lm_timeout: float
     attempts: int

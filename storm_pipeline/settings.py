@@ -14,7 +14,7 @@ _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _DEPTHS: dict[str, dict[str, int]] = {
     "1": {"perspectives": 3, "turns": 3, "top_k": 3, "rounds": 1},
     "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
-    "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3},
+    "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3, "evidence": 6000},
 }
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
@@ -62,6 +62,12 @@ class Settings(BaseModel):
     reply_tokens: int | None = Field(
         default=None, ge=16, description="Maximum tokens per reply; default: the model's own limit."
     )
+    context: int | None = Field(
+        default=None,
+        ge=2048,
+        description="Tokens that a model's context window holds, prompt and reply together; default: what LiteLLM's "
+        "table says of the model, the embedded server's own, else 16384 are assumed.",
+    )
     structured: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it.",
@@ -98,7 +104,7 @@ class Settings(BaseModel):
     depth: Literal[1, 2, 3] | None = Field(
         default=None,
         description="Preset of perspectives, turns, top_k and rounds: 1 is 3, 3, 3, 1; 2 is 5, 5, 5, 2; "
-        "3 is 7, 6, 8, 3.",
+        "3 is 7, 6, 8, 3, with 6000 words of evidence.",
     )
     rounds: int = Field(
         default=1,
@@ -185,7 +191,8 @@ class Settings(BaseModel):
     evidence: int | None = Field(
         default=None,
         ge=200,
-        description="Words of passages shown to the writer per section; two thirds of it per answer.",
+        description="Words of passages shown to the writer per section; two thirds of it per answer; less where a "
+        "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )
     article_language: str = Field(
         default="en",
@@ -237,12 +244,12 @@ class Settings(BaseModel):
 
     @property
     def evidence_words(self) -> int:
-        """Maximum words of passages shown to the writer of a section."""
+        """Maximum words of passages shown to the writer of a section, where the context window has room."""
         return self.evidence or _EVIDENCE
 
     @property
     def interview_words(self) -> int:
-        """Maximum words of the interviews shown when the outline is refined."""
+        """Maximum words of the interviews shown when the outline is refined, where the window has room."""
         return self.outline_words or (_INTERVIEWS_BY_SENTENCE if self.writes_by_sentence else _INTERVIEWS)
 
     @property

@@ -13,6 +13,7 @@ from storm_pipeline.estimate.sources import MadeUpContents, made_up_search
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.models.windows import settled
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import Events
@@ -66,7 +67,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
         programs: of the run.
         scenario: sizes of what is found and replied.
     """
-    settings = _rehearsed(settings, scenario)
+    settings = _rehearsed(settled(settings), scenario)
     ledger, calls = Ledger(), list[Call]()
     control = RunControl(settings, Spent(), threading.Event())
     events = Events(ledger, control)

@@ -16,10 +16,16 @@ from storm_pipeline.models.hooks import Completions, Predictor, PredictorHook, R
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Program
 from storm_pipeline.models.request import Reply, Request, options_of
+from storm_pipeline.models.windows import window_of
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
 from storm_pipeline.run.limits import RunControl, Spent
 from storm_pipeline.settings import Role, Settings
+from storm_pipeline.text.fitting import fitted
+
+_REPLY, _REVIEW = 1 / 8, 1 / 4
+"""Share of a window kept free for a reply, and for a draft with the remarks on it and the reply to them, at most."""
+_REPLIES_OF_A_REVIEW = 3
 
 
 class LanguageModels:
@@ -69,7 +75,9 @@ class LanguageModels:
     def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model, which serves all predictors of the program.
 
-        A reply that does not parse is sampled again, up to ``samples`` samples in all.
+        Inputs that the model's context window has no room for are shortened, where the window is known, and that is
+        recorded (:func:`storm_pipeline.text.fitting.fitted`). A reply that does not parse is sampled again, up to
+        ``samples`` samples in all.
 
         Raises:
             ModelAuthError: the endpoint refuses the key.
@@ -80,7 +88,22 @@ class LanguageModels:
         """
         hook = PredictorHook(partial(self._predict, role, program))
         with dspy.context(lm=self._table[role].lm, adapter=hook):
-            return program(**inputs)
+            return program(**self._fitted(role, program, inputs))
+
+    def _fitted(self, role: Role, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The inputs as far as the role's model can read them, with room for its reply, and for remarks on that."""
+        window = window_of(self._settings, role)
+        if window is None:
+            return inputs
+        comes_back = "remarks" in inputs and not inputs["remarks"]
+        replies = _REPLIES_OF_A_REVIEW if comes_back else 1
+        reserve = min(replies * program.token_limit, int((_REVIEW if comes_back else _REPLY) * window))
+        shorter = fitted(inputs, window - program.overhead - reserve)
+        if shorter != inputs:
+            self._events.degraded(
+                f"{program.name} was shown less than there is: {self._table[role].name} reads {window:,} tokens at once"
+            )
+        return shorter
 
     def _predict(self, role: Role, program: Program, call: Predictor) -> Completions:
         """The values of a predictor's output fields, from the first sample that parses."""

@@ -19,6 +19,8 @@ from storm_pipeline.errors import MissingExtraError, ModelError, SettingsError
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
 _SILENT = -1
+CONTEXT = 16384
+"""Tokens of prompt and reply that a server holds unless it is told otherwise."""
 _BATCH = 128
 """Prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted: other replies and
 :meth:`LocalServer.close` wait for it."""
@@ -68,7 +70,7 @@ class LocalServer:
 
 
 def start_server(
-    model: Path, *, slots: int = 4, context: int = 16384, threads: int | None = None, cache_ram_mib: int = 2048
+    model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None, cache_ram_mib: int = 2048
 ) -> LocalServer:
     """Load a GGUF model and serve it; returns when it is ready (seconds).
 
@@ -118,7 +120,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_server(
-    model: Path, *, slots: int = 4, context: int = 16384, threads: int | None = None, cache_ram_mib: int = 2048
+    model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None, cache_ram_mib: int = 2048
 ) -> LocalServer:
     """The one server of this process for a model file; started at the first call, closed when the process ends.
 

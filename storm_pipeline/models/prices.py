@@ -1,4 +1,4 @@
-"""Prices of models: those that the user sets, else LiteLLM's packaged price table."""
+"""Prices and context windows of models: what the user sets, else LiteLLM's packaged table."""
 
 import ipaddress
 import json
@@ -73,6 +73,12 @@ def reasons_by_default(model: str) -> bool:
     """Whether a model is listed as one that reasons without being asked to; reasoning is billed as output."""
     name = _split(model)[0]
     return "claude" not in name and bool(_entry(name).get("supports_reasoning"))
+
+
+def listed_window(model: str) -> int | None:
+    """Tokens that a model's context window holds by LiteLLM's table; None where it is not listed."""
+    tokens = _entry(_split(model)[0]).get("max_input_tokens")
+    return int(tokens) if tokens else None
 
 
 def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:

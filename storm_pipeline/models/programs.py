@@ -7,6 +7,7 @@ import dspy
 
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.signatures import examples, outline, research, review, writing
+from storm_pipeline.text.fitting import most_tokens
 
 
 class Program(dspy.Module):
@@ -45,6 +46,19 @@ class Program(dspy.Module):
         """Name of the signature, or of the module."""
         named = self.predict.signature if isinstance(self.predict, dspy.Predict) else type(self.predict)
         return str(named.__name__)
+
+    @property
+    def overhead(self) -> int:
+        """Tokens of what every prompt of it begins with, at most: instructions, form of the reply, worked examples."""
+        begins = (
+            [
+                str(predictor.signature.instructions),
+                *(str(field.json_schema_extra) for field in predictor.signature.output_fields.values()),
+                *(str(dict(demo)) for demo in predictor.demos),
+            ]
+            for predictor in self.predictors()
+        )
+        return max((sum(map(most_tokens, told)) for told in begins), default=0)
 
     @property
     def fingerprint(self) -> str:

@@ -20,6 +20,7 @@ from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
@@ -88,7 +89,9 @@ def session(
     log_path = run.folder / "events.jsonl"
     spent = ledger.restore(read_events(log_path) if log_path.exists() else ())
     control = RunControl(settings, spent, halt)
-    notes = _changes(run, before, settings)
+    less = why_less(settings)
+    settings = settled(settings)
+    notes = [*_changes(run, before, settings), *([less] if less else [])]
     run.begin(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)

@@ -8,6 +8,7 @@ from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.text.sentences import opening_of
 from storm_pipeline.text.words import word_count
@@ -119,7 +120,7 @@ def share_budget(conversations: Sequence[Conversation], words: int) -> str:
     a conversation keeps all its questions that fit and as many whole sentences of each answer.
     """
     told = [conversation.turns for conversation in conversations if conversation.turns]
-    shares = _fair_shares([sum(map(_length, turns)) for turns in told], words)
+    shares = fair_shares([sum(map(_length, turns)) for turns in told], words)
     return "\n\n".join(_fit(turns, share) for turns, share in zip(told, shares, strict=True) if share)
 
 
@@ -127,18 +128,8 @@ def _length(turn: Turn) -> int:
     return word_count(turn.question) + word_count(turn.answer_text)
 
 
-def _fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
-    """Split a budget so that nobody gets more than they need and nobody less than an equal share of what is left."""
-    shares = [0] * len(lengths)
-    waiting = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for position, index in enumerate(waiting):
-        shares[index] = min(lengths[index], budget // (len(waiting) - position))
-        budget -= shares[index]
-    return shares
-
-
 def _fit(turns: Sequence[Turn], budget: int) -> str:
-    shares = _fair_shares(list(map(_length, turns)), budget)
+    shares = fair_shares(list(map(_length, turns)), budget)
     lines = []
     for turn, share in zip(turns, shares, strict=True):
         room = share - word_count(turn.question)

@@ -9,8 +9,8 @@ from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Outline, Sentence
 
-_FINDINGS = 600
-"""Words of interview answers shown beside the passages of a section."""
+_FINDINGS = 5
+"""Beside so many words of passages a section's prompt may show one of interview answers."""
 
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
@@ -22,7 +22,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
         "section": _section(evidence.heading),
         "words": evidence.target_words,
         "passages": numbered_passages(evidence.passages),
-        "findings": _findings(evidence.findings, evidence.passages, _FINDINGS),
+        "findings": _findings(evidence.findings, evidence.passages, ctx.settings.evidence_words // _FINDINGS),
     }
 
 

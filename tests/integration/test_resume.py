@@ -438,3 +438,23 @@ def test_a_download_ends_when_the_run_is_stopped(tmp_path: Path, monkeypatch: py
             box[0].write("Silk Road")
     events = [event for _, event in read_events(folder(tmp_path) / "events.jsonl")]
     assert [event.done for event in events if isinstance(event, Downloading)] == [0, 1, 2]
+
+
+def test_a_resumed_run_keeps_the_evidence_that_it_was_begun_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeModel(answers()) as server:
+        monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 8192)
+        first: dict[str, Any] = {"sinks": [], "writing": "whole"}
+        events, box = stopping_after(6, **first)
+        box.append(storm(server, tmp_path, **first))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+        assert any(isinstance(event, Noted) and "1,536 words" in event.detail for event in events)
+        assert json.loads((folder(tmp_path) / "settings.json").read_text())["evidence"] == 1536
+        monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 128_000)
+        again: list[Event] = []
+        storm(server, tmp_path, sinks=[CallbackSink(again.append)]).resume(folder(tmp_path))
+        assert json.loads((folder(tmp_path) / "settings.json").read_text())["evidence"] == 1536
+        assert not [event for event in again if isinstance(event, Noted) and "changed" in event.detail]
+        assert sum(isinstance(event, Reused) for event in again) >= 6

@@ -128,6 +128,8 @@ def an_option(field: str) -> tuple[str, str, Any]:
         return flag, "1500", "1500"
     if field == "depth":
         return flag, "2", 2
+    if field == "context":
+        return flag, "8192", 8192
     if int in kinds:
         value = (Settings.model_fields[field].default or 1000) - 1 or 2
         return flag, str(value + 1), value + 1

@@ -1,0 +1,69 @@
+"""How much a model can read at once, and how many words of evidence that has room for."""
+
+from storm_pipeline.models.llama_server import CONTEXT
+from storm_pipeline.models.prices import listed_window
+from storm_pipeline.settings import Role, Settings, is_embedded
+
+ASSUMED = 16_384
+"""Tokens that a context window is taken to hold where nobody knows."""
+_EVIDENCE = 3 / 8
+"""Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest."""
+_INTERVIEWS = 1 / 2
+"""Share of a window that interviews may take in the prompt that refines an outline."""
+_TOKENS_A_WORD = 2
+
+
+def window_of(settings: Settings, role: Role) -> int | None:
+    """Tokens of prompt and reply that the model of a role holds; None where nobody knows.
+
+    What the settings say (``context``) comes before LiteLLM's table, which comes with the package. A model that runs in
+    this process has its server's window, or a smaller one if the settings say so.
+    """
+    name = settings.lm_of(role).removeprefix("object:")
+    if is_embedded(name):
+        return min(CONTEXT, settings.context or CONTEXT)
+    return settings.context or listed_window(name)
+
+
+def evidence_limit(window: int) -> int:
+    """Words of passages for which a section's prompt has room: three eighths of the window, at two tokens a word.
+
+    1,536 words at 8,192 tokens, where the paper's budgets just fit (1,500, and two thirds of it for an answer); 3,072
+    at 16,384; 6,144 at 32,768.
+    """
+    return int(window * _EVIDENCE / _TOKENS_A_WORD)
+
+
+def settled(settings: Settings) -> Settings:
+    """The settings with budgets of words for which the models' windows have room; what a run keeps when it is resumed.
+
+    Evidence fits the writer and the expert, interviews fit the outliner. What fits already stays.
+    """
+    interviews = int((window_of(settings, "outliner") or ASSUMED) * _INTERVIEWS / _TOKENS_A_WORD)
+    return settings.model_copy(
+        update={
+            "evidence": min(settings.evidence_words, evidence_limit(min(_readers(settings).values()))),
+            "outline_words": min(settings.interview_words, interviews),
+        }
+    )
+
+
+def why_less(asked: Settings) -> str:
+    """In words, why a run has less evidence than is asked for or usual; empty if it has not."""
+    words = settled(asked).evidence_words
+    if words == asked.evidence_words or asked.writes_by_sentence:
+        return ""
+    readers = _readers(asked)
+    role = min(readers, key=readers.__getitem__)
+    known = window_of(asked, role)
+    holds = f"holds {known:,} tokens" if known else f"is not known: {ASSUMED:,} tokens are assumed, see --context"
+    return (
+        f"a section is written from {words:,} words of passages at most, not {asked.evidence_words:,}: "
+        f"the context window of {asked.lm_of(role)} {holds}"
+    )
+
+
+def _readers(settings: Settings) -> dict[Role, int]:
+    """The windows of those who are shown passages."""
+    roles: tuple[Role, ...] = ("writer", "expert")
+    return {role: window_of(settings, role) or ASSUMED for role in roles}

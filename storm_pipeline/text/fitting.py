@@ -1,0 +1,82 @@
+"""Texts cut to what a prompt has room for. Pure functions."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+_AN_INPUT = 12
+"""Tokens of an input's label and of what a chat template puts around a message."""
+_NEWEST_LAST = frozenset({"conversation"})
+"""Inputs that lose their first lines rather than their last ones."""
+
+
+def most_tokens(text: str) -> int:
+    """About the most tokens that a text has, by its characters: for tokenizers that hardly know its language, too.
+
+    Three letters of English count as a token and a digit as one; four characters of Greek, Cyrillic, Hebrew or Arabic
+    count as three tokens, and five of Chinese, Japanese or an Indian script as seven.
+    """
+    ascii_only = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    others = len(text) - ascii_only
+    long = max(0, len(text.encode("utf-8", "replace")) - ascii_only - 2 * others) if others else 0
+    digits = sum(map(text.count, "0123456789"))
+    return math.ceil(ascii_only / 3 + 0.67 * digits + 0.75 * max(0, others - long) + 1.4 * long)
+
+
+def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
+    """The inputs of a prompt, shortened where together they have more tokens than there is room for.
+
+    The longest give way first, all that are cut to one length. Whole lines go: the last ones, of a conversation the
+    oldest ones; a single line that is too long breaks off.
+
+    Args:
+        inputs: what goes into a prompt, by name; values that are no text stay.
+        room: tokens, as :func:`most_tokens` counts them.
+    """
+    told = {name: value for name, value in inputs.items() if isinstance(value, str) and value}
+    lengths = [most_tokens(text) + _AN_INPUT for text in told.values()]
+    shares = fair_shares(lengths, max(0, room))
+    cut = {
+        name: _shortened(text, share - _AN_INPUT, oldest_first=name in _NEWEST_LAST)
+        for (name, text), length, share in zip(told.items(), lengths, shares, strict=True)
+        if share < length
+    }
+    return {**inputs, **cut}
+
+
+def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
+    """Split a budget so that nobody gets more than they need and nobody less than an equal share of what is left."""
+    shares = [0] * len(lengths)
+    waiting = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for position, index in enumerate(waiting):
+        shares[index] = min(lengths[index], budget // (len(waiting) - position))
+        budget -= shares[index]
+    return shares
+
+
+def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
+    lines = text.split("\n")
+    if oldest_first:
+        return "\n".join(reversed(_first_of(reversed(lines), room)))
+    return "\n".join(_first_of(lines, room)) or _beginning(lines[0], room)
+
+
+def _first_of(lines: Iterable[str], room: int) -> list[str]:
+    """The lines before the first one that there is no room for."""
+    kept = []
+    for line in lines:
+        room -= most_tokens(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _beginning(line: str, room: int) -> str:
+    """As much of a line as there is room for, up to a space where there are spaces."""
+    low, high = 0, len(line)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if most_tokens(line[:middle]) <= room else (low, middle - 1)
+    kept = line[:low]
+    return kept.rpartition(" ")[0] or kept
