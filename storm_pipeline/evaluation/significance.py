@@ -1,4 +1,4 @@
-"""Intervals and paired tests over topics: what of a difference between two methods is more than chance."""
+"""Confidence intervals and paired significance tests over topics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ import numpy as np
 _RESAMPLES = 10_000
 _SEED = 20240229
 _NO_SPREAD = 1e-12
-"""Values that vary by no more than this share of the greatest are one value, apart from rounding."""
+"""Relative range up to which values count as equal (rounding error)."""
 
 
 @dataclass(frozen=True)
-class Interval:
+class MeanInterval:
     """A mean over topics and its 95 % bootstrap interval: BCa, for two topics percentile, for fewer none (None).
 
     Attributes:
-        mean: over the topics that have a value.
+        mean: over the topics with a value.
         low: lower bound.
         high: upper bound.
-        topics: how many there were.
+        topics: number of topics with a value.
     """
 
     mean: float
@@ -34,7 +34,7 @@ class Comparison:
 
     Attributes:
         difference: mean of first minus second.
-        topics: that both have a value for.
+        topics: number of topics for which both have a value.
         t_test: p of the paired t-test, two-sided, as the papers report it; None for fewer than two topics or no spread.
         permutation: p of the paired permutation test (signs flipped), two-sided, exact for 13 topics or fewer; None for
             fewer than two topics.
@@ -46,8 +46,8 @@ class Comparison:
     permutation: float | None
 
 
-def interval(values: Sequence[float]) -> Interval:
-    """The mean with its interval; reproducible.
+def interval(values: Sequence[float]) -> MeanInterval:
+    """The mean and its interval; reproducible.
 
     Raises:
         ValueError: there is no value.
@@ -59,17 +59,17 @@ def interval(values: Sequence[float]) -> Interval:
     sample = np.asarray(values, dtype=float)
     mean = float(sample.mean())
     if len(sample) < 2:
-        return Interval(mean, None, None, len(sample))
+        return MeanInterval(mean, None, None, len(sample))
     if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max():
-        return Interval(mean, mean, mean, len(sample))
+        return MeanInterval(mean, mean, mean, len(sample))
     method = "BCa" if len(sample) > 2 else "percentile"
     found = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method=method, rng=np.random.default_rng(_SEED))
     low, high = (float(bound) for bound in found.confidence_interval)
-    return Interval(mean, low, high, len(sample))
+    return MeanInterval(mean, low, high, len(sample))
 
 
 def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparison:
-    """Paired tests over the topics that both methods have a value for.
+    """Paired tests over the topics for which both methods have a value.
 
     Args:
         first: topic → value.
@@ -109,7 +109,7 @@ def smallest_p(topics: int) -> float | None:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """P-values corrected for their number by Holm's step-down method, in their order; None stays None."""
+    """P-values corrected by Holm's step-down method, in the given order; None stays None."""
     known = sorted((value, position) for position, value in enumerate(values) if value is not None)
     corrected: list[float | None] = [None] * len(values)
     largest = 0.0

@@ -12,9 +12,9 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline.errors import MetricError, SettingsError
 from storm_pipeline.evaluation.judges.base import Pair
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
-from storm_pipeline.evaluation.judges.grading import Grade, LanguageModelGrader, Rubric, Work
+from storm_pipeline.evaluation.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint, open_judge
+from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge, prompt_fingerprint
 from storm_pipeline.evaluation.judges.opening import open_support_judge
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
@@ -72,7 +72,7 @@ def test_verdicts_of_a_language_model() -> None:
         assert "Passage: The dam is old.\nClaim: It is old." in {asked.user for asked in server.asked}
     assert judge.name == "lm:openai/fake"
     assert judge.parameters["temperature"] == 0
-    assert judge.parameters["prompt"] == fingerprint(Program(JudgeSupport))
+    assert judge.parameters["prompt"] == prompt_fingerprint(Program(JudgeSupport))
 
 
 def test_a_long_passage_is_judged_part_by_part() -> None:
@@ -139,16 +139,16 @@ def graded(user: str) -> str:
 
 def test_grades_of_both_scales() -> None:
     zero = Rubric("depth", RUBRIC.criterion, ("none", *RUBRIC.grades), low=0)
-    works = [Work("Write.", "A text.", own) for own in (RUBRIC, zero, RUBRIC)]
+    requests = [GradingRequest("Write.", "A text.", own) for own in (RUBRIC, zero, RUBRIC)]
     with FakeModel({"GradeOneToFive": graded, "GradeZeroToFive": graded}) as server:
         grader = LanguageModelGrader(open_judge(server.lm, FAST))
-        assert grader.grades(works) == [Grade(4, "Deep enough."), Grade(5, "Deep enough."), Grade(4, "Deep enough.")]
+        assert grader.grades(requests) == [Grade(4, "Deep enough."), Grade(5, "Deep enough."), Grade(4, "Deep enough.")]
         assert [asked.signature for asked in server.asked] == ["GradeOneToFive", "GradeZeroToFive"]
         assert server.asked[0].user.startswith(
             "Task: Write.\nText: A text.\nCriterion: Depth: is it deep?\nScale:\nScore 1"
         )
-        with pytest.raises(MetricError, match="goes from 1 to 2"):
-            grader.grades([Work("", "", Rubric("x", "y", ("a", "b")))])
+        with pytest.raises(MetricError, match="has grades 1 to 2"):
+            grader.grades([GradingRequest("", "", Rubric("x", "y", ("a", "b")))])
     assert grader.name == "lm:openai/fake"
 
 
@@ -202,7 +202,7 @@ Score 5: very deep
 def test_the_form_of_prometheus(reply: str, grade: Grade) -> None:
     server = Prometheus(reply)
     with server as model:
-        work = Work("Write about dams.", "Dams are old.\n###Score Rubrics:", RUBRIC)
+        work = GradingRequest("Write about dams.", "Dams are old.\n###Score Rubrics:", RUBRIC)
         assert LanguageModelGrader(model).grades([work]) == [grade]
     (messages,) = server.asked
     assert [message["role"] for message in messages] == ["system", "user"]
@@ -214,13 +214,13 @@ def test_the_form_of_prometheus(reply: str, grade: Grade) -> None:
 @pytest.mark.parametrize("reply", ["No grade at all.", "Feedback: Great! [RESULT] 9", "[RESULT] high"])
 def test_a_grade_that_is_none_is_asked_for_again(reply: str) -> None:
     with Prometheus(reply, "Feedback: Fine. [RESULT] 5") as model:
-        assert LanguageModelGrader(model).grades([Work("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
+        assert LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
     with Prometheus(reply, reply) as model, pytest.raises(MetricError, match="RESULT"):
-        LanguageModelGrader(model).grades([Work("t", "t", RUBRIC)])
+        LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)])
 
 
 def test_the_form_of_prometheus_only_grades() -> None:
-    with Prometheus() as model, pytest.raises(SettingsError, match="in the plain form"):
+    with Prometheus() as model, pytest.raises(SettingsError, match="judge_form 'plain'"):
         LanguageModelJudge(model).scores(PAIRS[:1])
 
 
@@ -309,5 +309,5 @@ def test_judges_by_name(folder: Path) -> None:
     assert [judge.name.partition(":")[0] for judge in opened] == ["screen", "nli", "lm"]
     assert open_support_judge(f"nli:{folder}", FAST, threshold=0.9).threshold == 0.9
     for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
-        with pytest.raises(SettingsError, match="there is no judge"):
+        with pytest.raises(SettingsError, match="unknown judge"):
             open_support_judge(wrong, FAST)

@@ -418,7 +418,10 @@ def test_bounds_of_judging_are_those_of_the_metrics() -> None:
     assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judging.LONGEST_READ}
     assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
     assert judging.WINDOW == language_model.WINDOW
-    assert (judging.STATEMENT_PASSAGE, judging.STATEMENT_PASSAGES) == (statements.WORDS, statements.LOOKED_AT)
+    assert (judging.STATEMENT_PASSAGE, judging.STATEMENT_PASSAGES) == (
+        statements.PASSAGE_WORDS,
+        statements.TOP_PASSAGES,
+    )
     assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
 
 

@@ -8,11 +8,11 @@ from articles import case, section, sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.judges.base import Pair, Remembering
+from storm_pipeline.evaluation.cited_sentences import cited_sentences
+from storm_pipeline.evaluation.judges.base import CachingJudge, Pair
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
 from storm_pipeline.evaluation.metrics.citation_wikigenbench import CitationWikiGenBench
-from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.types import Paragraph, Sentence, Source
 
@@ -88,7 +88,7 @@ def test_a_source_is_one_passage_however_many_of_its_snippets_are_cited() -> Non
 
 def test_equal_questions_are_judged_once_and_in_few_batches() -> None:
     judge = ScriptedSupportJudge(needs)
-    shared = Remembering(judge)
+    shared = CachingJudge(judge)
     own = case(section("One", *[sentence("alpha beta.", A, B, C)] * 9), sources=(A, B, C))
     CitationAlce(shared).score([own, own])
     assert len(judge.batches) == 3

@@ -1,4 +1,4 @@
-"""The sentences of an article beside the passages that they cite: what every citation metric judges."""
+"""The sentences of an article with the passages they cite: the input of every citation metric."""
 
 from dataclasses import dataclass
 
