@@ -282,7 +282,7 @@ def test_months_without_data_and_no_months_are_told(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         with pytest.raises(DatasetError, match=r"answered 404: it has no data for this month"):
             build_freshwiki(FreshWikiPlan(("2030-01",)), tmp_path, wikimedia.services)
-        with pytest.raises(DatasetError, match="'2024-13' is no month; write it as 2024-01"):
+        with pytest.raises(DatasetError, match="'2024-13' is not a month; write it as 2024-01"):
             build_freshwiki(FreshWikiPlan(("2024-13",)), tmp_path, wikimedia.services)
         with pytest.raises(DatasetError, match=r"none of \d+ pages qualifies \(.*quality C"):
             build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), tmp_path, wikimedia.services)

@@ -186,7 +186,7 @@ def test_nothing_that_qualifies_and_impossible_plans_are_told(tmp_path: Path) ->
             build_wikigenbench(plan, tmp_path, search(), fetch=web(), services=wikimedia.services)
     with pytest.raises(DatasetError, match="needs candidates"):
         WikiGenBenchPlan()
-    with pytest.raises(DatasetError, match="'May' is no day"):
+    with pytest.raises(DatasetError, match="'May' is not a date"):
         WikiGenBenchPlan(titles=("x",), created_after="May")
     with pytest.raises(DatasetError, match="min_fetched lies in"):
         WikiGenBenchPlan(titles=("x",), min_fetched=1.0)

@@ -87,7 +87,7 @@ def test_no_path_of_the_machine_is_told(data: Path, model: FakeModel, tmp_path: 
     official, own = (result.failure for result in results.results[1:])
     assert official.startswith("1/storm_gen_article.txt cannot be read")
     assert "texts" in own
-    assert any(note.startswith("meteor is left out: wordnet holds no WordNet") for note in results.notes)
+    assert any(note.startswith("meteor is left out: wordnet is not a WordNet folder") for note in results.notes)
     assert str(tmp_path) not in str(results)
     report = (tmp_path / "out").rename(tmp_path / "moved")
     with ExperimentStore(report, read_only=True) as store:

@@ -106,7 +106,7 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
         read_freshwiki(tmp_path)
     with pytest.raises(DatasetError, match="holds no readable article: it is empty"):
         read_freshwiki(tree(tmp_path))
-    with pytest.raises(DatasetError, match=r"that can be read: skipped: .*cut\.json is damaged"):
+    with pytest.raises(DatasetError, match=r"readable article: skipped: .*cut\.json is damaged"):
         read_freshwiki(tree(tmp_path, cut=DAMAGED["cut"]))
 
 

@@ -146,7 +146,7 @@ def test_runs_that_cannot_be_read(run: Path, tmp_path: Path) -> None:
     (run / "url_to_info.json").write_text('{"url_to_info": {}, "url_to_unified_index": {"u": 1}}')
     with pytest.raises(DatasetError, match="format of a STORM run"):
         read_storm_run(run)
-    with pytest.raises(DatasetError, match="no run"):
+    with pytest.raises(DatasetError, match="no official STORM run"):
         read_storm_runs(tmp_path / "nowhere")
 
 

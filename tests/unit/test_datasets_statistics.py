@@ -47,7 +47,7 @@ def test_histograms_count_between_edges() -> None:
     assert histogram([1, 3], 2).edges == (1.0, 2.0, 3.0)
     with pytest.raises(DatasetError, match="no values for a histogram"):
         histogram([])
-    with pytest.raises(DatasetError, match="edit histories"):
+    with pytest.raises(DatasetError, match="history_points above 0"):
         edit_counts([])
 
 

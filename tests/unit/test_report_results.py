@@ -139,7 +139,7 @@ def test_an_article_or_a_measure_is_there_once(tmp_path: Path) -> None:
     content = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     content["results"] *= 2
     (tmp_path / "results.json").write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(ExperimentError, match="damaged at the whole"):
+    with pytest.raises(ExperimentError, match="damaged at the top level"):
         load_results(tmp_path)
 
 
