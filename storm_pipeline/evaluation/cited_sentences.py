@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Article
 
+UNIT = "each cited chunk"
+"""What counts as one citation, for the parameters of citation metrics."""
+
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence, and one passage for each source that it cites, in the order of citation.
+    """A sentence with one passage per cited chunk, in citation order.
 
-    A source counts once, as one number in the text does: where a sentence cites several snippets of it, they are one
-    passage. A passage opens with the title of its page where that is known.
+    Every chunk is judged by itself, as in the papers, even if several are from the same page; a chunk cited twice
+    counts once. A passage starts with the title of its page if that is known.
     """
 
     text: str
@@ -19,14 +22,13 @@ class CitedSentence:
 
 
 def cited_sentences(article: Article, *, lead: bool = True) -> tuple[CitedSentence, ...]:
-    """The sentences of an article that hold a word, in reading order, with what they cite.
+    """The sentences of an article that contain a word, in reading order, with the passages they cite.
 
-    Of an article without any source, such as one that a model wrote from memory, there are none: how well it cites is
-    not defined, which is something else than badly.
+    Empty for an article without sources, such as one written from memory: its citation quality is undefined, not bad.
 
     Args:
-        article: every citation points at a snippet that it holds.
-        lead: whether the lead's sentences belong to them.
+        article: its sources must contain every cited snippet.
+        lead: whether to include the lead's sentences.
     """
     if not article.sources:
         return ()
@@ -37,9 +39,7 @@ def cited_sentences(article: Article, *, lead: bool = True) -> tuple[CitedSenten
     for sentence in list(article.sentences())[opening:]:
         if not words(sentence.text):
             continue
-        by_source: dict[str, list[str]] = {}
-        for citation in sentence.citations:
-            by_source.setdefault(citation.source_id, []).append(texts[citation.source_id, citation.snippet_id])
-        passages = tuple("\n".join(filter(None, [titles[i], *own])) for i, own in by_source.items())
+        chunks = dict.fromkeys((citation.source_id, citation.snippet_id) for citation in sentence.citations)
+        passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
         found.append(CitedSentence(sentence.text, passages))
     return tuple(found)

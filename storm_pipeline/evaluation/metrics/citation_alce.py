@@ -6,7 +6,7 @@ Not to be confused with WikiGenBench's measures of the same names (:mod:`.citati
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.evaluation.cited_sentences import CitedSentence, cited_sentences
+from storm_pipeline.evaluation.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_pipeline.evaluation.judges.base import CachingJudge, Pair, SupportJudge
 from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
@@ -52,7 +52,7 @@ class CitationAlce:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and this metric's own."""
-        own = {"lead": int(self._lead), "most_citations": self._most or "all"}
+        own = {"citation": UNIT, "lead": int(self._lead), "most_citations": self._most or "all"}
         return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:

@@ -6,7 +6,7 @@ jointly and leave each one out.
 
 from collections.abc import Mapping, Sequence
 
-from storm_pipeline.evaluation.cited_sentences import cited_sentences
+from storm_pipeline.evaluation.cited_sentences import UNIT, cited_sentences
 from storm_pipeline.evaluation.judges.base import CachingJudge, Pair, SupportJudge
 from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
@@ -41,7 +41,7 @@ class CitationWikiGenBench:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and this metric's own."""
-        return {"judge": self._judge.name, **self._judge.parameters, "lead": int(self._lead)}
+        return {"judge": self._judge.name, **self._judge.parameters, "citation": UNIT, "lead": int(self._lead)}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Judge all citations of all cases in one batch."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from storm_pipeline.evaluation.cited_sentences import CitedSentence, cited_sentences
+from storm_pipeline.evaluation.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_pipeline.evaluation.judges.base import CachingJudge, SupportJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
 from storm_pipeline.evaluation.judges.opening import Judges
@@ -54,7 +54,7 @@ class SupportErrors:
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters; prefixed ``errors_``, the model, its settings and prompt fingerprint."""
         errors = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
-        own = {"lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
+        own = {"citation": UNIT, "lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
         return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
