@@ -302,6 +302,77 @@ def test_labels_that_do_not_tell_and_models_that_are_none(folder: Path, tmp_path
         EntailmentJudge(tmp_path / "empty").scores(PAIRS)
 
 
+@pytest.fixture(scope="module")
+def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny T5 with random weights and a tokenizer of whole words."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+    base = tmp_path_factory.mktemp("true") / "tiny-true"
+    vocabulary = {
+        word: i
+        for i, word in enumerate(["<pad>", "</s>", "<unk>", ":", ".", "premise", "hypothesis", "0", "1", *WORDS])
+    }
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(vocabulary),
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_decoder_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        initializer_factor=2.0,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(base)
+    PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=48
+    ).save_pretrained(base)
+    return base
+
+
+def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(seq2seq), AutoModelForSeq2SeqLM.from_pretrained(seq2seq)
+    one, zero = tokenizer.convert_tokens_to_ids(["1", "0"])
+    pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), Pair("", "the dam")]
+
+    def probability(pair: Pair) -> float:
+        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim} </s>", return_tensors="pt").input_ids
+        with torch.inference_mode():
+            logits = model(input_ids=prompt, decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
+        return float(logits[[one, zero]].softmax(-1)[0])
+
+    judge = EntailmentJudge(seq2seq, batch_size=2)
+    expected = [probability(pairs[0]), probability(pairs[1]), 0.0]
+    assert expected[0] != pytest.approx(expected[1], abs=1e-3)
+    assert judge.scores(pairs) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_long_premise_of_a_seq2seq_model_scores_as_its_best_window(seq2seq: Path) -> None:
+    judge = EntailmentJudge(seq2seq, batch_size=3)
+    filler = "much more may be said of it and " * 30
+    pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
+    assert judge.scores(pairs) == pytest.approx([judge.scores([pair])[0] for pair in pairs], abs=1e-5)
+    claim = "the dam was built and it is old " * 20
+    assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
+
+
+def test_a_model_without_a_trained_head_is_refused(folder: Path, tmp_path: Path) -> None:
+    from transformers import BertModel, BertTokenizerFast
+
+    BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    BertTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    with pytest.raises(MetricError, match=r"no weights for classifier\.bias, classifier\.weight.*random"):
+        EntailmentJudge(tmp_path / "headless").scores(PAIRS)
+
+
 def test_judges_by_name(folder: Path) -> None:
     opened = [
         open_support_judge(name, FAST) for name in ("screen", f"nli:{folder}", "lm:openai/fake@http://127.0.0.1:9/v1")
