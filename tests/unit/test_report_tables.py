@@ -70,8 +70,9 @@ def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:
     told = verdict(table_of(experiment()), "direct")
     assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
     assert told[1].startswith("Without the correction, 0 of 2 permutation p-values")
-    assert told[2] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
-    assert told[3] == (
+    assert told[2].startswith("The interval of storm in rouge_1 excludes 0 although the difference is not significant")
+    assert told[3] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
+    assert told[4] == (
         "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
         "2 comparisons: no difference in this table could have been significant, however large."
     )

@@ -25,6 +25,7 @@ from storm_pipeline.evaluation.reporting.wording import (
     unknown_judge,
     verdict,
 )
+from storm_pipeline.evaluation.significance import SMALL
 
 _LONGEST = 400
 """Maximum characters shown of a failure message."""
@@ -59,9 +60,10 @@ def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
     return [
         Text(summary),
         Text(
-            "Means are over topics (over the seeds of a topic first), with 95 % bootstrap intervals and the number of "
-            "topics. Arrows show which direction is better. The best mean of a column is bold; whether a difference is "
-            f"significant is shown by the comparisons with {results.baseline or 'a baseline'} below each table."
+            f"Means are over topics (over the seeds of a topic first), with 95 % intervals (Student's t up to {SMALL} "
+            "topics, else BCa bootstrap) and the number of topics. Arrows show which direction is better. The best "
+            "mean of a column is bold; whether a difference is significant is shown by "
+            f" the comparisons with {results.baseline or 'a baseline'} below each table."
         ),
     ]
 

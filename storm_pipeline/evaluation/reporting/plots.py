@@ -82,7 +82,7 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
     name = f"difference-{slug(measure.name)}"
     caption = (
         f"{measure.name}: differences from {results.baseline}. A dot is a topic, a diamond the mean with its 95 % "
-        "bootstrap interval."
+        "interval."
     )
     return _figure(name, caption, (6.4, 1.1 + 0.5 * len(rows)), draw)
 
@@ -135,7 +135,7 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
         drawing.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, frameon=False)
 
     costs = " and ".join(axis for axis, _ in panels)
-    caption = f"{measure.name} against {costs} per article. Marks are means over topics, bars 95 % bootstrap intervals."
+    caption = f"{measure.name} against {costs} per article. Marks are means over topics, bars 95 % intervals."
     rows = math.ceil(len(results.methods) / 3)
     return _figure(f"cost-{slug(measure.name)}", caption, (3.4 * len(panels) + 0.6, 2.9 + 0.22 * rows), draw)
 

@@ -93,6 +93,7 @@ def verdict(table: Table, baseline: str) -> list[str]:
     return [
         _significant_differences(tested, baseline),
         *_uncorrected(tested),
+        *_interval_disagreements(tested),
         *_t_test_disagreements(tested),
         _smallest_possible_p(tested),
     ]
@@ -162,6 +163,24 @@ def _t_test_disagreements(tested: Sequence[Paired]) -> list[str]:
         if paired.corrected_t is not None and (paired.corrected_t < LEVEL) != paired.significant
     ]
     return [f"The paired t-test, also corrected, disagrees on {listed(other)}."] if other else []
+
+
+def _interval_disagreements(tested: Sequence[Paired]) -> list[str]:
+    """Where an interval excludes 0 although the difference is not significant."""
+    found = [
+        f"{paired.method} in {paired.measure.name}"
+        for paired in tested
+        if not paired.significant
+        and paired.interval.low is not None
+        and paired.interval.high is not None
+        and (paired.interval.low > 0 or paired.interval.high < 0)
+    ]
+    if not found:
+        return []
+    return [
+        f"The interval of {listed(found)} excludes 0 although the difference is not significant: intervals are not "
+        "corrected for the number of comparisons and rest on other assumptions than the permutation test."
+    ]
 
 
 def _smallest_possible_p(tested: Sequence[Paired]) -> str:
