@@ -63,7 +63,7 @@ def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
             f"Means are over topics (over the seeds of a topic first), with 95 % intervals (Student's t up to {SMALL} "
             "topics, else BCa bootstrap) and the number of topics. Arrows show which direction is better. The best "
             "mean of a column is bold; whether a difference is significant is shown by "
-            f" the comparisons with {results.baseline or 'a baseline'} below each table."
+            f"the comparisons with {results.baseline or 'a baseline'} below each table."
         ),
     ]
 
