@@ -110,7 +110,7 @@ def test_the_manifests_tell_what_was_left_out(tmp_path: Path) -> None:
         "Flood company": "no event",
         "Short flood": "not of 300 to 700 words",
         "Bare flood": "not of 3 to 9 links",
-        "Dead flood": "40% of its links or fewer were had",
+        "Dead flood": "40% of its links or fewer were fetched",
         "List of floods": "list",
     }
     (entry,) = told["topics"]
@@ -140,7 +140,7 @@ def test_a_search_that_fails_ends_the_build_which_then_goes_on(tmp_path: Path) -
     failing = FakeSearch({}, failing={"Big flood"})
     site = web()
     with FakeWikimedia(pages()) as wikimedia:
-        with pytest.raises(DatasetError, match="run the same build again and it goes on"):
+        with pytest.raises(DatasetError, match="run the same build again to continue"):
             build_wikigenbench(PLAN, tmp_path, failing, fetch=site, services=wikimedia.services)
         fetched = set(site.fetched)
         built = build_wikigenbench(PLAN, tmp_path, search(), fetch=site, services=wikimedia.services)
@@ -179,14 +179,14 @@ def test_pages_are_fetched_politely(tmp_path: Path) -> None:
 def test_nothing_that_qualifies_and_impossible_plans_are_told(tmp_path: Path) -> None:
     with FakeWikimedia(pages()) as wikimedia:
         wikimedia.faults["wikidata"] = [Reply(body={"boolean": True})]
-        with pytest.raises(DatasetError, match="Wikidata Query Service answered in an unknown form"):
+        with pytest.raises(DatasetError, match="Wikidata Query Service returned an unexpected response"):
             build_wikigenbench(PLAN, tmp_path, search(), fetch=web(), services=wikimedia.services)
         plan = WikiGenBenchPlan(titles=("Flood company",))
         with pytest.raises(DatasetError, match=r"no page qualifies \(1 × no event\)"):
             build_wikigenbench(plan, tmp_path, search(), fetch=web(), services=wikimedia.services)
     with pytest.raises(DatasetError, match="needs candidates"):
         WikiGenBenchPlan()
-    with pytest.raises(DatasetError, match="'May' is no day"):
+    with pytest.raises(DatasetError, match="'May' is not a date"):
         WikiGenBenchPlan(titles=("x",), created_after="May")
     with pytest.raises(DatasetError, match="min_fetched lies in"):
         WikiGenBenchPlan(titles=("x",), min_fetched=1.0)

@@ -15,7 +15,7 @@ __all__ = ["data"]  # a fixture
 
 def judged(model: FakeModel, **values: Any) -> ExperimentConfig:
     """One article, graded by the model that writes it."""
-    return described(model, "direct", metrics=["rubric"], **values).changed(topics=1)
+    return described(model, "direct", metrics=["rubric"], **values).with_overrides(topics=1)
 
 
 def unheard() -> str:
@@ -28,7 +28,7 @@ def test_judges_are_tried_as_often_as_the_experiment_says(data: Path, tmp_path: 
         busy = Reply(status=503, headers={"Retry-After": "0"}, body={"error": {"message": "busy"}})
         with FakeModel(JUDGING, faults={"GradeOneToFive": [busy]}) as model:
             config = judged(model, resources={"judge_lm": f"{unheard()}@{model.url}"})
-            (article,) = run(config.changed(settings={"attempts": attempts}), tmp_path / str(attempts)).results
+            (article,) = run(config.with_overrides(settings={"attempts": attempts}), tmp_path / str(attempts)).results
             assert ("interest" in article.values) == graded
 
 
@@ -36,7 +36,7 @@ def test_a_judge_that_is_the_writer_is_asked_where_the_writer_is(data: Path, tmp
     name = unheard()
     with FakeModel(JUDGING) as model:
         config = judged(model, resources={"judge_lm": name})
-        elsewhere = config.changed(settings={"lm": name, "api_base": model.url})
+        elsewhere = config.with_overrides(settings={"lm": name, "api_base": model.url})
         (article,) = run(elsewhere, tmp_path / "out").results
         assert model.of("GradeOneToFive")
     assert article.values["interest"] == 3
@@ -61,5 +61,5 @@ def test_a_judge_that_does_not_exist_ends_the_command_before_anything_is_written
         done = command("run", str(file), "--judge", "scren", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
         assert not model.asked
     assert done.exit_code == 2
-    assert "there is no judge 'scren'" in done.output
+    assert "unknown judge 'scren'" in done.output
     assert "Traceback" not in done.output

@@ -19,7 +19,7 @@ def facts(config: ExperimentConfig, folder: Path) -> dict[str, str]:
 
 def searching_nothing(model: FakeModel, **values: Any) -> ExperimentConfig:
     """Methods that ask no engine whatever they are to search with, on one topic."""
-    return described(model, "direct", metrics=["shape"], **values).changed(topics=1)
+    return described(model, "direct", metrics=["shape"], **values).with_overrides(topics=1)
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_engine_that_was_asked_for_is_the_one_that_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = searching_nothing(model, search=ENGINE).changed(settings={"search": "wiki-leads"})
+    config = searching_nothing(model, search=ENGINE).with_overrides(settings={"search": "wiki-leads"})
     assert facts(config, tmp_path / "out")["search"] == "engine wiki-leads"
 
 
@@ -69,7 +69,7 @@ def test_topics_by_id_are_counted(data: Path, model: FakeModel, tmp_path: Path) 
     config = described(model, "direct", metrics=["shape"])
     named = config.model_copy(update={"data": config.data.model_copy(update={"ids": ("2",)})})
     assert facts(named, tmp_path / "out")["data"] == "wikigenbench, 1 topics by id"
-    results = run(named.changed(topics=2), tmp_path / "out")
+    results = run(named.with_overrides(topics=2), tmp_path / "out")
     assert results.notes == ("the ids name 1 topics, not 2",)
 
 
@@ -87,7 +87,7 @@ def test_no_path_of_the_machine_is_told(data: Path, model: FakeModel, tmp_path: 
     official, own = (result.failure for result in results.results[1:])
     assert official.startswith("1/storm_gen_article.txt cannot be read")
     assert "texts" in own
-    assert any(note.startswith("meteor is left out: wordnet holds no WordNet") for note in results.notes)
+    assert any(note.startswith("meteor is left out: wordnet is not a WordNet folder") for note in results.notes)
     assert str(tmp_path) not in str(results)
     report = (tmp_path / "out").rename(tmp_path / "moved")
     with ExperimentStore(report, read_only=True) as store:

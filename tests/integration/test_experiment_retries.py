@@ -13,7 +13,7 @@ from servers import Reply
 from test_experiments import CACHE, data, described, model, run, topic
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evaluation.datasets.wikigenbench_form import write_topic
+from storm_pipeline.evaluation.datasets.wikigenbench_writer import write_topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig
 from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.render.json import from_json
@@ -34,7 +34,7 @@ class Killed(LocalExecutor):
 def one(model: FakeModel, recipe: str, **values: Any) -> ExperimentConfig:
     """A single article by a method called "it"."""
     methods = [{"name": "it", "recipe": recipe}]
-    return described(model, baseline="it", metrics=["shape"], methods=methods, **values).changed(topics=1)
+    return described(model, baseline="it", metrics=["shape"], methods=methods, **values).with_overrides(topics=1)
 
 
 def begun(config: ExperimentConfig, out: Path) -> None:
@@ -51,7 +51,7 @@ def test_an_option_that_made_articles_fail_is_gone_when_it_is_no_longer_given(
     data: Path, model: FakeModel, tmp_path: Path
 ) -> None:
     config = one(model, "rr")
-    wrong = config.changed(settings={"api_key_env": "STORM_NO_SUCH_KEY"})
+    wrong = config.with_overrides(settings={"api_key_env": "STORM_NO_SUCH_KEY"})
     assert "STORM_NO_SUCH_KEY" in run(wrong, tmp_path / "out").results[0].failure
     assert run(config, tmp_path / "out").results[0].failure == ""
 

@@ -79,14 +79,14 @@ def test_our_row_stands_among_those_of_the_systems(data: Path, model: FakeModel,
 def test_what_is_searched_holds_no_copy_of_the_article(
     data: Path, model: FakeModel, tmp_path: Path, corpus: str
 ) -> None:
-    config = described(model, {"recipe": "rr"}, search={"corpus": corpus}, metrics=["shape"]).changed(topics=1)
+    config = described(model, {"recipe": "rr"}, search={"corpus": corpus}, metrics=["shape"]).with_overrides(topics=1)
     run(config, tmp_path / "out")
     article = from_json((tmp_path / "out/articles/Lake_Orrin/rr/article.json").read_text("utf-8"))
     assert {source.url for source in article.sources} == {PRESS, GUIDE}
 
 
 def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).changed(
+    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).with_overrides(
         topics=1
     )
     with Experiment(config, tmp_path / "out", LocalExecutor(), cache=tmp_path / "cache") as experiment:
@@ -116,9 +116,9 @@ def test_articles_of_a_folder_are_a_row(data: Path, model: FakeModel, tmp_path: 
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ({}, "give one of: a recipe, a folder of recorded runs, a folder of articles, a system"),
-        ({"recipe": "rr", "system": "alpha"}, "give one of"),
-        ({"imported": "x"}, "articles from a folder need a name"),
+        ({}, "set exactly one of: recipe, recorded, imported, system"),
+        ({"recipe": "rr", "system": "alpha"}, "set exactly one of"),
+        ({"imported": "x"}, "methods with recorded or imported articles need a name"),
         ({"system": "../alpha"}, "pattern"),
     ],
 )
@@ -133,11 +133,11 @@ def test_sizes_keep_rows_by_their_names(data: Path, model: FakeModel) -> None:
     chosen = config.sized("few")
     assert [method.label for method in chosen.methods] == ["alpha", "second"]
     assert chosen.baseline == "alpha"
-    with pytest.raises(SettingsError, match="has not: 'gamma'"):
+    with pytest.raises(SettingsError, match="unknown method: 'gamma'"):
         config.sized("wrong")
 
 
 def test_a_system_that_wrote_nothing_at_all(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, {"system": "alpha"}, {"system": "gamma"}, metrics=["shape"])
-    with pytest.raises(DatasetError, match="no article of 'gamma'"):
+    with pytest.raises(DatasetError, match="no articles by 'gamma'"):
         run(config, tmp_path / "out")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.back_matter import is_back_matter, without_back_matter
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
-from storm_pipeline.evaluation.datasets.freshwiki_form import article_json, article_text, file_name, write_article
+from storm_pipeline.evaluation.datasets.freshwiki_writer import article_json, article_text, file_name, write_article
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, HumanSentence
 
 NEWS = "https://news.example/1"
@@ -76,7 +76,7 @@ def test_a_text_that_stands_under_all_headings_of_a_name_stays_under_the_last(tm
     assert (first.text, first.sentences) == ("", ())
     assert last.text == "Clerks took a tenth [of it]."
     assert data.problems == (
-        f"mended: {tmp_path / 'json' / 'Salt.json'} has one text for all headings 'Tolls'; the last one keeps it",
+        f"repaired: {tmp_path / 'json/Salt.json'} has the same text under all headings 'Tolls'; kept under the last",
     )
 
 
@@ -97,16 +97,16 @@ def test_damaged_files_are_named_and_skipped_or_refused(name: str, tmp_path: Pat
     assert [topic.id for topic in data.topics] == ["good"]
     (skipped,) = [problem for problem in data.problems if problem.startswith("skipped")]
     assert f"{name}.json" in skipped
-    with pytest.raises(DatasetError, match=rf"{name}\.json .*(fetch|build) .*anew"):
+    with pytest.raises(DatasetError, match=rf"{name}\.json .*download or rebuild it"):
         read_freshwiki(folder, strict=True)
 
 
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"has no folder json/; check the path or build one"):
         read_freshwiki(tmp_path)
-    with pytest.raises(DatasetError, match="holds no article that can be read: it is empty"):
+    with pytest.raises(DatasetError, match="holds no readable article: it is empty"):
         read_freshwiki(tree(tmp_path))
-    with pytest.raises(DatasetError, match=r"that can be read: skipped: .*cut\.json is damaged"):
+    with pytest.raises(DatasetError, match=r"readable article: skipped: .*cut\.json is damaged"):
         read_freshwiki(tree(tmp_path, cut=DAMAGED["cut"]))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.documents import is_flattened, is_usable, usable
+from storm_pipeline.evaluation.datasets.usable_documents import is_flattened, is_usable, usable
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.datasets.wikigenbench_article import article_tree
 from storm_pipeline.evaluation.types import Document
@@ -156,7 +156,7 @@ def test_damaged_files_are_named_and_skipped_or_refused(page: Any, hits: Any, tm
     data = read_wikigenbench(folder)
     assert [topic.id for topic in data.topics] == ["7"]
     assert "9.json" in data.problems[0]
-    with pytest.raises(DatasetError, match=r"9\.json .*anew"):
+    with pytest.raises(DatasetError, match=r"9\.json .*download"):
         read_wikigenbench(folder, strict=True)
 
 

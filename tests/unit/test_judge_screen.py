@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.judges.base import Pair, Remembering
+from storm_pipeline.evaluation.judges.base import CachingJudge, Pair
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.screen import FEATURES, LEARNT, ScreenJudge, features
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -70,8 +70,8 @@ def test_scores_are_probabilities_whatever_the_company(pairs: list[Pair]) -> Non
 @given(st.lists(st.lists(st.builds(Pair, _texts, st.sampled_from("abc")), max_size=6), max_size=4))
 def test_a_remembering_judge_answers_as_the_other_and_asks_once(batches: list[list[Pair]]) -> None:
     judge = ScriptedSupportJudge(lambda passage, claim: (len(passage) % 7) / 7)
-    remembering = Remembering.of(judge)
-    assert Remembering.of(remembering) is remembering
+    remembering = CachingJudge.of(judge)
+    assert CachingJudge.of(remembering) is remembering
     for batch in batches:
         assert remembering.scores(batch) == [(len(pair.passage) % 7) / 7 for pair in batch]
         assert remembering.supported(batch) == [score >= 0.5 for score in remembering.scores(batch)]

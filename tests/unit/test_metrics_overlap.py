@@ -118,7 +118,7 @@ def test_meteor_by_hand(meteor: Meteor) -> None:
 
 
 def test_where_wordnet_is_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MetricError, match=r"holds no WordNet \(no file data.noun\): install Debian's"):
+    with pytest.raises(MetricError, match=r"is not a WordNet folder \(no file data.noun\): install Debian's"):
         Meteor(tmp_path)
     folder = write_wordnet(tmp_path / "damaged")
     (folder / "index.noun").write_text("car n one\n")

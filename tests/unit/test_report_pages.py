@@ -178,8 +178,8 @@ def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path:
 
 def test_one_method_has_nothing_to_be_compared_with() -> None:
     text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.2}]})))
-    assert "Nothing to compare: no other method has a value for a topic for which direct has one." in text
-    assert "No plot: for no method are both a quality and what it cost" in text
+    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in text
+    assert "No plot: no method has both a quality measure and a cost" in text
     assert "**" not in text, "one mean is not the best"
 
 
@@ -213,7 +213,7 @@ def test_values_that_are_missing_are_told_apart() -> None:
     assert "| topic-0 | direct | – |" in text
     assert "| topic-1 | direct | · |" in text
     assert "| rr | no value |" in text
-    assert "rouge_1 is not defined on these articles: direct 1 of 3." in text
+    assert "rouge_1 is not defined for some articles: direct 1 of 3." in text
 
 
 def test_seeds_are_shown_where_there_are_several() -> None:
@@ -231,7 +231,7 @@ def test_judges_stand_beside_the_scores() -> None:
     article, citations = (
         text.split(f"## {title}")[1].split("### ")[0] for title in ("Article quality", "Citation qual")
     )
-    assert "interest: no judge is on record, and so it is not calibrated." in article
+    assert "interest: the judge is not recorded, so its calibration is unknown." in article
     assert "AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in citations
     assert "| experts | 383 | 74% | 0.66 (0.59–0.73) |" in text.split("## The judges")[1]
     assert "threshold 0.5" in text.split("## The judges")[1]
@@ -246,9 +246,9 @@ def test_cost_is_dollars_where_they_are_known_and_tokens_where_not() -> None:
         report = report_of(results_of(values, (ROUGE, DOLLARS, SECONDS, *TOKENS)))
         return next(figure.caption for figure in report.figures() if figure.name == "cost-rouge-1.svg")
 
-    assert of(0.25).startswith("rouge_1 against dollars and seconds an article.")
-    assert of(None).startswith("rouge_1 against tokens and seconds an article.")
-    assert of(0.0).startswith("rouge_1 against tokens and seconds an article.")
+    assert of(0.25).startswith("rouge_1 against dollars and seconds per article.")
+    assert of(None).startswith("rouge_1 against tokens and seconds per article.")
+    assert of(0.0).startswith("rouge_1 against tokens and seconds per article.")
 
 
 def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
@@ -294,5 +294,5 @@ def test_a_measure_that_no_method_shares_with_the_baseline_is_told_instead_of_dr
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ExperimentError, match="cannot make the folder"):
+    with pytest.raises(ExperimentError, match="cannot create the folder"):
         write_report(tmp_path / "file", experiment())

@@ -61,19 +61,20 @@ def test_why_nothing_is_compared_is_told() -> None:
         return to_markdown(report_of(results_of(values)))
 
     same = told({"direct": [{"rouge_1": 0.0}, {"rouge_1": 0.0}], "storm": [{"rouge_1": 0.0}, {"rouge_1": 0.0}]})
-    assert "where others share topics with direct, every method has one and the same value." in same
+    assert "on the topics shared with direct, all methods have the same value." in same
     apart = told({"direct": [{"rouge_1": 0.1}, "lost"], "storm": ["lost", {"rouge_1": 0.2}]})
-    assert "Nothing to compare: no other method has a value for a topic for which direct has one." in apart
+    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in apart
 
 
 def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:
     told = verdict(table_of(experiment()), "direct")
     assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
-    assert told[1].startswith("Without the correction, 0 of 2 p-values")
-    assert told[2] == "The paired t-test, corrected likewise, decides otherwise on storm in rouge_1 (p = 0.006)."
-    assert told[3] == (
-        "Over 4 topics a permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 once corrected for "
-        "2 comparisons: nothing in this table could have been significant, however large the differences."
+    assert told[1].startswith("Without the correction, 0 of 2 permutation p-values")
+    assert told[2].startswith("The interval of storm in rouge_1 excludes 0 although the difference is not significant")
+    assert told[3] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
+    assert told[4] == (
+        "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
+        "2 comparisons: no difference in this table could have been significant, however large."
     )
 
 
@@ -93,7 +94,7 @@ def test_a_significant_difference_is_named_and_weighed() -> None:
         "1 of 1 difference from direct is significant by the permutation test, corrected for 1 comparison (p < 0.05): "
         "storm is better in rouge_1 (+0.135, p = 0.008)."
     )
-    assert told[1] == "Over 8 topics a permutation test cannot give a p below 2/2^8 = 0.00781."
+    assert told[1] == "With 8 topics, the permutation test cannot give a p below 2/2^8 = 0.00781."
     assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
 
 
@@ -115,7 +116,7 @@ def test_one_topic_allows_no_test() -> None:
     assert (paired.comparison.t_test, paired.comparison.permutation, paired.interval.low) == (None, None, None)
     assert not paired.significant
     assert verdict(table_of(one), "direct") == [
-        "No test: no method has two topics in common with direct, so no difference can be told from chance."
+        "No test: no method has two topics in common with direct, so no difference can be tested."
     ]
 
 
@@ -130,20 +131,20 @@ def test_what_is_not_defined_is_told_apart_from_what_was_not_scored() -> None:
     assert (row[0].articles, row[0].undefined, row[0].unscored) == (3, 1, 1)
     assert (other[0].articles, other[0].undefined, other[0].unscored) == (2, 1, 0)
     told = gaps(table_of(results))
-    assert told[0] == "rouge_1 is not defined on these articles: direct 1 of 3, storm 1 of 2."
-    assert told[1] == "rouge_1 is not scored on these articles: direct 1 of 3."
+    assert told[0] == "rouge_1 is not defined for some articles: direct 1 of 3, storm 1 of 2."
+    assert told[1] == "rouge_1 is not scored for some articles: direct 1 of 3."
     assert table_of(results).paired == (), "no topic in common"
 
 
 def test_means_over_different_topics_are_told() -> None:
     results = results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": [{"rouge_1": 0.2}, "lost"]})
-    assert gaps(table_of(results))[-1].startswith("Some methods have values for other topics")
+    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
 
 
 def test_as_many_topics_need_not_be_the_same() -> None:
     first, second = [{"rouge_1": 0.9}, {"rouge_1": 0.5}], [{"rouge_1": 0.5}, {"rouge_1": 0.3}]
     results = results_of({"direct": [*first, "lost"], "storm": ["lost", *second]})
-    assert gaps(table_of(results))[-1].startswith("Some methods have values for other topics")
+    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
     assert gaps(table_of(experiment())) == []
 
 
@@ -175,7 +176,7 @@ def test_the_judge_is_told_in_words() -> None:
     known = judge_line(Judged(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
     assert "citation_recall_alce and citation_precision_alce: judged by screen" in known
     assert "experts (383 pairs): AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in known
-    assert "Always saying yes has 0.50 of both" in known
+    assert "Always saying yes gives 0.50 for both" in known
     assert "not calibrated" in judge_line(Judged(("citation_recall_alce",), "lm:x"), names)
 
 

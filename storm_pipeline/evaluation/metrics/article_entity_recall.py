@@ -1,4 +1,4 @@
-"""Article entity recall: the share of the named entities in people's article that the generated one has."""
+"""Article entity recall: the share of the human article's named entities that occur in the generated one."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from storm_pipeline.text.sentences import split_sentences
 
 
 class ArticleEntityRecall:
-    """|G ∩ P| / |G| over the sets of entities, in small letters, of the texts of two articles.
+    """|G ∩ P| / |G| over the sets of lower-cased entities of two articles.
 
-    Lead and body without headings on both sides, cut into sentences by the package's own splitter.
+    Both sides are lead and body without headings, split into sentences by the package's own splitter.
 
     Args:
-        tagger: finds entities, a sentence at a time.
+        tagger: finds entities, one sentence at a time.
     """
 
     name = "article_entity_recall"
@@ -29,7 +29,7 @@ class ArticleEntityRecall:
         self._tagger = tagger
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; the recall is None where people's article has no entity."""
+        """One score per case, in order; the recall is None if the human article has no entity."""
         return [self._recall(case) for case in cases]
 
     def _recall(self, case: Case) -> Score:
@@ -38,5 +38,5 @@ class ArticleEntityRecall:
 
 
 def make(resources: Resources) -> ArticleEntityRecall:
-    """The metric with the tagger of an evaluation."""
+    """The metric with the evaluation's tagger."""
     return ArticleEntityRecall(resources.entity_tagger)

@@ -1,4 +1,4 @@
-"""Heading entity recall: the share of the named entities in people's headings that an outline's headings have."""
+"""Heading entity recall: the share of named entities in the human headings that occur in an outline's headings."""
 
 import math
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from storm_pipeline.evaluation.types import Case
 
 
 class HeadingEntityRecall:
-    """|G ∩ P| / |G| over the sets of entities, in small letters, of the headings that people wrote and of an outline's.
+    """|G ∩ P| / |G| over the sets of lower-cased entities of the human headings and of an outline's headings.
 
     Args:
-        tagger: finds entities, a heading at a time.
+        tagger: finds entities, one heading at a time.
     """
 
     name = "heading_entity_recall"
@@ -26,7 +26,7 @@ class HeadingEntityRecall:
         self._tagger = tagger
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; the recall is None where people's headings have no entity."""
+        """One score per case, in order; the recall is None if the human headings have no entity."""
         return [
             recall_score("heading", self._tagger, case.topic.human.headings(), generated_headings(case.article))
             for case in cases
@@ -34,5 +34,5 @@ class HeadingEntityRecall:
 
 
 def make(resources: Resources) -> HeadingEntityRecall:
-    """The metric with the tagger of an evaluation."""
+    """The metric with the evaluation's tagger."""
     return HeadingEntityRecall(resources.entity_tagger)
