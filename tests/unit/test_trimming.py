@@ -4,7 +4,7 @@ from articles import case, section
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.trimming import Part, as_text, parts_of, trimmed
+from storm_pipeline.evaluation.trimming import Part, as_text, split_specs, trimmed
 from storm_pipeline.types import Sentence
 
 
@@ -41,11 +41,11 @@ def test_an_article_as_text() -> None:
         section("History", "It is old.", "Very.", below=(section("Dam", "Built in 1931."),)),
         lead=(Sentence("A lake."),),
     )
-    parts = parts_of(judged.article)
+    parts = split_specs(judged.article)
     assert [(part.level, part.heading) for part in parts] == [(0, ""), (1, "History"), (2, "Dam")]
     assert as_text(parts) == "A lake.\n\n# History\n\nIt is old. Very.\n\n## Dam\n\nBuilt in 1931."
     assert as_text(trimmed(parts, 7)) == "A lake.\n\n# History\n\nIt is old. Very.\n\n## Dam\n\n[shortened here]"
-    assert parts_of(case(section("Empty")).article) == (Part(1, "Empty"),)
+    assert split_specs(case(section("Empty")).article) == (Part(1, "Empty"),)
 
 
 _parts = st.lists(
