@@ -408,7 +408,7 @@ def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "k")
     infos = (
         EngineInfo("you", needs="a key", free=False, returns="web pages", variables=("YDC_API_KEY",)),
-        EngineInfo("pubmed", "", free=True, returns="abstracts", optional_variables=("NCBI_API_KEY",), honours=BY),
+        EngineInfo("pubmed", "", free=True, returns="abstracts", optional_variables=("NCBI_API_KEY",), supports=BY),
         EngineInfo("leads", needs="nothing", free=True, returns="leads"),
     )
     monkeypatch.setattr(registry, "engines", lambda: infos)
