@@ -4,16 +4,12 @@ A run that is never interrupted has one session. A resumed one has several: each
 and what the earlier ones bought is served from the journal.
 """
 
-import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import RunError, StoppedError
@@ -34,17 +30,13 @@ from storm_pipeline.run.events import (
     read_events,
 )
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
+from storm_pipeline.run.given import parse_given
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.search.contents import ContentsSource, WikipediaContents
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.text.outlines import parse_outline
-from storm_pipeline.types import Perspective
-
-MOST_SECTIONS = 1000
-"""An outline that the user wrote is taken as it is."""
 
 
 @dataclass(frozen=True)
@@ -162,45 +154,6 @@ def changed_settings(saved: SavedSettings, own: Settings) -> Settings:
     now = {name: getattr(own, name) for name in own.model_fields_set}
     known = {name: value for name, value in saved.items() if name in Settings.model_fields}
     return Settings.build({**known, **now})
-
-
-def read_given(path: Path) -> Any:
-    """An edited piece, as its file holds it: Markdown as text, JSON as values.
-
-    Raises:
-        RunError: the file cannot be read.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text) if path.suffix == ".json" else text
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(
-            f"cannot read {path}: {error}; it must be there, as the run wrote it or edited by hand"
-        ) from error
-
-
-def parse_given(topic: str, given: Mapping[str, Any]) -> Given:
-    """The pieces that the user gives, parsed.
-
-    Raises:
-        RunError: one cannot be used.
-    """
-    outline = perspectives = None
-    if (text := given.get("outline")) is not None:
-        outline = parse_outline(str(text), topic, max_sections=MOST_SECTIONS, max_depth=6)
-        if not outline.sections:
-            raise RunError(
-                "the outline that was given has no heading: write a line such as '# History' for each section"
-            )
-    if (values := given.get("perspectives")) is not None:
-        try:
-            perspectives = TypeAdapter(tuple[Perspective, ...]).validate_python(values)
-        except ValidationError as error:
-            raise RunError(
-                'the perspectives that were given are no list of {"name": …, "focus": …}: '
-                + str(error.errors()[0]["msg"])
-            ) from error
-    return Given(perspectives, outline)
 
 
 def open_context(
