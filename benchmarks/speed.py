@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.bench_server import Bench, Call, Tokenizer, serving
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
-from storm_pipeline.concurrency import few_arenas
+from storm_pipeline.concurrency import limit_malloc_arenas
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
 from storm_pipeline.search.engines.you import YouSearch
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("cache"))
     parser.add_argument("--stages", action="store_true", help="print the wall time of every stage too")
     options = parser.parse_args()
-    few_arenas()
+    limit_malloc_arenas()
     print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
     print("|---|---|---|---|---|---|")
     calls: list[Call] = []

@@ -30,19 +30,29 @@ class RewordSentence(dspy.Signature):
 
 
 class EditArticle(dspy.Signature):
-    """You are the copy editor of an encyclopedia article. Its sentences are numbered. Give the edits that it needs, as
-    few as possible, and none for taste:
-    - cut: a sentence that tells the reader what another sentence tells already; "other" is the number of the one that
-      stays, which must hold all that the cut one says.
-    - reword: a sentence that does not stand where it is: a "he", "its" or "the report" whose noun is not in the
-      sentences before it, a time told backwards, a missing link to what comes before. Give its whole text anew with the
-      same facts, names and numbers, nothing added, in the language of the article.
-    - move: a sentence that stands under the wrong heading or out of order; "other" is the number of the sentence that
-      it is to follow.
+    """You are the copy editor of an encyclopedia article. Its sections were written side by side, by people who did not
+    see each other's text. Its sentences are numbered [1], its headings [H1]. Give the edits that make it one article.
+    Look for these, in this order:
+    - Repetition: go through the article fact by fact. Where a fact stands in two places, let it stand where a reader
+      would look for it, and in the other place cut the sentence, or reword it so that it only says what is new there.
+      Introduce a report, a body or a person in full once, where it comes first; later a short name will do.
+    - Place and order: what stands under a heading that it is not about, or before what it follows from or happened
+      after. Move it; if all that stands under a heading is about something else, change the heading.
+    - Thread: a "he", "its" or "the report" whose noun is not in the sentences before it, a time told backwards, choppy
+      sentences on one point that read better as one.
+    Change nothing for taste, and nothing that is right. All facts, names, numbers and dates stay, none is added, in the
+    language of the article. The edits are made in the order in which you give them; numbers do not change.
+    - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
+    - reword: "text" replaces the sentence. It may leave out what the sentences before it say already.
+    - join: "text" stands in place of "sentence" and says all that it and "other" say; "other" goes.
+    - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its
+      paragraph; move_before: before it.
+    - heading: "text" is the new heading; "sentence" is the number behind the H.
     """
 
     topic: str = dspy.InputField()
     article: str = dspy.InputField()
-    edits: Annotated[list[Edit], Field(max_length=60)] = dspy.OutputField(
-        desc='[{"kind": "cut", "reword" or "move", "sentence": number, "other": number or 0, "text": new text or ""}]'
+    edits: Annotated[list[Edit], Field(max_length=100)] = dspy.OutputField(
+        desc='[{"kind": "cut", "reword", "join", "move", "move_before" or "heading", "sentence": number, '
+        '"other": number or 0, "last": number or 0, "text": new text or ""}]'
     )

@@ -24,11 +24,20 @@ class OutlineSection(BaseModel):
 
 
 class Edit(BaseModel):
-    """One edit of a numbered sentence; ``other`` is a second sentence's number, 0 where there is none."""
+    """One edit of an article whose sentences and headings are numbered.
+
+    Attributes:
+        kind: what to do.
+        sentence: number of the sentence, or of the heading.
+        other: number of a second sentence; 0 where there is none.
+        last: number of the last sentence that is moved along; 0 for one sentence alone.
+        text: the new text; empty where there is none.
+    """
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Literal["cut", "reword", "move"]
+    kind: Literal["cut", "reword", "join", "move", "move_before", "heading"]
     sentence: int
     other: int = 0
+    last: int = 0
     text: str = ""

@@ -10,9 +10,10 @@ class WriteSection(dspy.Signature):
     - Everything in the passages that bears on this section's heading and on the article's topic: who, what, when,
       where, how much, causes, consequences, and who disagrees with whom. Findings, where given, are what interviewers
       made of the passages; check them against the passages. Leave out what belongs under another heading of the
-      outline.
+      outline, and what only fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Only what the passages say. Combine passages that speak of one thing into one statement; where they differ, give
-      both with their sources. Attribute opinions and estimates to those who hold them.
+      both with their sources. Attribute opinions and estimates to those who hold them. Name a person in full, with
+      their office, where the passages do.
     - Dates: where a passage has a date, it stands behind its title. Turn "today", "last month", "this year" into dates
       by it; never write "now", "recently" or "currently" without a date.
     How to write it:

@@ -3,7 +3,7 @@
     from storm_pipeline import Storm
     article = Storm().write("Silk Road")
 
-Importing the package is cheap: what a name needs is imported when the name is first used.
+Importing the package is cheap: modules are imported when one of their names is first used.
 """
 
 from importlib import import_module
@@ -30,7 +30,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULES = {
     "Article": "types",
     "Outline": "types",
     "SearchEngine": "search.base",
@@ -44,6 +44,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

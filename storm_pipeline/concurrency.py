@@ -1,4 +1,4 @@
-"""Side-by-side work that keeps order, context and bounds."""
+"""Thread pools that keep order and context, and limits that all threads of the process share."""
 
 import contextvars
 import ctypes
@@ -14,25 +14,25 @@ P = ParamSpec("P")
 A = TypeVar("A")
 B = TypeVar("B")
 
-_MOST_TASKS = 64
+_MAX_WORKERS = 64
 _M_ARENA_MAX = -8
 _in_flight: Counter[str] = Counter()
 _changed = threading.Condition()
 
 
 class Tasks:
-    """Work started now and waited for later; each task runs in a copy of the context that started it.
+    """A thread pool whose tasks run in a copy of the caller's context.
 
-    A copied context carries ``dspy.context`` and the current stage along. Leaving the block waits for every task;
-    leaving it by an exception drops those that have not begun. Every block owns its threads, so nested blocks
-    cannot starve each other; what must be bounded over all of them (model calls) is bounded where it happens.
+    The copied context carries ``dspy.context`` and the current stage. Leaving the block waits for every task;
+    leaving it by an exception drops those that have not started. Every block owns its threads, so nested blocks
+    cannot starve each other; global limits (on model calls) are enforced where the calls are made.
     """
 
-    def __init__(self, workers: int = _MOST_TASKS) -> None:
+    def __init__(self, workers: int = _MAX_WORKERS) -> None:
         self._pool = ThreadPoolExecutor(max_workers=max(1, workers))
 
     def start(self, work: Callable[P, B], *args: P.args, **kwargs: P.kwargs) -> "Future[B]":
-        """Begin ``work(*args, **kwargs)``; its result or exception comes with ``result()``."""
+        """Start ``work(*args, **kwargs)``; ``result()`` of the future returns its result or raises its exception."""
         context = contextvars.copy_context()
         return self._pool.submit(lambda: context.run(work, *args, **kwargs))
 
@@ -50,7 +50,7 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
     """Apply ``work`` to every item on up to ``workers`` threads; results keep the order of the items.
 
     Raises:
-        The first exception in the order of the items; items that have not begun by then are dropped.
+        The first exception in the order of the items; items that have not started by then are dropped.
     """
     items = list(items)
     if not items:
@@ -59,39 +59,39 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
         return [future.result() for future in [tasks.start(work, item) for item in items]]
 
 
-def few_arenas() -> None:
-    """Let the C library keep its free memory in two places, not in up to eight a core.
+def limit_malloc_arenas() -> None:
+    """Limit glibc to two malloc arenas; its default is up to eight per core.
 
-    Threads that come and go with replies of megabytes otherwise leave each of these places in pieces: a process that
-    writes many articles grew threefold. Only glibc has the setting; elsewhere nothing happens. It holds for the whole
-    process, so only programs call this, such as the command line; the library leaves its host's memory alone.
+    Short-lived threads with large replies otherwise fragment every arena: a process that writes many articles grew
+    threefold. No-op with other C libraries. The setting is process-wide, so only programs such as the command line
+    call this; the library does not change its host's allocator.
     """
     try:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
-    except (AttributeError, OSError, TypeError):  # another C library, or none that can be asked
+    except (AttributeError, OSError, TypeError):  # another C library
         return
 
 
 class TorchThreads:
-    """Blocks in which torch computes on so many threads; afterwards it has again what the process had chosen.
+    """Limits torch's threads for a block and restores the previous number afterwards.
 
-    torch keeps the number both for the thread that sets it and for all threads that first use it later. So blocks that
-    run side by side take what the first of them found, and each sets it back.
+    torch applies the number to the thread that sets it and to all threads that first use torch later. Concurrent
+    blocks therefore share the number that the first of them found, and each restores it.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._blocks = 0
-        self._found = 1
+        self._previous = 1
 
     @contextmanager
-    def held_to(self, number: int) -> Iterator[None]:
-        """``number`` threads for the block."""
+    def limited_to(self, number: int) -> Iterator[None]:
+        """Use ``number`` threads within the block."""
         import torch
 
         with self._lock:
             if not self._blocks:
-                self._found = torch.get_num_threads()
+                self._previous = torch.get_num_threads()
             self._blocks += 1
             torch.set_num_threads(number)
         try:
@@ -99,7 +99,7 @@ class TorchThreads:
         finally:
             with self._lock:
                 self._blocks -= 1
-                torch.set_num_threads(self._found)
+                torch.set_num_threads(self._previous)
 
 
 torch_threads = TorchThreads()
@@ -107,7 +107,7 @@ torch_threads = TorchThreads()
 
 @contextmanager
 def process_slot(name: str, limit: int) -> Iterator[None]:
-    """One of ``limit`` places under a name that all threads of the process share; waits until one is free."""
+    """Hold one of ``limit`` process-wide slots of a name; waits until one is free."""
     with _changed:
         _changed.wait_for(lambda: _in_flight[name] < limit)
         _in_flight[name] += 1

@@ -4,13 +4,13 @@
     ├── SettingsError        a setting is missing, unknown or out of range
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
-    ├── ModelAuthError       the endpoint refused the key: no piece of a run can survive it
+    ├── ModelAuthError       the endpoint refused the key: the run cannot go on
     ├── ModelError           a language model cannot be asked
-    │   ├── ReplyError           the model answered, but not in the form that was asked for
+    │   ├── ReplyError           the model's reply does not have the requested form
     │   └── BudgetSpentError     a cap on dollars, tokens or minutes leaves no room for the call
     ├── SearchError          a search engine or a corpus cannot be used
-    │   ├── CorpusError          a file of one's own documents cannot be read
-    │   └── PageError            a page of the web was not had, or may not be
+    │   ├── CorpusError          a file of the user's documents cannot be read
+    │   └── PageError            a web page cannot or must not be fetched
     ├── SourcesError         a list of sources cannot be read, fetched or trusted
     ├── DatasetError         a data set cannot be read or built
     ├── MetricError          a metric lacks what it needs: weights, data, a judge
@@ -19,14 +19,14 @@
     ├── RunError             a run folder cannot be written or read
     ├── StoppedError         the run was stopped by its user; it can be resumed
     ├── TooManyFailuresError more of a run failed than is allowed; it can be resumed
-    └── NothingFoundError    no source was found: there is nothing to write from
+    └── NothingFoundError    no source was found for the topic
 
 A message says what went wrong, where, and what to do next, in one sentence or two.
 """
 
 
 class StormError(Exception):
-    """Root of the tree: catch this to catch all that the package raises on purpose."""
+    """Base class: catch this to catch every error that the package raises on purpose."""
 
 
 class SettingsError(StormError):
@@ -46,14 +46,14 @@ class ModelError(StormError):
 
 
 class ModelAuthError(StormError):
-    """The endpoint refused the key (HTTP 401 or 403). Never retried; no ModelError, since no step can go on without."""
+    """The endpoint refused the key (HTTP 401 or 403). Never retried; not a ModelError, since no step can continue."""
 
 
 class ReplyError(ModelError):
-    """The model answered, but not in the form that was asked for, even after a fresh sample.
+    """The model's reply does not have the requested form, even after several samples.
 
     Attributes:
-        reply: the last answer as it came.
+        reply: the last reply, unchanged.
     """
 
     def __init__(self, message: str, reply: str = "") -> None:
@@ -70,11 +70,11 @@ class SearchError(StormError):
 
 
 class CorpusError(SearchError):
-    """A file of one's own documents cannot be read."""
+    """A file of the user's documents cannot be read."""
 
 
 class PageError(SearchError):
-    """A page of the web was not had: refused, unreachable, too large or slow, or without text to read."""
+    """A web page could not be fetched: refused, unreachable, too large, too slow, or without text."""
 
 
 class SourcesError(StormError):
@@ -94,7 +94,7 @@ class ExperimentError(StormError):
 
 
 class StoreError(StormError):
-    """The reference store is closed, holds nothing of an id, or could not embed its snippets."""
+    """The reference store is closed, lacks an id, or could not embed its snippets."""
 
 
 class RunError(StormError):
@@ -110,4 +110,4 @@ class TooManyFailuresError(StormError):
 
 
 class NothingFoundError(StormError):
-    """No source was found for the topic: there is nothing to write from."""
+    """No source was found for the topic."""

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole."""
+"""Atomic writing of files."""
 
 import os
 import secrets
@@ -6,18 +6,18 @@ from contextlib import suppress
 from pathlib import Path
 
 UNFINISHED = ".unfinished"
-"""Ending of the hidden files that an interrupted write may leave behind."""
+"""Suffix of the hidden files that an interrupted write may leave behind."""
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 text, on the disk before it counts: at any moment the path holds the old or the new file, whole.
+    """Write UTF-8 text and sync it to disk; at any moment the path holds either the old or the new file, complete.
 
     Args:
-        path: of the file; its folder must be there.
+        path: the file to write; its folder must exist.
         text: without lone surrogates; its line ends are kept as they are.
 
     Raises:
-        OSError: the file cannot be written; what it held before is still there.
+        OSError: the file cannot be written; its old content is unchanged.
     """
     scratch = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
     try:

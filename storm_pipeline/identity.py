@@ -1,7 +1,6 @@
-"""What makes two pages one source and two texts one snippet: canonical addresses and content-derived ids.
+"""Canonical addresses and content-derived ids of sources and snippets.
 
-Ids depend on content alone, never on the order of arrival, so concurrent research gives the same ids each
-time.
+Ids depend on content alone, never on the order of arrival, so concurrent research is reproducible.
 """
 
 import functools
@@ -17,18 +16,18 @@ _TRACKING = re.compile(
 )
 _MOBILE_HOST = re.compile(r"^(?:(?:www|m|mobile|amp)\.)+(?=[^.]+\.)")
 _INNER_MOBILE = re.compile(r"(?<=\w)(?:\.m)+\.(?=wiki)")
-# `/wiki/amp` is an article of its own; elsewhere a last `amp` names the light version of the page before it.
+# `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page.
 _AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/)+\Z")
 _AMP_FIRST = re.compile(r"\A(?:/amp)+(?=/[^/])")
 _AMP_QUERY = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("_amp", "true"), ("outputtype", "amp")})
-# Google's and Bing's copies of light pages: the page's own address, `s` for https before it, is their path.
+# Google's and Bing's caches of AMP pages: their path is the page's address, with `s` before it for https.
 _AMP_CACHE = re.compile(
     r"(?:(?:[\w-]+\.)*(?:google\.(?:com?\.)?[a-z]{2,3}\.*/amp/|(?:cdn\.ampproject\.org|bing-amp\.com)\.*/[a-z]{1,2}/)(?:s/)?)+"
     r"(?=(?:[\w-]+\.)+[a-z][\w-]*(?:/|\Z))",
     re.I | re.A,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_IN_NO_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}<>\"\[\]]")
+_INVALID_IN_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}<>\"\[\]]")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 
@@ -39,12 +38,12 @@ def canonical_url(url: str) -> str:
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports,
     user names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash, sorts the rest of
-    the query by name, and unifies http with https. The light (AMP) version of a page, a search engine's copy of
-    it included, is the page. Idempotent; never raises. Anything that is not a web
-    address (``file:``, ``corpus:`` …) is returned stripped but otherwise untouched.
+    the query by name, and unifies http with https. AMP versions of a page, search engines' copies of them
+    included, map to the page itself. Idempotent; never raises. Anything that is not a web address
+    (``file:``, ``corpus:`` …) is returned stripped but otherwise unchanged.
 
     Args:
-        url: an address as a search engine or a user gave it.
+        url: an address from a search engine or a user.
     """
     url = url.strip()
     try:
@@ -67,12 +66,12 @@ def canonical_url(url: str) -> str:
 
 
 def _canonical_host(host: str) -> str:
-    """A host without what only tells apart versions of one site; raises ValueError if it can be no host."""
+    """A host without the prefixes of mobile and AMP versions; raises ValueError if it is not a valid host."""
     host = host.lower().strip(".")
     if not host.isascii():
         host = host.encode("idna").decode("ascii").lower()
-    if _IN_NO_HOST.search(host):
-        raise ValueError(f"no host has this name: {host!r}")
+    if _INVALID_IN_HOST.search(host):
+        raise ValueError(f"not a host name: {host!r}")
     if ":" in host:  # IPv6 loses its brackets when it is parsed
         return f"[{host}]"
     return _INNER_MOBILE.sub(".", _MOBILE_HOST.sub("", host))
@@ -89,7 +88,7 @@ def _canonical_query(query: str) -> str:
 
 
 def _requoted(path: str) -> str:
-    """A path percent-encoded in one way; an encoded slash stays encoded, since it separates nothing."""
+    """A path in one canonical percent-encoding; an encoded slash stays encoded, since it is no separator."""
     pieces = (
         quote(unquote(piece, errors="surrogateescape"), safe=_SAFE_PATH, errors="surrogateescape")
         for piece in re.split("%2f", path, flags=re.I)
@@ -99,7 +98,7 @@ def _requoted(path: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def normalised_text(text: str) -> str:
-    """Text reduced to what decides sameness: NFKC, case-folded, white space collapsed."""
+    """Text normalised for comparison: NFKC, case-folded, white space collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

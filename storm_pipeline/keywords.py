@@ -6,9 +6,9 @@ from typing import Literal, TypedDict
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The fields of :class:`storm_pipeline.settings.Settings`, which says what they mean.
+    """The fields of :class:`storm_pipeline.settings.Settings`, which documents them.
 
-    ``lm``, ``search`` and ``embedder`` are left out: ``Storm`` takes objects in their place too.
+    ``lm``, ``search`` and ``embedder`` are left out: ``Storm`` also takes objects for them.
     """
 
     asker_lm: str | None

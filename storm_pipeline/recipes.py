@@ -32,9 +32,9 @@ def storm(ctx: RunContext, topic: str) -> Article:
 
 
 def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
-    """STORM that goes on searching: for sections of which too little was found, and for what a draft leaves open.
+    """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
-    Not in the paper. How often a draft is read for what it leaves open is the setting ``rounds``, less one.
+    Not in the paper. The draft is searched for open questions ``rounds`` - 1 times.
     """
     outline, conversations = storm_outline(ctx, topic)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
@@ -45,12 +45,12 @@ def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
 
 
 def storm_no_perspective(ctx: RunContext, topic: str) -> Article:
-    """STORM whose writers have no perspective in their prompts; as many interviews (section 5.2)."""
+    """STORM without perspectives in the prompts; the number of interviews is the same (section 5.2)."""
     return _written(ctx, topic, *no_perspective_outline(ctx, topic))
 
 
 def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
-    """STORM whose writers put all their questions down at once; as many questions (section 5.2)."""
+    """STORM whose writers ask all questions at once; the number of questions is the same (section 5.2)."""
     return _written(ctx, topic, *no_conversation_outline(ctx, topic))
 
 
@@ -64,7 +64,7 @@ def storm_no_outline(ctx: RunContext, topic: str) -> Article:
 def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
     """STORM's pre-writing stage (Algorithm 1): the refined outline and the conversations; the sources are in the store.
 
-    The draft needs nothing that the interviews find, so both are made side by side.
+    The draft does not depend on the interviews, so both run concurrently.
     """
     return _outlined(ctx, topic, lambda ctx, topic: hold_interviews(ctx, topic, converse))
 
@@ -100,13 +100,13 @@ def _finished(ctx: RunContext, topic: str, written: Written) -> Article:
 
 
 def direct(ctx: RunContext, topic: str) -> Article:
-    """Direct Gen: outline and article from what the model knows, without any source (section 4.3)."""
+    """Direct Gen: outline and article from the model's own knowledge, without sources (section 4.3)."""
     outline = direct_outline(ctx, topic)
     return as_article(ctx, outline, write_from_memory(ctx, outline))
 
 
 def rag(ctx: RunContext, topic: str) -> Article:
-    """RAG: search with the topic; outline and article from what that finds (section 4.3)."""
+    """RAG: search with the topic; outline and article from its results (section 4.3)."""
     outline, found = rag_outline(ctx, topic)
     return as_article(
         ctx, outline, write_article(ctx, outline, ctx.writer.select(ctx, Heading(UNTITLED), found, topic))
@@ -114,7 +114,7 @@ def rag(ctx: RunContext, topic: str) -> Article:
 
 
 def orag(ctx: RunContext, topic: str) -> Article:
-    """Outline-driven RAG: RAG's outline; then a search with each section's title, section by section (section 4.3)."""
+    """Outline-driven RAG: RAG's outline, then a search with each section's title (section 4.3)."""
     outline, _ = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
@@ -123,7 +123,7 @@ def orag(ctx: RunContext, topic: str) -> Article:
 
 
 def rr(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best against the keyword, and one call."""
+    """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best for the keyword, and one call."""
     found = search_with_topic(ctx, topic)[: ctx.settings.top_k]
     evidence = ctx.writer.select(ctx, Heading(UNTITLED), found, topic)
     return as_article(ctx, Outline(topic), write_article(ctx, Outline(topic), evidence))
@@ -135,8 +135,8 @@ def rprr(ctx: RunContext, topic: str) -> Article:
     needs = [f"{topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
     evidence = [
-        ctx.writer.select(ctx, section, usable(ctx, own)[: ctx.settings.top_k], need)
-        for section, own, need in zip(outline.sections, found, needs, strict=True)
+        ctx.writer.select(ctx, section, usable(ctx, snippets)[: ctx.settings.top_k], need)
+        for section, snippets, need in zip(outline.sections, found, needs, strict=True)
     ]
     return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))
 
@@ -147,7 +147,7 @@ def direct_outline(ctx: RunContext, topic: str) -> Outline:
 
 
 def rag_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Snippet, ...]]:
-    """The outline of :func:`rag`, :func:`orag` and :func:`rprr`, and the passages that it was made from."""
+    """The outline of :func:`rag`, :func:`orag` and :func:`rprr`, and the snippets that it was made from."""
     found = search_with_topic(ctx, topic)
     return keep_outline(ctx, plan_outline(ctx, topic, found)), found
 
@@ -176,10 +176,10 @@ RECIPES: Mapping[str, Callable[[RunContext, str], Article]] = {
     "rr": rr,
     "rprr": rprr,
 }
-"""Every method that writes articles, by the name that settings and reports use."""
+"""Every method that writes articles, by its name in settings and reports."""
 
 DEFAULT = "storm+gaps"
-"""The method that writes the best articles; a comparison names its own."""
+"""The method that writes the best articles; experiments name theirs."""
 
 OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
     "storm": lambda ctx, topic: storm_outline(ctx, topic)[0],
@@ -188,4 +188,4 @@ OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
     "direct": direct_outline,
     "rag": lambda ctx, topic: rag_outline(ctx, topic)[0],
 }
-"""The pre-writing stages alone, by the name of the recipe; those that are missing write no outline or share one."""
+"""The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""

@@ -26,39 +26,41 @@ class Settings(BaseModel):
     """Settings of a run. Defaults are the paper's (section 4.4) where it names a value.
 
     A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
-    by ``@URL`` of its endpoint; ``embedded`` is the pinned model that runs in this process, ``embedded:0.5b`` its
-    smaller sister (for tests of the plumbing), and ``gguf:PATH`` any other GGUF file.
+    by ``@URL`` of its endpoint; ``embedded`` is the pinned model that runs in this process, ``embedded:0.5b`` a
+    smaller one (for tests), and ``gguf:PATH`` any other GGUF file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     lm: str = Field(
-        default="embedded", min_length=1, description="Language model of every role that has none of its own."
+        default="embedded", min_length=1, description="Language model of all roles without a model of their own."
     )
-    asker_lm: str | None = Field(default=None, description="Model that finds perspectives and asks; default: lm.")
+    asker_lm: str | None = Field(
+        default=None, description="Model that finds perspectives and asks questions; default: lm."
+    )
     expert_lm: str | None = Field(default=None, description="Model that writes queries and answers; default: lm.")
     outliner_lm: str | None = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
     writer_lm: str | None = Field(default=None, description="Model that writes sections and lead; default: lm.")
     reviewer_lm: str | None = Field(default=None, description="Model that finds repetition; default: lm.")
-    api_base: str | None = Field(default=None, description="Endpoint of lm, e.g. http://localhost:8000/v1.")
-    api_key_env: str | None = Field(default=None, description="Name of the environment variable that holds the key.")
+    api_base: str | None = Field(default=None, description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1.")
+    api_key_env: str | None = Field(default=None, description="Environment variable that holds the API key.")
     temperature: float | None = Field(
         default=None,
         ge=0,
         le=2,
-        description="Sampling temperature; default: the paper's 1.0, for the embedded model its own 0.7.",
+        description="Sampling temperature; default: 1.0 as in the paper, 0.7 for the embedded model.",
     )
     top_p: float | None = Field(
         default=None,
         gt=0,
         le=1,
-        description="Nucleus of sampling; default: the paper's 0.9, for the embedded model its own 0.8.",
+        description="Nucleus sampling (top-p); default: 0.9 as in the paper, 0.8 for the embedded model.",
     )
     seed: int | None = Field(
-        default=None, ge=0, description="Makes a run with the embedded model repeatable, at one call at a time."
+        default=None, ge=0, description="Makes runs with the embedded model repeatable; its calls then run one by one."
     )
     reply_tokens: int | None = Field(
-        default=None, ge=16, description="Longest reply in tokens; default: the model's own limit."
+        default=None, ge=16, description="Maximum tokens per reply; default: the model's own limit."
     )
     context: int | None = Field(
         default=None,
@@ -68,145 +70,147 @@ class Settings(BaseModel):
     )
     structured: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Whether a JSON schema constrains typed replies; auto: where the model is known for it.",
+        description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it.",
     )
-    lm_timeout: float = Field(
-        default=300.0, gt=0, le=3600, description="Seconds that one model call may wait for bytes."
-    )
+    lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Read timeout of a model call in seconds.")
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
-    samples: int = Field(default=3, ge=1, le=10, description="Fresh samples asked for when a reply does not parse.")
-    workers: int = Field(default=8, ge=1, le=256, description="Model calls of a run in flight at once.")
+    samples: int = Field(default=3, ge=1, le=10, description="Samples drawn per call until one parses.")
+    workers: int = Field(default=8, ge=1, le=256, description="Concurrent model calls per run.")
     process_workers: int = Field(
         default=32,
         ge=1,
         le=1024,
-        description="Model calls in flight at once at one endpoint, over all runs of this process.",
+        description="Concurrent model calls per endpoint, over all runs of this process.",
     )
     prices: tuple[str, ...] = Field(
-        default=(), description="What a model costs: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars a million tokens."
+        default=(), description="Price of a model: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars per million tokens."
     )
     max_cost: float | None = Field(
-        default=None, gt=0, description="Dollars that a run may cost; then it is written up."
+        default=None,
+        gt=0,
+        description="Cap on a run's cost in dollars; research may use part of it, so that the article gets written.",
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Tokens that a run may read and write; then as above."
+        default=None, ge=1, description="Cap on a run's prompt and completion tokens; shared out like --max-cost."
     )
-    max_minutes: float | None = Field(default=None, gt=0, description="Minutes that a run may take; then as above.")
-    max_failures: int = Field(default=20, ge=0, description="Pieces of a run that may fail before it is given up.")
+    max_minutes: float | None = Field(
+        default=None, gt=0, description="Cap on a run's minutes; shared out like --max-cost."
+    )
+    max_failures: int = Field(default=20, ge=0, description="Failed pieces that a run tolerates before it is aborted.")
 
-    perspectives: int = Field(default=5, ge=0, le=20, description="N: editors beside the basic-fact writer.")
-    turns: int = Field(default=5, ge=1, le=20, description="M: rounds of a conversation at most.")
-    queries: int = Field(default=3, ge=1, le=5, description="Search queries a question at most.")
+    perspectives: int = Field(default=5, ge=0, le=20, description="N: perspectives beside the basic fact writer.")
+    turns: int = Field(default=5, ge=1, le=20, description="M: maximum turns per conversation.")
+    queries: int = Field(default=3, ge=1, le=5, description="Maximum search queries per question.")
     depth: Literal[1, 2, 3] | None = Field(
         default=None,
-        description="How deep to dig, instead of setting perspectives, turns, top_k and rounds one by one: 1 is 3, 3, "
-        "3, 1; 2 is 5, 5, 5, 2; 3 is 7, 6, 8, 3, with 6000 words of evidence.",
+        description="Preset of perspectives, turns, top_k and rounds: 1 is 3, 3, 3, 1; 2 is 5, 5, 5, 2; "
+        "3 is 7, 6, 8, 3, with 6000 words of evidence.",
     )
     rounds: int = Field(
         default=1,
         ge=1,
         le=5,
-        description="Rounds of research: after each but the last what the draft leaves open is looked up, and the "
-        "sections concerned are written again.",
+        description="Rounds of research: after each but the last, open questions of the draft are looked up, and the "
+        "affected sections are rewritten.",
     )
-    related_topics: int = Field(default=5, ge=0, le=20, description="Related articles whose contents are looked up.")
+    related_topics: int = Field(
+        default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
+    )
 
     search: str = Field(
         default="auto",
         min_length=1,
-        description="Search engine, see `storm search engines`; auto: the first whose key is set, else one without a "
-        "key where the network can be reached, else the embedded corpus.",
+        description="Search engine, see `storm search engines`; auto: the first whose key is set, else one that needs "
+        "no key if the network is up, else the embedded corpus.",
     )
     top_k: int = Field(
-        default=3, ge=1, le=50, description="Results a query; twice as many for a section that lacks facts."
+        default=3, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
     )
     search_rate: float | None = Field(
-        default=None, gt=0, le=1000, description="Searches a second at most; default: the engine's own rate."
+        default=None, gt=0, le=1000, description="Maximum searches per second; default: the engine's own rate."
     )
     language: str | None = Field(default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de.")
     region: str | None = Field(default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
-    since: date | None = Field(default=None, description="Earliest day of publication, e.g. 2020-01-31.")
-    until: date | None = Field(default=None, description="Latest day of publication.")
-    domains: tuple[str, ...] = Field(default=(), description="Only sources on this domain or below it.")
-    without_domains: tuple[str, ...] = Field(default=(), description="No sources on this domain or below it.")
+    since: date | None = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
+    until: date | None = Field(default=None, description="Latest publication date.")
+    domains: tuple[str, ...] = Field(default=(), description="Use only sources on this domain and its subdomains.")
+    without_domains: tuple[str, ...] = Field(
+        default=(), description="Use no sources on this domain and its subdomains."
+    )
     read_pages: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Whether the pages that an engine finds are fetched and read, or its snippets alone; auto: "
-        "for engines of the web.",
+        description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
+        "for web engines.",
     )
     sources: Literal["auto", "strict", "standard", "any"] = Field(
         default="auto",
-        description="Which sources may be used: any; standard: none that Wikipedia's editors hold unreliable, nor "
-        "social media and the like; strict: only those known to be good; auto: standard for engines of the web.",
+        description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
+        "social media and the like; strict: only those known to be reliable; auto: standard for web engines.",
     )
-    allow_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain with path, always allowed.")
-    deny_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain with path, never allowed.")
+    allow_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain/path, that is always allowed.")
+    deny_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain/path, that is never allowed.")
     exclude_urls: tuple[str, ...] = Field(
-        default=(), description="Pages never used, nor their mirrors: e.g. ground truth."
+        default=(), description="Pages to exclude, mirrors included, e.g. ground truth."
     )
-    exclude_titles: tuple[str, ...] = Field(
-        default=(), description="Wikipedia articles never used, nor copies of them."
-    )
+    exclude_titles: tuple[str, ...] = Field(default=(), description="Wikipedia articles to exclude, copies included.")
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
         default="use",
-        description="Searches and pages remembered on disk; refresh: asked anew; replay: never asked, so that what "
-        "is not remembered is an error.",
+        description="Cache of searches and pages on disk; refresh: fetch again and replace; replay: read the cache "
+        "only, where a miss is an error.",
     )
-    search_cache_days: float = Field(default=30.0, gt=0, description="Age in days at which they are asked again.")
+    search_cache_days: float = Field(default=30.0, gt=0, description="Maximum age of a cached entry in days.")
 
     embedder: str = Field(
         default="all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder."
     )
     answer_facts: int = Field(
-        default=10, ge=1, le=100, description="Sentences of sources shown to the expert a question."
+        default=10, ge=1, le=100, description="Source sentences shown to the expert per question."
     )
-    section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved for a section.")
+    section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: int = Field(
-        default=16, ge=1, le=200, description="Sentences of sources shown to the writer a section."
+        default=16, ge=1, le=200, description="Source sentences shown to the writer per section."
     )
     section_words: int = Field(default=200, ge=30, le=5000, description="Target length of a section in words.")
-    max_sections: int = Field(default=8, ge=1, le=50, description="First-level sections of an article at most.")
-    outline_depth: int = Field(
-        default=2, ge=1, le=6, description="Levels of headings (editors dislike many subsections)."
-    )
+    max_sections: int = Field(default=8, ge=1, le=50, description="Maximum first-level sections of an article.")
+    outline_depth: int = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
     outline_words: int | None = Field(
         default=None, ge=100, description="Words of conversation shown when refining the outline."
     )
     writing: Literal["auto", "whole", "sentences"] = Field(
         default="auto",
         description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
-        "fact each, which small models do truthfully; auto: sentences where the writer is the embedded model.",
+        "fact each, which keeps small models truthful; auto: sentences if the writer is the embedded model.",
     )
     length: str = Field(
         default="standard",
         pattern=r"^(short|standard|long|[1-9]\d{2,4})$",
         coerce_numbers_to_str=True,
-        description="Words of an article that is written whole, as far as its sources reach: short (800), standard "
-        "(2400), long (4800), or a number from 100 on.",
+        description="Target words of an article that is written whole, if its sources suffice: short (800), standard "
+        "(2400), long (4800), or a number of at least 100.",
     )
     evidence: int | None = Field(
         default=None,
         ge=200,
-        description="Words of passages shown to the writer of a section, an answer gets two thirds; as far as the "
-        "models' context windows have room: 1536 at 8192 tokens. Default 3000, at depth 3 6000.",
+        description="Words of passages shown to the writer per section; two thirds of it per answer; less where a "
+        "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )
     article_language: str = Field(
         default="en",
         pattern="^[a-z]{2}$",
-        description="Language that the article is written in, e.g. de; sources may be in any.",
+        description="Language of the article, e.g. de; sources may be in any.",
     )
-    style: str | None = Field(default=None, max_length=500, description="How to write, such as 'for a general reader'.")
+    style: str | None = Field(default=None, max_length=500, description="Writing style, e.g. 'for a general reader'.")
     uncited: Literal["drop", "keep"] = Field(
-        default="drop", description="What happens to a sentence that no source supports."
+        default="drop", description="What to do with a sentence that no source supports."
     )
 
-    out: Path = Field(default=Path("runs"), description="Folder in which a run's folder is made.")
-    cache: Path = Field(default=Path("cache"), description="Folder of downloads; safe to delete.")
+    out: Path = Field(default=Path("runs"), description="Folder that run folders are created in.")
+    cache: Path = Field(default=Path("cache"), description="Folder for downloads; safe to delete.")
 
     @model_validator(mode="before")
     @classmethod
-    def _deepen(cls, values: Any) -> Any:
-        """What a depth stands for, where it was not set."""
+    def _apply_depth(cls, values: Any) -> Any:
+        """Fill in the preset of a depth for the settings that were not given."""
         depth = str(values.get("depth") or "") if isinstance(values, dict) else ""
         return {**_DEPTHS[depth], **values, "depth": int(depth)} if depth in _DEPTHS else values
 
@@ -220,7 +224,7 @@ class Settings(BaseModel):
         """Validate keyword settings.
 
         Raises:
-            SettingsError: one sentence that names the setting, what was given, and what is allowed.
+            SettingsError: a value is invalid; the message names the setting, the value, and what is allowed.
         """
         try:
             return cls(**values)
@@ -229,23 +233,23 @@ class Settings(BaseModel):
 
     @property
     def calls_in_flight(self) -> int:
-        """``workers``; one where a seed is to make the embedded model repeatable: batched calls round differently."""
+        """``workers``; 1 if a seed makes the embedded model repeatable, since batched calls round differently."""
         embedded = any(is_embedded(self.lm_of(role)) for role in ROLES)
         return 1 if self.seed is not None and embedded else self.workers
 
     @property
     def article_words(self) -> int:
-        """Words that an article written whole should have, where its sources hold enough."""
+        """Target words of an article that is written whole."""
         return _LENGTHS.get(self.length) or int(self.length)
 
     @property
     def evidence_words(self) -> int:
-        """Words of passages that the writer of a section is shown at most, where the context window has room."""
+        """Maximum words of passages shown to the writer of a section, where the context window has room."""
         return self.evidence or _EVIDENCE
 
     @property
     def interview_words(self) -> int:
-        """Words of the interviews that are shown to whoever refines the outline, where the window has room."""
+        """Maximum words of the interviews shown when the outline is refined, where the window has room."""
         return self.outline_words or (_INTERVIEWS_BY_SENTENCE if self.writes_by_sentence else _INTERVIEWS)
 
     @property
@@ -260,8 +264,8 @@ class Settings(BaseModel):
 
     def lm_of(self, role: Role) -> str:
         """Name of the model that plays ``role``."""
-        own: str | None = getattr(self, f"{role}_lm")
-        return own or self.lm
+        lm: str | None = getattr(self, f"{role}_lm")
+        return lm or self.lm
 
 
 def is_embedded(lm: str) -> bool:
@@ -270,7 +274,7 @@ def is_embedded(lm: str) -> bool:
 
 
 def _explain(error: ValidationError) -> str:
-    """The first complaint of pydantic, in the words of a user."""
+    """The first validation error, in terms of the settings."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":

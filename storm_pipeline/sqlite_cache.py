@@ -1,4 +1,4 @@
-"""A cache of JSON values in one SQLite file, for many threads and processes; never the reason for a failure."""
+"""A cache of JSON values in one SQLite file, safe for threads and processes; its errors never fail the caller."""
 
 import contextlib
 import hashlib
@@ -14,35 +14,35 @@ from typing import Any, TypeVar
 
 _log = logging.getLogger(__name__)
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_SECONDS_TO_WAIT = 30.0
+_LOCK_TIMEOUT = 30.0
 _TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)"
 T = TypeVar("T")
 
 
 class SqliteCache:
-    """Keeps JSON values by text keys. What cannot be read or written is only warned of, once, and counts as absent.
+    """Maps text keys to JSON values. An I/O error is logged once and counts as a miss.
 
-    A damaged file is moved aside (``….damaged-<time>``), and a new one begun. Each operation opens the file for
-    itself, so that nothing has to be closed and nothing is shared between threads.
+    A damaged file is moved aside (``….damaged-<time>``) and replaced by a new one. Each operation opens its own
+    connection, so that nothing has to be closed and nothing is shared between threads.
 
     Args:
-        path: the file; it and its folder are made when something is first put.
+        path: the file; it and its folder are created at the first use.
         clock: the time in seconds since 1970.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._path = Path(path)
         self._clock = clock
-        self._told = False
+        self._warned = False
         self._lock = threading.Lock()
 
     def get(self, key: str, max_age_days: float | None = None) -> Any:
-        """The value of a key; None where there is none, or it is older than so many days."""
+        """The value of a key; None if there is none or it is older than ``max_age_days``."""
         oldest = float("-inf") if max_age_days is None else self._clock() - max_age_days * 86_400
         sql = "SELECT value FROM entries WHERE key = ? AND saved >= ?"
         if not self._path.exists():
             return None
-        row = self._done(lambda file: file.execute(sql, (_digest(key), oldest)).fetchone())
+        row = self._run(lambda file: file.execute(sql, (_digest(key), oldest)).fetchone())
         if row is None:
             return None
         try:
@@ -51,17 +51,17 @@ class SqliteCache:
             return None
 
     def put(self, key: str, value: Any) -> None:
-        """Keep a value that JSON can hold, in place of an earlier one."""
-        row = (_digest(key), json.dumps(value), self._clock())  # ASCII: halves of surrogate pairs survive
+        """Store a JSON-serialisable value, replacing an earlier one."""
+        row = (_digest(key), json.dumps(value), self._clock())  # ASCII, so lone surrogates survive
 
         def replace(file: sqlite3.Connection) -> None:
             with file:
                 file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row)
 
-        self._done(replace)
+        self._run(replace)
 
-    def _done(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """The result of the work; None, and a warning, where it could not be done."""
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """The result of the work; None and a warning if it fails."""
         try:
             try:
                 return self._once(work)
@@ -71,7 +71,7 @@ class SqliteCache:
                 self._move_aside()
                 return self._once(work)
         except (sqlite3.Error, OSError) as error:
-            self._tell(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
+            self._warn(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
             return None
 
     def _once(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -81,33 +81,33 @@ class SqliteCache:
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(sqlite3.connect(self._path, timeout=_SECONDS_TO_WAIT)) as file:
+        with contextlib.closing(sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT)) as file:
             file.execute("PRAGMA synchronous = NORMAL")
             if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
-                with contextlib.suppress(sqlite3.OperationalError):  # locked: another is doing the same
+                with contextlib.suppress(sqlite3.OperationalError):  # locked: another process is doing the same
                     file.execute("PRAGMA journal_mode = WAL")
                 with file:
                     file.execute(_TABLE)
             yield file
 
     def _move_aside(self) -> None:
-        """Move the file away if it is damaged still: another process may have been faster."""
+        """Move the file away if it is still damaged; another process may have done so already."""
         from filelock import FileLock
 
-        with FileLock(f"{self._path}.lock", timeout=_SECONDS_TO_WAIT):
+        with FileLock(f"{self._path}.lock", timeout=_LOCK_TIMEOUT):
             try:
                 self._once(lambda file: file.execute("PRAGMA quick_check(1)").fetchone())
             except sqlite3.DatabaseError:
                 aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-                for ending in ("-wal", "-shm", ""):
+                for suffix in ("-wal", "-shm", ""):
                     with contextlib.suppress(FileNotFoundError):
-                        Path(f"{self._path}{ending}").replace(aside + ending)
-                _log.warning("the cache %s was damaged and is now %s; a new one was begun", self._path, aside)
+                        Path(f"{self._path}{suffix}").replace(aside + suffix)
+                _log.warning("the cache %s was damaged and moved to %s; a new one was started", self._path, aside)
 
-    def _tell(self, message: str) -> None:
+    def _warn(self, message: str) -> None:
         with self._lock:
-            told, self._told = self._told, True
-        if not told:
+            warned, self._warned = self._warned, True
+        if not warned:
             _log.warning("%s", message)
 
 

@@ -1,4 +1,4 @@
-"""The front door: ``Storm`` writes articles and outlines, and goes on with those that were interrupted."""
+"""The main API: ``Storm`` writes articles and outlines, and resumes interrupted runs."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.keywords import SettingsKeywords
-from storm_pipeline.models.given import GivenModel, sort_given
+from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.opening import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.render.json import from_json
@@ -22,10 +22,10 @@ from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
-from storm_pipeline.run.given import MOST_SECTIONS, parse_given, read_given, read_outline
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, changed_settings, session
 from storm_pipeline.run.stream import Stream
+from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.contents import ContentsSource
 from storm_pipeline.search.edge import checked
@@ -34,9 +34,9 @@ from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
 from storm_pipeline.writers import writer_for
 
-_LONGEST_TOPIC = 300
+_MAX_TOPIC_LENGTH = 300
 _OUTLINE = "outline"
-"""What the folder of a run that makes an outline calls its recipe; all but STORM's own say whose outline it is."""
+"""Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
 T = TypeVar("T")
 
 
@@ -47,28 +47,28 @@ class Storm:
     with its own store, events and folder.
 
     Args:
-        settings: all settings at once; or give them one by one as keywords.
-        lm: the language model: its name, or a ``dspy.LM`` with parameters of its own.
+        settings: all settings in one value; or pass them one by one as keywords.
+        lm: the language model: its name, or a ``dspy.LM`` with its own parameters.
         search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``; see
             :class:`storm_pipeline.search.base.SearchEngine`.
-        models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles have what the settings name.
-        embedder: name or folder of a sentence-transformers model, or an embedder of one's own.
-        contents: where tables of contents are looked up; default: Wikipedia.
+        models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles use the settings' models.
+        embedder: name or folder of a sentence-transformers model, or any object with its protocol.
+        contents: source of tables of contents; default: Wikipedia.
         programs: compiled programs; default: the package's own.
         sinks: receive the events of every run.
         **keywords: fields of :class:`Settings`.
 
     Raises:
-        SettingsError: a setting is unknown or out of range, or ``search`` is no engine.
+        SettingsError: a setting is unknown or out of range, or ``search`` is not an engine.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         *,
-        lm: str | GivenModel | None = None,
+        lm: str | ModelObject | None = None,
         search: str | SearchEngine | Search | None = None,
-        models: Mapping[Role, str | GivenModel] | None = None,
+        models: Mapping[Role, str | ModelObject] | None = None,
         embedder: str | Embedder | None = None,
         contents: ContentsSource | None = None,
         programs: Programs | None = None,
@@ -77,25 +77,25 @@ class Storm:
     ) -> None:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
-        given: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
-        named, self._own_models = sort_given(lm, models or {})
-        given |= named
-        own = None if search is None or isinstance(search, str) else checked(search)
+        values: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
+        named, self._model_objects = split_models(lm, models or {})
+        values |= named
+        engine = None if search is None or isinstance(search, str) else checked(search)
         if search is not None:
-            given["search"] = own.name if own else search
+            values["search"] = engine.name if engine else search
         if isinstance(embedder, str):
-            given["embedder"] = embedder
-        self.settings = Settings.build(given)
-        self._own_search = own
-        self._own_embedder = None if isinstance(embedder, str) else embedder
-        self._own_contents = contents
+            values["embedder"] = embedder
+        self.settings = Settings.build(values)
+        self._engine_object = engine
+        self._embedder_object = None if isinstance(embedder, str) else embedder
+        self._contents = contents
         self._programs = programs or Programs()
         self._sinks = tuple(sinks)
         self._parts: Parts | None = None
-        self._other: Storm | None = None
+        self._resumed_with: Storm | None = None
         self._opening = threading.Lock()
         self._halts: set[threading.Event] = set()
-        self._at_work: set[threading.Event] = set()
+        self._running: set[threading.Event] = set()
 
     def write(
         self,
@@ -109,25 +109,25 @@ class Storm:
         """Research a topic and write an article about it.
 
         Args:
-            topic: what it should be about, at most 300 characters.
+            topic: the topic of the article, at most 300 characters.
             recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
-            outline: the sections that the article is to have, instead of an outline that is made: an outline, or a file
-                of headings, see :func:`storm_pipeline.run.given.read_outline`.
-            sinks: receive the events of this run, beside those that receive all.
-            halt: set it, from any thread, to stop this run in order; :meth:`stop` stops all.
+            outline: the sections of the article, instead of a generated outline: an outline, or a file of headings, see
+                :func:`storm_pipeline.run.user_pieces.read_outline`.
+            sinks: receive the events of this run, in addition to the object's sinks.
+            halt: set it, from any thread, to stop this run gracefully; :meth:`stop` stops all.
 
-        The run's folder (below ``settings.out``) holds the article in every form, the research and the usage. However
-        the run ends, :meth:`resume` goes on from there without asking anything twice.
+        The run's folder (below ``settings.out``) holds the article in every format, the research and the usage.
+        However the run ends, :meth:`resume` continues it without repeating a request.
 
         Raises:
             SettingsError: the topic is empty or too long, or a setting or the outline cannot be used.
             NothingFoundError: no source was found.
-            StoppedError, TooManyFailuresError: the run ended before its time.
+            StoppedError, TooManyFailuresError: the run ended early.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
         if recipe not in recipes.RECIPES:
             raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
-        return self._new_run(topic, recipe, _write, halt, *sinks, given=_given(topic, recipe, outline))
+        return self._new_run(topic, recipe, _write, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
         self,
@@ -142,18 +142,16 @@ class Storm:
         Arguments and errors are those of :meth:`write`; the recipe is one of :data:`storm_pipeline.recipes.OUTLINES`.
         """
         if recipe not in recipes.OUTLINES:
-            raise SettingsError(
-                f"no recipe {recipe!r} makes an outline of its own: choose one of {', '.join(recipes.OUTLINES)}"
-            )
+            raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(recipes.OUTLINES)}")
         return self._new_run(topic, _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}", _outline, halt, *sinks)
 
     def resume(
         self, run: Path | str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
     ) -> Article | Outline:
-        """Go on with a run that was interrupted, stopped, capped or failed; a finished one is given back as it is.
+        """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
-        What was bought is used again as long as what it was made from is unchanged. Settings are those of the run;
-        those that this object was given explicitly take their place.
+        Replies and searches on record are reused for every unchanged request. Settings are those of the run,
+        overridden by those explicitly given to this object.
 
         Args:
             run: the run's folder.
@@ -161,16 +159,16 @@ class Storm:
             halt: as for :meth:`write`.
 
         Returns:
-            What the run is to make: an article, or an outline.
+            The result of the run: an article, or an outline.
 
         Raises:
-            RunError: it is no run's folder, a newer version made it, or another process is writing to it.
+            RunError: it is not a run's folder, a newer version made it, or another process is writing to it.
         """
         with self._halting(halt) as stopped, RunStore.open(Path(run)) as store:
             saved = store.saved_settings()
             settings = changed_settings(saved, self.settings)
-            if (done := self._finished(store, saved, settings)) is not None:
-                return done
+            if (result := self._finished(store, saved, settings)) is not None:
+                return result
             engine = store.state.get("engine")
             if settings.search == "auto" and engine:
                 settings = settings.model_copy(update={"search": engine})
@@ -178,30 +176,30 @@ class Storm:
             return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
 
     def write_from(self, piece: str, run: Path | str) -> Article:
-        """Write an article from a piece of an earlier run that was edited by hand, in a folder of its own.
+        """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
 
         Args:
             piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
-            run: the earlier run's folder, which stays as it is.
+            run: the earlier run's folder, which is not changed.
 
         Raises:
             SettingsError: there is no such piece.
-            RunError: the run or its piece cannot be read; errors else as :meth:`write`.
+            RunError: the run or its piece cannot be read. Other errors as :meth:`write`.
         """
         if piece not in EDITABLE:
             raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
         with self._halting() as halt:
-            with RunStore.open(Path(run), as_it_is=True) as old:
+            with RunStore.open(Path(run), keep_edited=True) as old:
                 saved = old.saved_settings()
                 settings = changed_settings(saved, self.settings)
-                given = {piece: read_given(old.folder / EDITABLE[piece])}
-                parse_given(old.topic, given)  # before a folder is made
-                new = old.continued(settings.out, given)
+                pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
+                parse_pieces(old.topic, pieces)  # validates them before a folder is made
+                new = old.continued(settings.out, pieces)
             with new:
                 return self._with(settings)._session(new, _write, halt, before=saved)
 
     async def awrite(self, topic: str, *, outline: Outline | Path | str | None = None) -> Article:
-        """As :meth:`write`, for programs with an event loop. Cancelling it stops the run in order, to be resumed."""
+        """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
         halt = threading.Event()
         work = asyncio.ensure_future(asyncio.to_thread(self.write, topic, outline=outline, halt=halt))
         try:
@@ -217,10 +215,10 @@ class Storm:
         return Stream(lambda sink: self.write(topic, outline=outline, sinks=[sink], halt=halt), halt)
 
     def stop(self) -> None:
-        """Stop every run of this object in order: what is in flight is finished and saved, then StoppedError is raised.
+        """Stop every run of this object gracefully: work in flight is finished and saved, then StoppedError is raised.
 
-        From any thread or signal handler, and from the moment that a run is begun: one that is still being set up ends
-        after the step that it is at, a download at once.
+        Safe from any thread or signal handler. A run that is still being set up ends after its current step, a
+        download at once.
         """
         for halt in tuple(self._halts):
             halt.set()
@@ -228,11 +226,11 @@ class Storm:
     @property
     def running(self) -> bool:
         """Whether a run of this object is under way, past its set-up."""
-        return bool(self._at_work)
+        return bool(self._running)
 
     @contextmanager
     def _halting(self, halt: threading.Event | None = None) -> Iterator[threading.Event]:
-        """What :meth:`stop` sets while the block runs."""
+        """Register an event that :meth:`stop` sets while the block runs."""
         halt = halt or threading.Event()
         self._halts.add(halt)
         try:
@@ -247,10 +245,10 @@ class Storm:
         work: Callable[[RunContext], T],
         halt: threading.Event | None = None,
         *sinks: EventSink,
-        given: Mapping[str, str] | None = None,
+        pieces: Mapping[str, str] | None = None,
     ) -> T:
-        topic = _checked(topic)
-        with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, given) as run:
+        topic = _validated(topic)
+        with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return self._session(run, work, stopped, *sinks)
 
     def _session(
@@ -263,34 +261,34 @@ class Storm:
     ) -> T:
         sinks = (*self._sinks, *sinks)
         with session(run, self.settings, self._open, sinks=sinks, halt=halt, before=before or {}) as ctx:
-            self._at_work.add(halt)
+            self._running.add(halt)
             try:
                 return work(ctx)
             finally:
-                self._at_work.discard(halt)
+                self._running.discard(halt)
 
     def _with(self, settings: Settings) -> "Storm":
         """This object with other settings; the last one is kept, so that runs resumed one by one share its parts."""
         if settings == self.settings:
             return self
         with self._opening:
-            if self._other is None or self._other.settings != settings:
-                self._other = self._changed(settings)
-            return self._other
+            if self._resumed_with is None or self._resumed_with.settings != settings:
+                self._resumed_with = self._copy(settings)
+            return self._resumed_with
 
-    def _changed(self, settings: Settings) -> "Storm":
-        """A copy with what was given and what :meth:`stop` sets, and with parts of its own."""
+    def _copy(self, settings: Settings) -> "Storm":
+        """A copy that shares constructor arguments and halt events, and opens its own parts."""
         other = copy(self)
         other.settings = settings
-        other._parts = other._other = None
+        other._parts = other._resumed_with = None
         other._opening = threading.Lock()
         return other
 
     def _finished(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
-        """What a finished run made; None if something is missing, or would be made differently now."""
-        whole = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
+        """The result of a finished run; None if a piece is missing or the result would differ now."""
+        intact = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
         same = settings == changed_settings(saved, Settings())
-        if not (whole and same and run.state.get("prompts") == self._programs.fingerprints()):
+        if not (intact and same and run.state.get("prompts") == self._programs.fingerprints()):
             return None
         if _is_outline(run):
             text = run.piece("outline.md")
@@ -299,27 +297,27 @@ class Storm:
         return from_json(text) if text else None
 
     def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
-        """Search engine, models and embedder, opened by the first run and kept for all later ones."""
+        """Search engine, models and embedder, opened by the first run and shared by all later ones."""
         settings = self.settings
         with self._opening:
             if self._parts is None:
                 check()
-                engine = open_engine(settings, self._own_search, progress)
+                engine = open_engine(settings, self._engine_object, progress)
                 check()
-                models = open_models(settings, progress, self._own_models)
+                models = open_models(settings, progress, self._model_objects)
                 check()
-                embedder = self._own_embedder or shared_embedder(settings.embedder, settings.cache, progress)
-                self._parts = Parts(engine, models, embedder, self._own_contents, self._programs, writer_for(settings))
+                embedder = self._embedder_object or shared_embedder(settings.embedder, settings.cache, progress)
+                self._parts = Parts(engine, models, embedder, self._contents, self._programs, writer_for(settings))
             check()
             return self._parts
 
 
 class StormKeywords(SettingsKeywords, total=False):
-    """All that :class:`Storm` takes by keyword but ``settings``."""
+    """The keyword arguments of :class:`Storm` other than ``settings``."""
 
-    lm: str | GivenModel | None
+    lm: str | ModelObject | None
     search: str | SearchEngine | Search | None
-    models: Mapping[Role, str | GivenModel] | None
+    models: Mapping[Role, str | ModelObject] | None
     embedder: str | Embedder | None
     contents: ContentsSource | None
     programs: Programs | None
@@ -332,7 +330,7 @@ def write(topic: str, *, outline: Outline | Path | str | None = None, **settings
 
 
 def resume(run: Path | str, **settings: Unpack[StormKeywords]) -> Article | Outline:
-    """Go on with an interrupted run; see :meth:`Storm.resume`."""
+    """Resume an interrupted run; see :meth:`Storm.resume`."""
     return Storm(**settings).resume(run)
 
 
@@ -341,26 +339,26 @@ def _write(ctx: RunContext) -> Article:
     article = recipes.RECIPES[ctx.run.recipe](ctx, ctx.run.topic)
     if unread := ctx.search.unread:
         url, reason = next(iter(sorted(unread.items())))
-        ctx.events.degraded(f"{len(unread)} pages not read, their snippets stand in, such as {url}: {reason}")
+        ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
     uncited = sum(not s.citations for section in article.sections for s in section.sentences())
     report = replace(ctx.ledger.report(), uncited=uncited)
     usage = ctx.ledger.usage(time.monotonic() - start)
-    done = replace(
+    article = replace(
         article, usage=usage, report=report, sources_excluded=ctx.search.excluded, revisions=ctx.ledger.revisions()
     )
-    _save_costs(ctx, usage)
-    ctx.run.save_text("article.md", done.to_markdown())
-    ctx.run.save_text("article.html", done.to_html())
-    ctx.run.save_text("article.json", done.to_json())
-    ctx.run.save_json("references.json", done.references)
-    return done
+    _save_usage(ctx, usage)
+    ctx.run.save_text("article.md", article.to_markdown())
+    ctx.run.save_text("article.html", article.to_html())
+    ctx.run.save_text("article.json", article.to_json())
+    ctx.run.save_json("references.json", article.references)
+    return article
 
 
 def _outline(ctx: RunContext) -> Outline:
     start = time.monotonic()
     recipe = ctx.run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
     outline = recipes.OUTLINES[recipe](ctx, ctx.run.topic)
-    _save_costs(ctx, ctx.ledger.usage(time.monotonic() - start))
+    _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
 
 
@@ -368,27 +366,27 @@ def _is_outline(run: RunStore) -> bool:
     return run.recipe.startswith(_OUTLINE)
 
 
-def _save_costs(ctx: RunContext, usage: Usage) -> None:
+def _save_usage(ctx: RunContext, usage: Usage) -> None:
     ctx.run.save_json("usage.json", usage)
     ctx.run.save_json("excluded.json", ctx.search.excluded)
 
 
-def _given(topic: str, recipe: str, outline: Outline | Path | str | None) -> dict[str, str]:
-    """What the user gives of a run, as its folder keeps it."""
+def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> dict[str, str]:
+    """The pieces that the user provides, as the run's folder keeps them."""
     if outline is None:
         return {}
     recipes.require_outline(recipe)
-    return {"outline": read_outline(outline, _checked(topic))}
+    return {"outline": read_outline(outline, _validated(topic))}
 
 
-def _checked(topic: str) -> str:
+def _validated(topic: str) -> str:
     topic = " ".join(topic.split())
     if not topic.isprintable():
-        raise SettingsError("the topic holds characters that are no text: check how it was typed or passed")
+        raise SettingsError("the topic holds unprintable characters: check how it was typed or passed")
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
-    if len(topic) > _LONGEST_TOPIC:
+    if len(topic) > _MAX_TOPIC_LENGTH:
         raise SettingsError(
-            f"the topic has {len(topic)} characters, at most {_LONGEST_TOPIC} are allowed: name it, do not describe it"
+            f"the topic has {len(topic)} characters, at most {_MAX_TOPIC_LENGTH} are allowed: give a shorter one"
         )
     return topic

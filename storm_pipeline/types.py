@@ -9,19 +9,19 @@ from storm_pipeline.identity import snippet_id, source_id
 
 @dataclass(frozen=True)
 class Snippet:
-    """A piece of text that a search engine found, and the page it stands on.
+    """A piece of text that a search engine found, and the page it comes from.
 
     Attributes:
         url: address of the page, as the engine gave it; never empty.
         title: title of the page; may be empty.
         text: the passage itself, plain text; never empty.
-        published: ISO date of the page where it is known.
+        published: ISO date of the page; None if unknown.
         page: page number within a paged document (PDF), counted from 1.
         engine: name of the search engine that found it.
-        origin: ``snippet`` where the text is the engine's own, ``page`` where it was read from the whole page.
-        author: who wrote the page, where it says so.
-        site: name of the site, where the page says so.
-        language: language code that the page states, e.g. ``en``.
+        origin: ``snippet`` if the engine gave the text, ``page`` if it was read from the fetched page.
+        author: author that the page states; None if it states none.
+        site: name of the site that the page states; None if it states none.
+        language: language code that the page states, e.g. ``en``; None if it states none.
     """
 
     url: str
@@ -37,7 +37,7 @@ class Snippet:
 
     @cached_property
     def id(self) -> str:
-        """Content-derived id; equal for equal text on one page however the address is spelt."""
+        """Content-derived id; equal for equal text on one page, whichever of its addresses is given."""
         return snippet_id(self.url, self.text)
 
     @cached_property
@@ -48,9 +48,9 @@ class Snippet:
 
 @dataclass(frozen=True)
 class Source:
-    """A page with all the snippets of it that the research found, by their page numbers, then by id.
+    """A page with all its snippets that the research found, by page number, then by id.
 
-    Address and title are those that most of the snippets have.
+    Address and title are those of most of the snippets.
     """
 
     id: str
@@ -64,10 +64,10 @@ class Exclusion:
     """A page that a search found and that was not used.
 
     Attributes:
-        url: its address, as the engine gave it.
-        title: its title; may be empty.
-        reason: why, in one sentence.
-        query: a query that found it; of several the first by alphabet.
+        url: address of the page, as the engine gave it.
+        title: title of the page; may be empty.
+        reason: why it was not used, in one sentence.
+        query: the query that found it; the first in alphabetical order if several did.
     """
 
     url: str
@@ -78,7 +78,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Citation:
-    """One sentence's claim on one snippet of one source, by their ids."""
+    """A snippet that supports a sentence, and the source of the snippet, by their ids."""
 
     source_id: str
     snippet_id: str
@@ -100,7 +100,7 @@ class Paragraph:
 
 
 UNTITLED = "Overview"
-"""Heading of a body that its writer gave none."""
+"""Heading of an article body that came without one."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Heading:
     children: tuple["Heading", ...] = ()
 
     def titles(self) -> Iterator[str]:
-        """Own title and those of all subheadings, depth first."""
+        """This title and those of all subheadings, depth first."""
         yield self.title
         for child in self.children:
             yield from child.titles()
@@ -156,7 +156,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class Perspective:
-    """An editor taking part (paper section 3.1): a short name and what they focus on."""
+    """A perspective on the topic (paper section 3.1): a short name and what it focuses on."""
 
     name: str
     focus: str
@@ -164,11 +164,11 @@ class Perspective:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an expert answers.
+    """The expert's answer to a question.
 
     Attributes:
-        sentences: each with its citations; none where nothing shown answers the question.
-        shown: the snippets that the expert was shown, in order.
+        sentences: each with its citations; empty if no snippet shown answers the question.
+        shown: the snippets shown to the expert, in order.
     """
 
     sentences: tuple[Sentence, ...] = ()
@@ -181,7 +181,7 @@ class Turn:
 
     Attributes:
         question: what the writer asked.
-        queries: what was typed into the search engine.
+        queries: the queries sent to the search engine.
         answer: the expert's sentences, each with its citations; empty when no source was found.
         snippets: the snippets shown to the expert, in the order shown.
     """
@@ -193,7 +193,7 @@ class Turn:
 
     @property
     def answer_text(self) -> str:
-        """The answer without citation markers; a plain statement when there is none."""
+        """The answer without citation markers; a statement that no source was found if there is none."""
         return " ".join(s.text for s in self.answer) or "No source was found for this question."
 
 
@@ -217,7 +217,7 @@ class UsageRow:
         tokens_in: prompt tokens, those served from a prefix cache included.
         tokens_cached: prompt tokens that the server says it took from its prefix cache.
         tokens_out: completion tokens.
-        seconds: waiting time summed over calls (calls overlap, so this exceeds wall time).
+        seconds: latency summed over calls (calls overlap, so this exceeds wall time).
         cost: US dollars, or None where the price is unknown.
     """
 
@@ -234,7 +234,7 @@ class UsageRow:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run used, a row for each stage, role and model."""
+    """Usage of a run: one row per stage, role and model; ``seconds`` is its wall time."""
 
     rows: tuple[UsageRow, ...] = ()
     seconds: float = 0.0
@@ -261,19 +261,19 @@ class Usage:
 
     @property
     def cost(self) -> float | None:
-        """US dollars in all; None as soon as one row's price is unknown."""
+        """US dollars in all; None if the price of any row is unknown."""
         costs = [row.cost for row in self.rows]
         return None if any(cost is None for cost in costs) else sum(c for c in costs if c is not None)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that went wrong and was survived.
+    """Something that went wrong without ending the run.
 
     Attributes:
-        stage: where.
+        stage: stage of the run in which it happened.
         kind: ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be).
-        detail: what, in one sentence.
+        detail: what happened, in one sentence.
     """
 
     stage: str
@@ -283,15 +283,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Revision:
-    """What became of a sentence that its sources did not support as it was written.
+    """How a sentence was changed that its sources did not support as written.
 
     Attributes:
-        where: heading of the text that it stands in.
-        before: the sentence as the writer gave it.
-        reason: what was found, in words.
+        where: heading of the section that holds it.
+        before: the sentence as the writer wrote it.
+        reason: what the check found.
         outcome: ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
             ``kept without a source``, or ``dropped``.
-        after: the sentence as it stands now; empty if it does not.
+        after: the sentence as it is now; empty if it was removed.
     """
 
     where: str
@@ -303,18 +303,18 @@ class Revision:
 
 @dataclass(frozen=True)
 class Report:
-    """How the text came to be trusted: counts over the run, and what went wrong.
+    """What the checks changed, counted over the run, and what went wrong.
 
     Attributes:
-        invented_citations: markers in model output that pointed at nothing shown; dropped.
-        attributed: sentences that the model left uncited and that were given to supporting snippets.
+        invented_citations: citation markers in model output that matched no snippet shown; dropped.
+        attributed: sentences that the model left uncited and to which supporting snippets were assigned.
         uncited: body sentences that the article keeps without a citation.
-        dropped_unsupported: sentences removed, by the check or by their writer, because nothing shown supports them.
+        dropped_unsupported: sentences removed, by the check or by the writer, because no snippet shown supports them.
         dropped_faulty: sentences removed because they were cut off, repeated or in another script.
-        reworded: sentences written anew because they followed a source word for word, or nothing supported them.
+        reworded: sentences rewritten because they copied a source verbatim, or nothing supported them.
         repeated: sentences removed because another section says the same; their citations moved there.
         cited_in_interviews: snippets that interview answers cite.
-        offered_to_sections: those of them that a section's writer was shown.
+        offered_to_sections: those of them that the writer of a section was shown.
         cited_in_article: those of them that the article cites.
         problems: what failed or was degraded, by stage, kind and detail.
     """
@@ -334,7 +334,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Article:
-    """A finished article. Text and reference list are one value and cannot part.
+    """A finished article: text, references, and how it was made.
 
     Attributes:
         title: the topic as given.
@@ -342,8 +342,8 @@ class Article:
         sections: the body.
         sources: every source that the research found, cited or not, those with most snippets first, then by address.
         outline: the refined outline that the body follows.
-        conversations: the research.
-        usage: what it cost.
+        conversations: the interviews.
+        usage: calls, tokens, time and cost.
         report: what was dropped, attributed, or went wrong.
         sources_excluded: pages that were found and not used, each with the reason.
         revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.

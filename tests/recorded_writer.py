@@ -26,6 +26,14 @@ _KEPT = 24
 _LEAST = 0.3
 """Share of them that a passage of today must have to be the same."""
 
+_NUMBERED = ("sentence", "other", "last")
+"""What of an edit is the number of a sentence."""
+
+
+def _of_sentences(reply: str) -> list[dict[str, Any]]:
+    """The edits of a reply but for those of headings, which other headings than today's were meant by."""
+    return [edit for edit in json.loads(reply)["edits"] if edit["kind"] != "heading"]
+
 
 def hashes(text: str) -> list[str]:
     """Hashes of every five words in a row; of a shorter text one of all its words."""
@@ -61,7 +69,7 @@ def recorded(folder: Path) -> dict[str, Any]:
         items = numbered(user)
         used = {int(n) for n in _NUMBER.findall(reply)}
         if name == "EditArticle":
-            used = {n for edit in json.loads(reply)["edits"] for n in (edit["sentence"], edit["other"])}
+            used = {edit.get(name, 0) for edit in _of_sentences(reply) for name in _NUMBERED}
         kept = {n: own[:: max(1, len(own) // _KEPT)][:_KEPT] for n, own in items.items() if n in used}
         record[key_of(name, user)] = {"reply": reply, "numbers": {str(n): own for n, own in kept.items()}}
     return record
@@ -94,8 +102,8 @@ def replied(record: Mapping[str, Any], signature: str, user: str) -> str:
         return "0: none" if "\nRemarks:" in user else f"no reply was recorded to {key_of(signature, user)}"
     today = _as_today(found["numbers"], numbered(user))
     if signature == "EditArticle":
-        edits = json.loads(found["reply"])["edits"]
-        moved = [{**e, **{k: today.get(e[k], 0) for k in ("sentence", "other")}} for e in edits]
+        edits = _of_sentences(found["reply"])
+        moved = [{**e, **{name: today.get(e.get(name, 0), 0) for name in _NUMBERED}} for e in edits]
         return json.dumps({"edits": [e for e in moved if e["sentence"]]})
     return _NUMBER.sub(lambda n: f"[{today[int(n[1])]}]" if int(n[1]) in today else "", found["reply"])
 

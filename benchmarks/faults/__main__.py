@@ -27,7 +27,7 @@ from benchmarks.faults.disks import (
 from benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
 from benchmarks.faults.lab import Lab, lab
 from benchmarks.faults.replies import crowd, failing, hung, resident
-from storm_pipeline.concurrency import few_arenas
+from storm_pipeline.concurrency import limit_malloc_arenas
 
 _GROWTH = 60.0
 """Megabytes that memory may have grown by from the first batch of topics to the last."""
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=3, help="of so many topics at once, to see memory stay flat")
     parser.add_argument("--log", type=Path, help="where to keep the server's log of every call")
     options = parser.parse_args()
-    few_arenas()
+    limit_malloc_arenas()
     rows: list[Row] = []
     print("| what | runs | held | figures |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as place:

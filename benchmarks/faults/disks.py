@@ -55,7 +55,7 @@ def deleted_after(lab: Lab, run: str, seconds: float) -> list[str]:
     folder = _after(command, lab, run, seconds)
     _delete(folder)
     said = badly_said(command.ended(), "")
-    return said + badly_said(lab.resume(run, folder).ended(), "is no folder of a run")
+    return said + badly_said(lab.resume(run, folder).ended(), "is not a run's folder")
 
 
 def badly_said(ended: Ended, reason: str) -> list[str]:
@@ -113,7 +113,7 @@ def _goes_on(lab: Lab, run: str, whole: Whole) -> list[str]:
         return []
     found = damage(folder)
     ended = lab.resume(run, folder).ended()
-    if ended.code and "no folder of a run" in ended.err and not (folder / "run.json").exists():
+    if ended.code and "not a run's folder" in ended.err and not (folder / "run.json").exists():
         return found  # it failed before anything was bought
     if ended.code:
         return [*found, f"resumed: exit code {ended.code}: {ended.err.strip()}"]

@@ -98,7 +98,7 @@ def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recov
             break
         deaths.append(Death(began, time.time()))
     ended = _started(lab, run).ended()
-    if ended.code and "no folder of a run" in ended.err:  # killed before anything was bought
+    if ended.code and "not a run's folder" in ended.err:  # killed before anything was bought
         ended = lab.write(run, out=lab.out(run) / "anew").ended()
     return _recovered(lab, run, deaths, ended, whole)
 

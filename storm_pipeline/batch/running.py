@@ -16,8 +16,8 @@ from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatu
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
-from storm_pipeline.run.given import parse_given, read_outline
 from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings
 from storm_pipeline.types import Article, Outline, Usage
 
@@ -252,7 +252,7 @@ class Batch:
         # an absolute path in a damaged file must not lead out of the batch's folder
         folder = self.folder / Path(row.folder).name
         if not row.folder or not folder.is_dir():
-            outline = parse_given(row.request.topic, {"outline": self._store.outline}).outline
+            outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
         if (log := folder / "events.jsonl").is_file():
             ledger.restore(read_events(log))

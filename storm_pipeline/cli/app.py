@@ -18,7 +18,7 @@ from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.writing import outline, resume, write
-from storm_pipeline.concurrency import few_arenas
+from storm_pipeline.concurrency import limit_malloc_arenas
 
 app = typer.Typer(
     name="storm",
@@ -51,7 +51,7 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
 def main() -> None:
     """Run the command line and end the process; interrupting (Ctrl-C, SIGTERM) ends it at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    few_arenas()
+    limit_malloc_arenas()
     try:
         app(prog_name="storm")
     except SystemExit as ending:

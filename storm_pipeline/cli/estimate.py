@@ -105,7 +105,7 @@ def _price(price: "Price | None") -> str:
         return "price unknown"
     if not (price.fresh or price.output):
         return "free"
-    return f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out a million tokens"
+    return f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
 
 
 def _numbers(own: "Range") -> str:

@@ -121,7 +121,7 @@ def report(
 
         if not folder.is_dir():
             raise RunError(f"{folder} is no folder: give the one that `storm experiment run` wrote")
-        with ExperimentStore(folder, as_it_is=True) as store:
+        with ExperimentStore(folder, read_only=True) as store:
             results = results_of(store)
         _tell(results, write_report(out or folder / "report", results))
 

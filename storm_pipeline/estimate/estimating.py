@@ -12,11 +12,11 @@ from storm_pipeline.estimate.rehearsal import Recipe, rehearse
 from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_served, count_shared, count_tokens
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
-from storm_pipeline.models.prices import FREE, Price, cost, full_name, own_prices, price_of, thinks
+from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, require_outline
-from storm_pipeline.run.context import Given
-from storm_pipeline.run.given import parse_given, read_outline
+from storm_pipeline.run.context import UserPieces
+from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
 from storm_pipeline.types import Outline
 
@@ -75,9 +75,11 @@ def estimate(
     recipes: Mapping[str, Recipe] = OUTLINES if outline_only else RECIPES
     if recipe not in recipes:
         raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes)}")
-    programs, own = programs or Programs(), own_prices(settings.prices)
-    given = _given(topic, recipe, outline)
-    rehearsed = [rehearse(recipes[recipe], settings, topic, programs, scenario, given=given) for scenario in _SCENARIOS]
+    programs, own = programs or Programs(), parse_prices(settings.prices)
+    pieces = _user_pieces(topic, recipe, outline)
+    rehearsed = [
+        rehearse(recipes[recipe], settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS
+    ]
     asked = [_by_row(one.calls) for one in rehearsed]
     keys = _ordered({key for calls in asked for key in calls}, programs)
     names = {role: full_name(settings.lm_of(role), settings) for _, role, _ in keys}
@@ -92,11 +94,11 @@ def estimate(
     )
 
 
-def _given(topic: str, recipe: str, outline: Outline | Path | str | None) -> Given:
+def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> UserPieces:
     if outline is None:
-        return Given()
+        return UserPieces()
     require_outline(recipe)
-    return parse_given(topic, {"outline": read_outline(outline, topic)})
+    return parse_pieces(topic, {"outline": read_outline(outline, topic)})
 
 
 def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[_Asked]]:
@@ -153,8 +155,8 @@ def _is_foreign(settings: Settings) -> bool:
 
 def _used(asked: Sequence[_Asked], end: Counting, model: str, foreign: bool) -> _Used:  # noqa: FBT001
     factor = end.foreign if foreign else end.english
-    thinking = end.thinking if thinks(model) else 0
-    replies = ((factor * count_tokens([call.reply]) + thinking, call.longest or math.inf) for call, _ in asked)
+    reasoning = end.reasoning if reasons_by_default(model) else 0
+    replies = ((factor * count_tokens([call.reply]) + reasoning, call.longest or math.inf) for call, _ in asked)
     return _Used(
         len(asked),
         factor * math.fsum(count_tokens(call.messages) for call, _ in asked),
@@ -179,12 +181,12 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
             notes.append(f"{name} runs on this machine and costs nothing but time")
         elif price is None:
             notes.append(
-                f"no price is known for {name}: give it with --price '{name}=IN/OUT' in US dollars a million tokens"
+                f"no price is known for {name}: give it with --price '{name}=IN/OUT' in US dollars per million tokens"
             )
-        if thinks(name):
+        if reasons_by_default(name):
             notes.append(
-                f"{name} may think before it answers, which is billed as output: {LIKELY.thinking} tokens a call are "
-                f"assumed, {LOW.thinking} to {HIGH.thinking:,}"
+                f"{name} may reason before it answers, which is billed as output: {LIKELY.reasoning} tokens per call "
+                f"are assumed, {LOW.reasoning} to {HIGH.reasoning:,}"
             )
     if _is_foreign(settings):
         notes.append("tokens are those of English; other languages can take twice as many, as the high end assumes")

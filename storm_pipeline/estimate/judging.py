@@ -14,7 +14,7 @@ import dspy
 
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, count_tokens
 from storm_pipeline.estimate.values import Range
-from storm_pipeline.models.prices import cost, full_name, own_prices, price_of
+from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import judging as asks
@@ -170,7 +170,7 @@ def estimate_judging(
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += [_support] if judges_support else []
-    price = price_of(full_name(model, settings), own_prices(settings.prices))
+    price = price_of(full_name(model, settings), parse_prices(settings.prices))
     taken = []
     for counting, most, written, judged in _SCENARIOS:
         sections = min(settings.max_sections, most)

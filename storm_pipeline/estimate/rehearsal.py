@@ -10,12 +10,12 @@ from storm_pipeline.errors import StormError
 from storm_pipeline.estimate.model import Call, MadeUpModel
 from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.estimate.sources import MadeUpContents, made_up_search
-from storm_pipeline.models.model import DiscreetLM, Model
+from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import settled
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.context import Given, RunContext
+from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
@@ -58,7 +58,7 @@ class _Nowhere(RunStore):
 
 
 def rehearse(
-    recipe: Recipe, settings: Settings, topic: str, programs: Programs, scenario: Scenario, *, given: Given
+    recipe: Recipe, settings: Settings, topic: str, programs: Programs, scenario: Scenario, *, user_pieces: UserPieces
 ) -> Rehearsed:
     """Run a recipe as a scenario foresees it; nothing is asked of others, fetched or written.
 
@@ -68,7 +68,7 @@ def rehearse(
         topic: what it is about.
         programs: of the run.
         scenario: sizes of what is found and replied.
-        given: what the user gives, which nobody is asked for.
+        user_pieces: pieces that the user provides, for which no model is asked.
     """
     settings = _rehearsed(settled(settings), scenario)
     ledger, calls = Ledger(), list[Call]()
@@ -78,7 +78,7 @@ def rehearse(
 
     def model(role: Role) -> Model:
         engine = MadeUpModel(role, programs, scenario, lambda: events.stage, calls)
-        lm = DiscreetLM(
+        lm = StatelessLM(
             f"rehearsal/{role}", engine=engine, cache=False, num_retries=0, max_tokens=settings.reply_tokens
         )
         return Model(lm, PromptAdapter(), role, "a rehearsal", bounded=is_embedded(settings.lm_of(role)))
@@ -92,7 +92,7 @@ def rehearse(
         writer=writer_for(settings),
     )
     run = _Nowhere(topic)
-    ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, given=given)
+    ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces)
     failure = ""
     try:
         recipe(ctx, topic)

@@ -19,12 +19,12 @@ class Counting:
     Attributes:
         english: its tokens for each of ours, > 0.
         foreign: the same for text in another language than English.
-        thinking: tokens a call if it thinks unasked; an assumption, providers publish none.
+        reasoning: reasoning tokens per call if it reasons by default; assumed, since providers publish none.
     """
 
     english: float
     foreign: float
-    thinking: int
+    reasoning: int
 
 
 LOW, LIKELY, HIGH = Counting(0.85, 0.85, 0), Counting(1.0, 1.0, 400), Counting(1.25, 2.5, 2000)

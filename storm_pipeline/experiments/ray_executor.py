@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from storm_pipeline.concurrency import Tasks, few_arenas
+from storm_pipeline.concurrency import Tasks, limit_malloc_arenas
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.experiments.executors import (
     LOOK,
@@ -181,7 +181,7 @@ class _Submitted(Generic[J, R]):
 def _do(work: Callable[[J], R], job: J, folder: str) -> R:
     """A job in its worker: ``ray.cancel`` arrives as SIGINT, which here sets the job's halt."""
     os.chdir(folder)
-    few_arenas()
+    limit_malloc_arenas()
     halt = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: halt.set())
     try:

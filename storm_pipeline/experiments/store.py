@@ -30,7 +30,7 @@ class ExperimentStore:
 
     Args:
         folder: made if need be.
-        as_it_is: read it as it is, also while another process works on it; nothing can be noted then.
+        read_only: read it as it is, also while another process works on it; nothing can be noted then.
 
     Attributes:
         folder: where it is.
@@ -41,12 +41,12 @@ class ExperimentStore:
         RunError: it cannot be made or written, is damaged, belongs to a newer version, or another process holds it.
     """
 
-    def __init__(self, folder: Path, *, as_it_is: bool = False) -> None:
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = folder
-        self._lock = None if as_it_is else _held(folder)
+        self._lock = None if read_only else _held(folder)
         try:
             self.state = _state_of(folder)
-            self._journal = Journal(folder / _JOURNAL, as_it_is=as_it_is)
+            self._journal = Journal(folder / _JOURNAL, read_only=read_only)
         except BaseException:
             self._release()
             raise

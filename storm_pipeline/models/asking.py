@@ -1,4 +1,4 @@
-"""Asking the models of a run: fresh samples, retries, one bound on calls, a record of each, and what it took."""
+"""Calling the models of a run: resampling, retries, concurrency limits, and a journal of every call."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from dspy.utils.exceptions import AdapterParseError, LMAuthError, LMError, LMNot
 
 from storm_pipeline.concurrency import process_slot
 from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError
-from storm_pipeline.models.failures import first_line, may_pass, pause_after, reason_of, remedy_for
+from storm_pipeline.models.failures import first_line, is_transient, reason_of, remedy_for, seconds_to_wait
 from storm_pipeline.models.hooks import Completions, Predictor, PredictorHook, RequestHook
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Program
@@ -29,17 +29,17 @@ _REPLIES_OF_A_REVIEW = 3
 
 
 class LanguageModels:
-    """The models of a run by role, behind one bound on calls in flight.
+    """The models of a run by role, with one limit on concurrent calls.
 
-    A program runs as it is, with DSPy's own callbacks, traces and usage. Each call that it makes is served from the
-    journal if an earlier session bought it, and else bought and written down.
+    Programs run unchanged, with DSPy's callbacks, traces and usage. Each of their calls is served from the journal if
+    an earlier session made it; otherwise it is sent and journalled.
 
     Args:
         table: a model for each role.
-        events: told of every call and retry.
-        control: asked before every call.
-        journal: holds the replies of earlier sessions of the run, and is told every new one.
-        settings: bounds on calls in flight, attempts and samples; seed and prices.
+        events: receives every call and retry.
+        control: consulted before every call.
+        journal: holds the replies of earlier sessions of the run; new replies are added.
+        settings: limits on concurrent calls, attempts and samples; seed and prices.
     """
 
     def __init__(
@@ -67,25 +67,24 @@ class LanguageModels:
         *,
         journal: Journal | None = None,
     ) -> "LanguageModels":
-        """Models without a run: recorded where a journal is given, and ended by the caps of the settings alone."""
+        """Models without a run: journalled if a journal is given, and limited by the caps of the settings only."""
         control = RunControl(settings, Spent(), threading.Event())
-        kept = journal or Journal(None)
-        return cls(table, events=events or Events(), control=control, journal=kept, settings=settings)
+        journal = journal or Journal(None)
+        return cls(table, events=events or Events(), control=control, journal=journal, settings=settings)
 
     def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
-        """Run a program with the role's model, which answers all predictors of the program.
+        """Run a program with the role's model, which serves all predictors of the program.
 
-        Inputs for which the model's window has no room, where it is known, are shortened, and that is recorded
-        (:func:`storm_pipeline.text.fitting.fitted`).
-
-        A reply that does not parse is asked for again with a fresh sample, as often as ``samples`` allows.
+        Inputs that the model's context window has no room for are shortened, where the window is known, and that is
+        recorded (:func:`storm_pipeline.text.fitting.fitted`). A reply that does not parse is sampled again, up to
+        ``samples`` samples in all.
 
         Raises:
             ModelAuthError: the endpoint refuses the key.
             ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
             BudgetSpentError: a cap leaves no room for a call.
-            ReplyError: no sample had the form that was asked for.
-            StoppedError, TooManyFailuresError: the run is to end.
+            ReplyError: no sample had the requested form.
+            StoppedError, TooManyFailuresError: the run must end.
         """
         hook = PredictorHook(partial(self._predict, role, program))
         with dspy.context(lm=self._table[role].lm, adapter=hook):
@@ -107,7 +106,7 @@ class LanguageModels:
         return shorter
 
     def _predict(self, role: Role, program: Program, call: Predictor) -> Completions:
-        """The values of a predictor's output fields, from the first sample that has them."""
+        """The values of a predictor's output fields, from the first sample that parses."""
         model = self._table[role]
         reason = reply = ""
         for sample in range(self._settings.samples):
@@ -125,10 +124,10 @@ class LanguageModels:
         options = options_of(model, program, sample, self._settings.seed)
         sent: list[Request] = []
 
-        def send(messages: list[dict[str, Any]], own: dict[str, Any]) -> list[Any]:
-            request = Request(role, model, messages, {**options, **own}, program.token_limit, current_place())
+        def send(messages: list[dict[str, Any]], call_options: dict[str, Any]) -> list[Any]:
+            request = Request(role, model, messages, {**options, **call_options}, program.token_limit, current_place())
             sent.append(request)
-            return self._bought(request)
+            return self._outputs(request)
 
         try:
             completions: Completions = call.through(model.adapter, RequestHook(model.lm, send))
@@ -138,12 +137,12 @@ class LanguageModels:
             raise
         return completions
 
-    def _bought(self, request: Request) -> list[Any]:
-        """The replies that an earlier session bought, or new ones, which are written down."""
-        known = self._journal.take("reply", request.key)
-        if known is not None:
+    def _outputs(self, request: Request) -> list[Any]:
+        """The replies from the journal, or new ones, which are added to it."""
+        recorded = self._journal.take("reply", request.key)
+        if recorded is not None:
             self._events.emit(Reused(self._events.stage, "reply"))
-            return list(known["texts"])
+            return list(recorded["texts"])
         with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
             return self._with_retries(request).outputs
 
@@ -151,9 +150,9 @@ class LanguageModels:
         model = request.model
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.attempts),
-            wait=pause_after,
-            retry=tenacity.retry_if_exception(may_pass),
-            before_sleep=lambda state: self._tell_retry(model, state),
+            wait=seconds_to_wait,
+            retry=tenacity.retry_if_exception(is_transient),
+            before_sleep=lambda state: self._emit_retry(model, state),
             sleep=self._control.wait,
             reraise=True,
         )
@@ -165,8 +164,9 @@ class LanguageModels:
                 "(such as OPENAI_API_KEY) or name yours with --api-key-env"
             ) from error
         except LMError as error:
-            told = f"{reason_of(model, error)}{remedy_for(error)}"
-            raise ModelError(f"{model.name} at {model.where} failed: {told}") from error
+            raise ModelError(
+                f"{model.name} at {model.where} failed: {reason_of(model, error)}{remedy_for(error)}"
+            ) from error
 
     def _call(self, request: Request) -> Reply:
         with self._slots, process_slot(request.model.where, self._settings.process_workers):
@@ -174,11 +174,11 @@ class LanguageModels:
             start = time.monotonic()
             reply = request.send()
             seconds = time.monotonic() - start
-        self._keep(request, reply, seconds)
+        self._record(request, reply, seconds)
         return reply
 
-    def _keep(self, request: Request, reply: Reply, seconds: float) -> None:
-        """Write the reply down, whatever it is worth, and tell what it took."""
+    def _record(self, request: Request, reply: Reply, seconds: float) -> None:
+        """Report the usage of a reply and journal it, whether or not it parses."""
         model = request.model
         tokens_in, cached, tokens_out = reply.tokens
         self._events.emit(
@@ -195,7 +195,7 @@ class LanguageModels:
         )
         self._journal.add("reply", request.key, {"texts": reply.texts, "role": request.role, "model": model.name})
 
-    def _tell_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
+    def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
         self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))

@@ -1,4 +1,4 @@
-"""Where DSPy hands over: a predictor that is to be asked, and a request that is ready to be sent."""
+"""Hooks into DSPy: around a predictor's call, and around the request that its adapter sends."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any
 import dspy
 
 Completions = list[dict[str, Any]]
-"""Values of the output fields, for each of the replies that were asked for; one unless ``n`` says otherwise."""
+"""Values of the output fields, one dict per requested reply (``n``, 1 by default)."""
 Send = Callable[[list[dict[str, Any]], dict[str, Any]], list[Any]]
 """Messages and parameters of a call → its replies, in the form of ``dspy.LM``."""
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """What DSPy hands to an adapter, beside the language model: a call's parameters, signature, examples, inputs."""
+    """What DSPy passes to an adapter besides the language model: parameters, signature, examples, inputs."""
 
     options: dict[str, Any]
     signature: type[dspy.Signature]
@@ -22,13 +22,13 @@ class Predictor:
     inputs: dict[str, Any]
 
     def through(self, adapter: dspy.Adapter, lm: dspy.BaseLM) -> Completions:
-        """The values of the output fields, as ``lm`` gives them; raises AdapterParseError if they do not parse."""
+        """Call ``lm`` through ``adapter`` and parse its replies; raises AdapterParseError if they do not parse."""
         completions: Completions = adapter(lm, dict(self.options), self.signature, self.demos, self.inputs)
         return completions
 
 
 class PredictorHook(dspy.Adapter):
-    """An adapter that lets a function ask for each predictor of a program."""
+    """An adapter that delegates each predictor call of a program to a function."""
 
     def __init__(self, ask: Callable[[Predictor], Completions]) -> None:
         super().__init__()
@@ -42,12 +42,12 @@ class PredictorHook(dspy.Adapter):
         demos: list[dict[str, Any]],
         inputs: dict[str, Any],
     ) -> Completions:
-        """Hand the predictor over."""
+        """Delegate the call."""
         return self._ask(Predictor(lm_kwargs, signature, demos, inputs))
 
 
 class RequestHook(dspy.BaseLM):
-    """A language model that lets a function answer; to adapters it looks like ``lm``."""
+    """A language model that delegates each request to a function; to adapters it looks like ``lm``."""
 
     def __init__(self, lm: dspy.BaseLM, send: Send) -> None:
         super().__init__(lm.model, lm.model_type, cache=False, num_retries=0)
@@ -61,5 +61,5 @@ class RequestHook(dspy.BaseLM):
         messages: list[dict[str, Any]] | None = None,
         **kwargs: Any,
     ) -> list[Any]:
-        """Hand the finished request over."""
+        """Delegate the request."""
         return self._send(messages or [{"role": "user", "content": prompt}], kwargs)

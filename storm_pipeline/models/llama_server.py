@@ -1,8 +1,8 @@
 """The embedded language model: llama.cpp in this process, behind its own OpenAI-compatible HTTP endpoint.
 
-The endpoint listens on the loopback interface alone, on a port that the system chooses, and asks for a key that only
-this process knows. It batches requests that arrive together and keeps the prompt prefixes that it has seen, so
-prompts that grow by appending are read once. Needs the extra ``local``.
+The endpoint listens on the loopback interface only, on a port that the system chooses, and requires a key that only
+this process knows. It batches concurrent requests and caches prompt prefixes, so prompts that grow by appending are
+processed once. Needs the extra ``local``.
 """
 
 import atexit
@@ -22,8 +22,8 @@ _SILENT = -1
 CONTEXT = 16384
 """Tokens of prompt and reply that a server holds unless it is told otherwise."""
 _BATCH = 128
-"""Prompt tokens read in one go. More is hardly faster on a CPU, and nothing can stop a batch once it is begun:
-other replies stall meanwhile, and so does :meth:`LocalServer.close`."""
+"""Prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted: other replies and
+:meth:`LocalServer.close` wait for it."""
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
@@ -32,8 +32,8 @@ class LocalServer:
 
     Attributes:
         url: base address for an OpenAI client, ``http://127.0.0.1:<port>/v1``.
-        key: the API key; random, new for every server.
-        model: name of the model for requests: the file's name without ``.gguf``.
+        key: the API key; random for every server.
+        model: model name for requests: the file's name without ``.gguf``.
     """
 
     def __init__(self, server: Any, *, key: str, model: str) -> None:
@@ -51,12 +51,12 @@ class LocalServer:
     def close(self) -> None:
         """Stop serving and free the model: at once when idle, else within seconds, after the batch being computed.
 
-        Requests in flight end with a connection error. Only on Windows, where a process cannot list its
-        sockets, are they waited for. Closing twice is harmless.
+        Requests in flight end with a connection error; on Windows, where a process cannot list its sockets, they are
+        waited for instead. Idempotent.
         """
         with self._lock:
             if self._server is not None:
-                # llama.cpp waits for every open request, and one whose connection is gone gives up at once.
+                # llama.cpp waits for open requests, but drops those whose connection is closed.
                 _shut_sockets(int(self.url.rsplit(":", 1)[1].split("/")[0]))
                 self._server = None  # the last reference: its destructor stops the threads
 
@@ -76,15 +76,15 @@ def start_server(
 
     Args:
         model: the model file.
-        slots: requests answered side by side; further ones wait. At least 1.
-        context: tokens of prompt and reply in all slots together; one request may use all that others leave
-            free. A request that sets no ``max_tokens`` gets at most its even share as a reply.
+        slots: concurrent requests, at least 1; further ones wait.
+        context: tokens of prompts and replies in all slots together; a request may use all that is free. A request
+            without ``max_tokens`` gets a reply of at most ``context / slots`` tokens.
         threads: CPU threads; by default the physical cores that this process may use.
         cache_ram_mib: memory for prompt prefixes that no longer fit the slots, in MiB.
 
     Raises:
         MissingExtraError: the extra ``local`` is not installed.
-        ModelError: the file is missing, is no GGUF model, or cannot be loaded.
+        ModelError: the file is missing, is not a GGUF model, or cannot be loaded.
         SettingsError: fewer than one slot, or less context than slots.
     """
     if not 1 <= slots <= context:
@@ -110,7 +110,7 @@ def start_server(
     except RuntimeError as error:
         raise ModelError(
             f"llama.cpp cannot load {model} with a context of {context} tokens ({error}); check the file "
-            f"(`storm_pipeline.assets.verify` does for a pinned one) and that memory suffices"
+            "(for a pinned one with `storm assets verify`) and the free memory"
         ) from error
     return LocalServer(server, key=key, model=model.stem)
 
@@ -124,16 +124,16 @@ def shared_server(
 ) -> LocalServer:
     """The one server of this process for a model file; started at the first call, closed when the process ends.
 
-    Arguments and errors are those of :func:`start_server`; while the server runs, later calls get it as it is.
+    Arguments and errors are those of :func:`start_server`; they do not change a server that already runs.
     """
-    place = model.resolve()
+    path = model.resolve()
     with _shared_lock:
-        running = _shared.get(place)
+        running = _shared.get(path)
         if running is None or running.closed:
             running = start_server(model, slots=slots, context=context, threads=threads, cache_ram_mib=cache_ram_mib)
             if not _shared:
                 atexit.register(close_shared)
-            _shared[place] = running
+            _shared[path] = running
         return running
 
 
@@ -147,10 +147,10 @@ def close_shared() -> None:
 
 
 def require_runtime() -> None:
-    """Check that the extra is installed.
+    """Check that the extra ``local`` is installed.
 
     Raises:
-        MissingExtraError: it is not.
+        MissingExtraError: it is not installed.
     """
     _xllamacpp()
 
@@ -175,15 +175,15 @@ def _check_gguf(model: Path) -> None:
             "storm_pipeline.assets.fetch, or give the path of a .gguf file"
         ) from error
     if magic != _GGUF_MAGIC:
-        raise ModelError(f"{model} is not a GGUF model; give a .gguf file, as llama.cpp reads it")
+        raise ModelError(f"{model} is not a GGUF model; give a .gguf file")
 
 
 def _bound_repetition(sampling: Any) -> None:
-    """Small models fall into loops: make a repeated run of tokens less likely the longer it gets (DRY).
+    """Enable DRY sampling against loops of small models: the longer a repeated run of tokens, the less likely.
 
-    A plain repetition penalty would also strike single tokens that recur rightly: names, citation marks, JSON
-    punctuation. Runs of up to ``dry_allowed_length`` tokens stay free. The window reaches into the prompt, so it
-    also discourages copying a source at length.
+    A plain repetition penalty would also hit single tokens that recur legitimately: names, citation markers, JSON
+    punctuation. Runs of up to ``dry_allowed_length`` tokens are not penalised. The window reaches into the prompt, so
+    it also discourages copying a source verbatim.
     """
     sampling.dry_multiplier = 0.8
     sampling.dry_base = 1.75
@@ -192,33 +192,33 @@ def _bound_repetition(sampling: Any) -> None:
 
 
 def _physical_cores() -> int:
-    """Cores that this process may use, hyper-threads of one core counted once: more threads than that only wait."""
+    """Physical cores that this process may use; hyper-threads do not speed up decoding."""
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     siblings = (Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") for cpu in cpus)
     return len({path.read_text() for path in siblings if path.is_file()}) or len(cpus)
 
 
 def _shut_sockets(port: int) -> None:
-    """Shut this process's sockets on its own port: first the listening one, so that nobody comes back."""
+    """Shut this process's sockets on a port, the listening one first, so that clients cannot reconnect."""
     listing = next((folder for folder in _OPEN_SOCKETS if folder.is_dir()), None)
     if listing is None:
         return
     found = [s for entry in sorted(listing.iterdir()) if (s := _socket_on(int(entry.name), port)) is not None]
-    for own in sorted(found, key=lambda s: not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)):
-        with own:
+    for handle in sorted(found, key=lambda s: not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)):
+        with handle:
             try:
-                own.shutdown(socket.SHUT_RDWR)
+                handle.shutdown(socket.SHUT_RDWR)
             except OSError:
-                continue  # the other side was faster
+                continue  # already closed by the peer
 
 
 def _socket_on(descriptor: int, port: int) -> socket.socket | None:
-    """A second handle on the socket behind a descriptor if it is one and bound to the port, else None."""
+    """A duplicate of the descriptor's socket if it is one that is bound to the port, else None."""
     try:
-        own = socket.socket(fileno=os.dup(descriptor))
+        handle = socket.socket(fileno=os.dup(descriptor))
     except OSError:
         return None
-    if own.family == socket.AF_INET and own.getsockname() == (_LOOPBACK, port):
-        return own
-    own.close()
+    if handle.family == socket.AF_INET and handle.getsockname() == (_LOOPBACK, port):
+        return handle
+    handle.close()
     return None

@@ -1,4 +1,4 @@
-"""A language model, ready to be asked."""
+"""A language model with its adapter, name and price."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,16 +11,16 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 
 @dataclass(frozen=True)
 class Model:
-    """A language model, the adapter that speaks to it, and its name and place for people.
+    """A language model, its adapter, and its name and endpoint for people.
 
     Attributes:
-        lm: is called as it is, with its own parameters.
-        adapter: makes messages of signatures, and values of replies.
-        name: in reports.
-        where: in errors; calls in flight are bounded for each of these places.
-        price: None where it is unknown.
-        bounded: whether the ``token_limit`` of a program bounds replies, beside the model and the settings.
-        greedy: whether programs that ask for it are decoded greedily, unless that reply did not parse.
+        lm: called with its own parameters.
+        adapter: formats signatures as messages and parses replies.
+        name: name in reports.
+        where: endpoint as named in errors; concurrent calls are limited per endpoint.
+        price: None if unknown.
+        bounded: whether a program's ``token_limit`` limits replies, beside the limits of model and settings.
+        greedy: whether the first sample of programs with ``greedy`` is decoded greedily.
     """
 
     lm: dspy.BaseLM
@@ -32,8 +32,8 @@ class Model:
     greedy: bool = False
 
 
-class DiscreetLM(dspy.LM):
-    """Keeps no history: DSPy holds on to the last 10,000 prompts and replies of the whole process."""
+class StatelessLM(dspy.LM):
+    """A ``dspy.LM`` without history; DSPy would keep the last 10,000 prompts and replies of the process."""
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        """Forget a call."""
+        """Keep nothing."""

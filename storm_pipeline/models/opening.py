@@ -1,4 +1,4 @@
-"""The role → model table that settings describe."""
+"""Opening the models that the settings name, by role."""
 
 import os
 import re
@@ -11,44 +11,44 @@ import dspy
 
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.given import GivenModel, is_object, object_named
-from storm_pipeline.models.model import DiscreetLM, Model
-from storm_pipeline.models.prices import Price, full_name, own_prices, price_of
+from storm_pipeline.models.model import Model, StatelessLM
+from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
+from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
 _EMBEDDED_SAMPLING = (0.7, 0.8)
-"""Temperature and top_p: the paper's (section 4.4), and what the embedded model's makers recommend for it."""
+"""Temperature and top_p: the paper's (section 4.4), and those that the embedded model's vendor recommends."""
 _EMBEDDED_TIMEOUT = 3600.0
-"""Seconds without a byte: calls wait for a free slot, and on a slow machine for long; no server can be lost."""
+"""Read timeout in seconds; long, since calls queue for a free slot and slow machines take long."""
 _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
 
 
 def open_models(
-    settings: Settings, progress: Progress | None = None, given: Mapping[str, GivenModel] | None = None
+    settings: Settings, progress: Progress | None = None, objects: Mapping[str, ModelObject] | None = None
 ) -> dict[Role, Model]:
-    """Make the role → model table that the settings describe; starts the embedded model where one is named.
+    """Open the models that the settings name, by role; starts the embedded model if one is named.
 
     Args:
         settings: names of models and endpoints, sampling, time-outs.
-        progress: told ``(name, bytes done, bytes in all)`` while the embedded model is fetched.
-        given: objects that settings such as ``lm`` and ``writer_lm`` stand for, by these names.
+        progress: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched.
+        objects: the objects that settings such as ``lm`` and ``writer_lm`` stand for, by these names.
 
     Raises:
-        SettingsError: a name or a key variable is not usable, or an object that a setting stands for is not given.
+        SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing.
         MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
-    prices = own_prices(settings.prices)
+    prices = parse_prices(settings.prices)
     fields = {role: f"{role}_lm" if getattr(settings, f"{role}_lm") else "lm" for role in ROLES}
     opened = {
-        field: _opened(field, settings, progress, given or {}, prices) for field in dict.fromkeys(fields.values())
+        field: _opened(field, settings, progress, objects or {}, prices) for field in dict.fromkeys(fields.values())
     }
     unpriced = [model.name for model in opened.values() if model.price is None]
     if settings.max_cost is not None and unpriced:
         raise SettingsError(
             f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
-            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars a million tokens), or cap tokens"
+            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens), or cap tokens"
         )
     return {role: opened[fields[role]] for role in ROLES}
 
@@ -57,14 +57,14 @@ def _opened(
     field: str,
     settings: Settings,
     progress: Progress | None,
-    given: Mapping[str, GivenModel],
+    objects: Mapping[str, ModelObject],
     prices: Mapping[str, Price],
 ) -> Model:
-    """The model that a field of the settings names, with its price."""
+    """The model that a setting names, with its price."""
     name = getattr(settings, field)
     if not is_object(name):
         return replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
-    found = object_named(name, field, given)
+    found = model_object(name, field, objects)
     if isinstance(found, Model):
         return found if found.price else replace(found, price=price_of(found.name, prices))
     base = found.kwargs.get("api_base") or found.kwargs.get("base_url") or ""
@@ -94,7 +94,7 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
             )
         options["api_key"] = key
     elif base and not os.environ.get(f"{model.split('/')[0].upper()}_API_KEY"):
-        options["api_key"] = "none"  # servers of one's own want no key, client libraries want one
+        options["api_key"] = "none"  # self-hosted servers need no key, but client libraries demand one
     lm = _lm(model, settings, **options)
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")
 
@@ -104,7 +104,7 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
 
     if not name.startswith("gguf:") and name not in EMBEDDED_MODELS:
         raise SettingsError(f"there is no model {name!r}: choose one of {', '.join(EMBEDDED_MODELS)}, or gguf:PATH")
-    require_runtime()  # before a download that could not be used
+    require_runtime()  # fail before the download
     asset = EMBEDDED_MODELS.get(name)
     path = fetch(asset, settings.cache, progress) if asset else Path(name.removeprefix("gguf:")).expanduser()
     server = shared_server(path)
@@ -124,16 +124,16 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
 def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:
     temperature, top_p = settings.temperature, settings.top_p
     options.setdefault("timeout", settings.lm_timeout)
-    drawn = {
+    decoding = {
         "temperature": sampling[0] if temperature is None else temperature,
         "top_p": sampling[1] if top_p is None else top_p,
     }
     if _REASONING.search(model):
-        drawn = {"temperature": 1.0}
+        decoding = {"temperature": 1.0}
     options.setdefault("max_tokens", settings.reply_tokens)
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
-    # DSPy's own cache and retries stay off: replies that do not parse would be cached, refusals retried
-    return DiscreetLM(model, cache=False, num_retries=0, **drawn, **options)
+    # DSPy's cache and retries are off: it would cache replies that do not parse and retry refusals
+    return StatelessLM(model, cache=False, num_retries=0, **decoding, **options)
 
 
 def _structured(lm: dspy.BaseLM, settings: Settings) -> bool:

@@ -1,4 +1,4 @@
-"""What a model's tokens cost: the user's own prices, else LiteLLM's local table, which has context windows too."""
+"""Prices and context windows of models: what the user sets, else LiteLLM's packaged table."""
 
 import ipaddress
 import json
@@ -16,22 +16,22 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.settings import Settings, is_embedded
 
 _MILLION = 1_000_000
-_DEAREST = 100_000.0
+_MAX_PRICE = 100_000.0
 _TABLE = "model_prices_and_context_window_backup.json"
 _TEXT_MODES = frozenset({"chat", "completion", "responses"})
-_AT_HOME = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")
-"""Providers that are programs on the user's machine: nobody sends a bill."""
+_LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")
+"""Providers that run on the user's machine, free of charge."""
 _ENDPOINT = re.compile(r"@(?=https?://)")
 
 
 @dataclass(frozen=True)
 class Price:
-    """What tokens cost, in US dollars a million.
+    """Prices in US dollars per million tokens.
 
     Attributes:
-        fresh: prompt tokens that the server has to read.
-        cached: prompt tokens that it takes from its prefix cache; ``fresh`` where no discount is known.
-        output: completion tokens, a model's thinking included.
+        fresh: of prompt tokens that are not cached.
+        cached: of prompt tokens from the server's prefix cache; equal to ``fresh`` if no discount is known.
+        output: of completion tokens, reasoning included.
     """
 
     fresh: float
@@ -42,36 +42,35 @@ class Price:
 FREE = Price(0.0, 0.0, 0.0)
 
 
-def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
-    """The price of a model's tokens; None where it is unknown, which is never the same as free.
+def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Price | None:
+    """The price of a model's tokens; None if unknown, which is not the same as free.
 
-    A price of the user's own comes first. Models that run in this process, or in a program on the user's machine,
-    are free. Else LiteLLM's table decides, without a network. A 0 in it for a hosted model is a gap, not a gift
-    (subscriptions, trials, prices that nobody entered), so it counts as unknown; so does a server on one's own machine
-    or network, which may be anything from a llama.cpp to a proxy of a paid provider.
+    The user's prices come first. Models that run in this process or in a program on the user's machine are free. Else
+    LiteLLM's packaged table decides. A price of 0 there for a hosted model is missing data (subscriptions, trials), so
+    it counts as unknown; so does a server on a private address, which may be a proxy of a paid provider.
 
     Args:
         model: as in the settings, ``provider/model`` or ``provider/model@URL``; a provider may be left out.
-        own: the user's prices by name of model, with or without provider and endpoint.
+        user_prices: the user's prices by model name, with or without provider and endpoint.
     """
     for name in _spellings(model):
-        if own and name in own:
-            return own[name]
+        if user_prices and name in user_prices:
+            return user_prices[name]
     name, endpoint = _split(model)
-    at_home = not endpoint or _is_private(endpoint)
-    if is_embedded(model) or (at_home and name.startswith(_AT_HOME) and not name.endswith("cloud")):
+    local = not endpoint or _is_private(endpoint)
+    if is_embedded(model) or (local and name.startswith(_LOCAL_PROVIDERS) and not name.endswith("cloud")):
         return FREE
-    return None if endpoint and at_home else _listed_price(name)
+    return None if endpoint and local else _listed_price(name)
 
 
 def full_name(model: str, settings: Settings) -> str:
-    """A model's name with the endpoint that the settings give it elsewhere, as :func:`price_of` wants it."""
-    elsewhere = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)
-    return f"{model}@{settings.api_base}" if elsewhere else model
+    """A model's name with its endpoint, also if that comes from ``api_base``; the form that :func:`price_of` takes."""
+    add_base = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)
+    return f"{model}@{settings.api_base}" if add_base else model
 
 
-def thinks(model: str) -> bool:
-    """Whether a model is listed as one that thinks before it answers, unasked; thinking is billed as output."""
+def reasons_by_default(model: str) -> bool:
+    """Whether a model is listed as one that reasons without being asked to; reasoning is billed as output."""
     name = _split(model)[0]
     return "claude" not in name and bool(_entry(name).get("supports_reasoning"))
 
@@ -83,11 +82,11 @@ def listed_window(model: str) -> int | None:
 
 
 def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
-    """US dollars for calls.
+    """Cost of calls in US dollars.
 
     Args:
-        price: of the model.
-        tokens_in: prompt tokens, those from a prefix cache included.
+        price: price of the model.
+        tokens_in: prompt tokens, cached ones included.
         tokens_cached: prompt tokens that came from a prefix cache.
         tokens_out: completion tokens.
     """
@@ -96,53 +95,53 @@ def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float
 
 
 def parse_price(text: str) -> tuple[str, Price]:
-    """Read ``MODEL=IN/OUT`` or ``MODEL=IN/CACHED/OUT``, in US dollars a million tokens.
+    """Parse ``MODEL=IN/OUT`` or ``MODEL=IN/CACHED/OUT``, in US dollars per million tokens.
 
     Raises:
-        SettingsError: it has another form, or a number is none, negative, beyond all prices, or cached input would
-            cost more than fresh input.
+        SettingsError: the format is wrong, a number is invalid or out of range, or cached input costs more than
+            fresh input.
     """
-    model, _, numbers = text.rpartition("=")
-    given = numbers.split("/")
-    if not model.strip() or len(given) not in (2, 3):
-        raise _refused(text, "it has another form")
-    amounts = [_amount(text, number) for number in given]
-    price = Price(amounts[0], amounts[-2], amounts[-1])
+    model, _, amounts = text.rpartition("=")
+    parts = amounts.split("/")
+    if not model.strip() or len(parts) not in (2, 3):
+        raise _price_error(text, "its format is wrong")
+    dollars = [_dollars(text, part) for part in parts]
+    price = Price(dollars[0], dollars[-2], dollars[-1])
     if price.cached > price.fresh:
-        raise _refused(text, "cached input would cost more than fresh input")
+        raise _price_error(text, "cached input would cost more than fresh input")
     return model.strip(), price
 
 
-def own_prices(texts: Iterable[str]) -> dict[str, Price]:
-    """Prices by name of model, each read by :func:`parse_price`; the last one given for a model counts."""
+def parse_prices(texts: Iterable[str]) -> dict[str, Price]:
+    """Prices by model name, each parsed by :func:`parse_price`; the last one given for a model counts."""
     return dict(map(parse_price, texts))
 
 
-def _amount(text: str, number: str) -> float:
+def _dollars(text: str, number: str) -> float:
     try:
-        amount = float(number)
+        dollars = float(number)
     except ValueError:
-        raise _refused(text, f"{number.strip()!r} is no number") from None
-    if not (math.isfinite(amount) and 0 <= amount <= _DEAREST):
-        raise _refused(text, f"{number.strip()} is not from 0 to {_DEAREST:,.0f}")
-    return amount
+        raise _price_error(text, f"{number.strip()!r} is not a number") from None
+    if not (math.isfinite(dollars) and 0 <= dollars <= _MAX_PRICE):
+        raise _price_error(text, f"{number.strip()} is not from 0 to {_MAX_PRICE:,.0f}")
+    return dollars
 
 
-def _refused(text: str, why: str) -> SettingsError:
+def _price_error(text: str, why: str) -> SettingsError:
     return SettingsError(
-        f"the price {text!r} cannot be read, {why}: write MODEL=IN/OUT or MODEL=IN/CACHED/OUT in US dollars a million "
-        "tokens, such as openai/gpt-4o=2.5/10"
+        f"the price {text!r} cannot be read, {why}: write MODEL=IN/OUT or MODEL=IN/CACHED/OUT in US dollars per "
+        "million tokens, such as openai/gpt-4o=2.5/10"
     )
 
 
 def _split(model: str) -> tuple[str, str]:
-    """A model's name and its endpoint, empty if none is named; an ``@`` may be part of the name too."""
+    """A model's name and its endpoint, which may be empty; a name may contain an ``@`` itself."""
     name, *rest = _ENDPOINT.split(model, maxsplit=1)
     return name, "".join(rest)
 
 
 def _spellings(model: str) -> list[str]:
-    """As it was given, without the endpoint, and without the provider."""
+    """The name as given, without the endpoint, and without the provider."""
     name = _split(model)[0]
     return list(dict.fromkeys([model, name, name.partition("/")[2] or name]))
 
@@ -166,7 +165,7 @@ def _listed_price(name: str) -> Price | None:
 
 
 def _entry(name: str) -> Mapping[str, Any]:
-    """What the table has of a model, under its full name or, where the provider agrees, its bare one."""
+    """The table's entry of a model, by its full name or, if the provider matches, by its bare name."""
     table = _table()
     if name in table:
         return table[name]
@@ -178,7 +177,7 @@ def _entry(name: str) -> Mapping[str, Any]:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Any]]:
-    """LiteLLM's packaged table, read without importing LiteLLM, which takes seconds; empty where there is none."""
+    """LiteLLM's packaged table, read without importing LiteLLM, which takes seconds; empty if not installed."""
     package = find_spec("litellm")
     if package is None or package.origin is None:
         return {}

@@ -1,4 +1,4 @@
-"""Small DSPy programs, one a task: text in, typed value out, no I/O. These are what a compiler optimises."""
+"""DSPy programs, one per task: text in, typed value out, no I/O. These are what a DSPy optimiser compiles."""
 
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -11,15 +11,15 @@ from storm_pipeline.text.fitting import most_tokens
 
 
 class Program(dspy.Module):
-    """A DSPy module that is asked as one: a signature with worked examples in front, or any module of one's own.
+    """A DSPy module: a signature with worked examples, or any module with the same fields.
 
-    Whatever it is, its calls are journalled one by one, and all of them are answered by the model of the role that
-    asks, also where a predictor has a model of its own.
+    Its calls are journalled one by one and all go to the model of the calling role, even if a predictor has a model
+    of its own.
 
     Args:
         asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
         demos: worked examples of a signature; an optimiser may replace them.
-        token_limit: tokens that bound each reply of a small model, which repeats itself beyond; no good one is longer.
+        token_limit: maximum tokens of a reply from a small model; longer replies are repetitive.
         greedy: decode greedily with small models.
     """
 
@@ -62,7 +62,7 @@ class Program(dspy.Module):
 
     @property
     def fingerprint(self) -> str:
-        """What the prompts are made of: instructions, fields with their types and descriptions, worked examples."""
+        """Hash of what the prompts are made of: instructions, fields with types and descriptions, worked examples."""
         parts: list[object] = []
         for predictor in self.predictors():
             signature = predictor.signature
@@ -71,13 +71,13 @@ class Program(dspy.Module):
         return fingerprint(*parts)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
-        """Ask; the prediction has the signature's output fields."""
+        """Run the program; the prediction has the signature's output fields."""
         return self.predict(**inputs)
 
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of a run. Replace one by a compiled one with :func:`dataclasses.replace`."""
+    """The programs of a run. Use :func:`dataclasses.replace` to swap in a compiled one."""
 
     related: Program = field(
         default_factory=partial(Program, research.FindRelatedTopics, examples.RELATED, token_limit=120)
@@ -112,5 +112,5 @@ class Programs:
     reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, token_limit=160))
 
     def fingerprints(self) -> dict[str, str]:
-        """Name of each program → its fingerprint; a prompt that is changed has another."""
-        return {own.name: getattr(self, own.name).fingerprint for own in fields(self)}
+        """Name of each program → its fingerprint, which changes with its prompts."""
+        return {field.name: getattr(self, field.name).fingerprint for field in fields(self)}

@@ -1,7 +1,7 @@
-"""How a signature becomes messages, and a reply becomes values.
+"""The DSPy adapter: formats a signature as messages and parses replies.
 
-Written for short prompts that share long prefixes: what never changes (instructions, reply form, worked examples) opens
-the prompt, the inputs follow in the order of the signature, and nothing comes after the last of them.
+Prompts share long prefixes: the constant parts (instructions, reply format, worked examples) come first, then the
+inputs in the order of the signature, and nothing after them.
 """
 
 import json
@@ -24,10 +24,10 @@ _CONTROL = re.compile(r"<\|")
 _FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
 _DECODER = json.JSONDecoder(strict=False)
 _LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
-_LONGEST_REPLY = 50_000
-"""Characters. A section of 5000 words has fewer; what is longer repeats itself, and would take minutes to cut up."""
-_SHOWN = 1000
-"""Characters of a reply that an error holds on to where it is too long."""
+_MAX_REPLY_LENGTH = 50_000
+"""Characters, more than a section of 5000 words has; longer replies are repetition, and parsing takes minutes."""
+_EXCERPT_LENGTH = 1000
+"""Characters of a too long reply that an error keeps."""
 
 
 class PromptAdapter(dspy.Adapter):
@@ -49,14 +49,14 @@ class PromptAdapter(dspy.Adapter):
         demos: list[dict[str, Any]],
         inputs: dict[str, Any],
     ) -> list[dict[str, Any]]:
-        """Ask once and parse; raises AdapterParseError when the reply has another form."""
+        """Call the model once and parse; raises AdapterParseError if the reply has the wrong form."""
         if self.structured and not _is_text(signature):
             lm_kwargs = {**lm_kwargs, "response_format": _response_format(signature)}
         result: list[dict[str, Any]] = super().__call__(lm, lm_kwargs, signature, demos, inputs)
         return result
 
     def format_system_message(self, signature: type[dspy.Signature]) -> str:
-        """Instructions, then the form of the reply where it is not plain text."""
+        """Instructions, then the format of the reply unless it is plain text."""
         if _is_text(signature):
             return str(signature.instructions)
         fields = ", ".join(
@@ -72,7 +72,7 @@ class PromptAdapter(dspy.Adapter):
         suffix: str = "",
         main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
     ) -> str:
-        """The inputs in the order of the signature, each under its name; empty ones are left out."""
+        """The inputs in the order of the signature, each with its name; empty ones are left out."""
         blocks = [
             prefix,
             *(_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)),
@@ -86,29 +86,29 @@ class PromptAdapter(dspy.Adapter):
         outputs: dict[str, Any],
         missing_field_message: str | None = None,
     ) -> str:
-        """A worked example's reply, in the very form that is asked for."""
+        """A worked example's reply, in the requested format."""
         values = {name: outputs.get(name, missing_field_message) for name in signature.output_fields}
         if _is_text(signature):
             return str(next(iter(values.values())))
         return _reply_type(signature).model_validate(values).model_dump_json()
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """Values of the output fields; thinking text and code fences are not part of a reply."""
+        """Values of the output fields; reasoning text and code fences are ignored."""
         text = strip_thinking(completion).strip()
-        if len(text) > _LONGEST_REPLY:
-            raise _refused(signature, text[:_SHOWN], f"the reply is too long: {len(text):,} characters")
+        if len(text) > _MAX_REPLY_LENGTH:
+            raise _parse_error(signature, text[:_EXCERPT_LENGTH], f"the reply is too long: {len(text):,} characters")
         fenced = _FENCE.match(text)
         text = fenced.group(1).strip() if fenced else text
         if _is_text(signature):
             if not text:
-                raise _refused(signature, completion[:_SHOWN], "the reply is empty")
+                raise _parse_error(signature, completion[:_EXCERPT_LENGTH], "the reply is empty")
             return {next(iter(signature.output_fields)): text}
         return _parse_object(signature, text)
 
 
-def _remembered(made: Callable[[Any], T]) -> Callable[[Any], T]:
-    """Made once for each signature."""
-    return cache(made)
+def _cached(function: Callable[[Any], T]) -> Callable[[Any], T]:
+    """``functools.cache`` for functions of a signature, which mypy takes for unhashable."""
+    return cache(function)
 
 
 def _is_text(signature: type[dspy.Signature]) -> bool:
@@ -117,14 +117,14 @@ def _is_text(signature: type[dspy.Signature]) -> bool:
 
 
 def _labelled(name: str, value: object) -> str:
-    text = _CONTROL.sub("< |", str(value)).strip()  # a source must not speak the chat template's language
+    text = _CONTROL.sub("< |", str(value)).strip()  # a source must not inject control tokens of the chat template
     label = name.replace("_", " ").capitalize()
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
 
-@_remembered
+@_cached
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
-    """The output fields as one model, with the bounds that the signature declares."""
+    """The output fields as a pydantic model, with the constraints that the signature declares."""
     fields: dict[str, Any] = {
         name: (Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation, ...)
         for name, field in signature.output_fields.items()
@@ -132,45 +132,45 @@ def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     return create_model("Reply", **fields)
 
 
-@_remembered
+@_cached
 def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
-    schema = _closed(_reply_type(signature).model_json_schema())
+    schema = _strict(_reply_type(signature).model_json_schema())
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
 
 
-def _closed(schema: Any) -> Any:
-    """The schema with every object closed to other properties, as strict servers demand."""
+def _strict(schema: Any) -> Any:
+    """The schema with ``additionalProperties: false`` on every object, as strict mode requires."""
     if isinstance(schema, list):
-        return [_closed(item) for item in schema]
+        return [_strict(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {
-        key: _closed(value)
+    strict = {
+        key: _strict(value)
         for key, value in schema.items()
         if key not in {"title", "description"} or not isinstance(value, str)
     }
-    return closed | {"additionalProperties": False} if schema.get("type") == "object" else closed
+    return strict | {"additionalProperties": False} if schema.get("type") == "object" else strict
 
 
 def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
     start = text.find("{")
     try:
-        loaded, broken_off = _load(text[start:]) if start >= 0 else (None, False)
+        loaded, truncated = _load(text[start:]) if start >= 0 else (None, False)
     except (ValueError, RecursionError) as error:
-        raise _refused(signature, text, "the reply is nested too deeply") from error
+        raise _parse_error(signature, text, "the reply is nested too deeply") from error
     if not isinstance(loaded, dict):
-        raise _refused(signature, text, "the reply is not a JSON object")
+        raise _parse_error(signature, text, "the reply is not a JSON object")
     try:
-        reply = _validated(signature, loaded, broken_off=broken_off)
+        reply = _validated(signature, loaded, truncated=truncated)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise _refused(signature, text, f"{where}: {first['msg']}") from error
+        raise _parse_error(signature, text, f"{where}: {first['msg']}") from error
     return {name: getattr(reply, name) for name in signature.output_fields}
 
 
 def _load(text: str) -> tuple[Any, bool]:
-    """The object that a reply begins with, and whether it broke off there; then the value being written is left out."""
+    """The object that a reply begins with, and whether it was truncated; an unfinished last value is left out."""
     with suppress(ValueError):
         return _DECODER.raw_decode(text)[0], False
     with suppress(ValueError):
@@ -178,17 +178,17 @@ def _load(text: str) -> tuple[Any, bool]:
     return json_repair.loads(text), False
 
 
-def _validated(signature: type[dspy.Signature], loaded: dict[str, Any], *, broken_off: bool) -> BaseModel:
-    """The reply; of one that broke off without the last item of its list, if that lacks what an item must have."""
-    form = _reply_type(signature)
+def _validated(signature: type[dspy.Signature], loaded: dict[str, Any], *, truncated: bool) -> BaseModel:
+    """The validated reply; the last list item of a truncated reply is dropped if it is incomplete."""
+    reply_type = _reply_type(signature)
     try:
-        return form.model_validate(loaded)
+        return reply_type.model_validate(loaded)
     except ValidationError:
         name, last = next(reversed(loaded.items()), ("", None))
-        if not broken_off or not isinstance(last, list) or not last:
+        if not truncated or not isinstance(last, list) or not last:
             raise
-        return form.model_validate(loaded | {name: last[:-1]})
+        return reply_type.model_validate(loaded | {name: last[:-1]})
 
 
-def _refused(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:
+def _parse_error(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:
     return AdapterParseError(adapter_name="PromptAdapter", signature=signature, lm_response=reply, message=why)

@@ -1,4 +1,4 @@
-"""One call of a language model: what is sent, which is also what the journal knows it by."""
+"""One call of a language model: the request, its journal key, and the reply."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _CONNECTION = frozenset(
     "api_key api_base api_version base_url headers extra_headers extra_query timeout organization project "
     "custom_llm_provider azure_ad_token_provider".split()
 )
-"""Parameters of a model that say how it is reached; all others decide about a reply."""
+"""Model parameters that only configure the connection; all others may change the reply and are part of the key."""
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -27,12 +27,12 @@ class Request:
     """One call of a language model.
 
     Attributes:
-        role: who asks.
-        model: what is asked.
-        messages: as the adapter made them.
-        options: parameters of this call; they come before the model's own.
-        token_limit: tokens that the reply is expected to take at most.
-        place: the part of the run that asks, see :func:`storm_pipeline.run.journal.at_place`.
+        role: role that the model plays.
+        model: model to call.
+        messages: as the adapter formatted them.
+        options: parameters of this call; they override the model's own.
+        token_limit: expected maximum tokens of the reply.
+        place: part of the run that makes the call, see :func:`storm_pipeline.run.journal.at_place`.
     """
 
     role: Role
@@ -44,14 +44,14 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """Digits that are equal for equal requests from the same place."""
+        """Journal key: equal for equal requests from the same place."""
         sent = {**self.model.lm.kwargs, **self.options}
-        drawn = {name: value for name, value in sent.items() if name not in _CONNECTION and value is not None}
-        return fingerprint(self.place, self.model.name, drawn, self.messages)
+        decoding = {name: value for name, value in sent.items() if name not in _CONNECTION and value is not None}
+        return fingerprint(self.place, self.model.name, decoding, self.messages)
 
     @property
     def tokens_in(self) -> int:
-        """About how many tokens the messages have."""
+        """Approximate prompt tokens."""
         return sum(len(str(message["content"])) for message in self.messages) // _CHARACTERS_A_TOKEN
 
     def send(self) -> "Reply":
@@ -61,7 +61,7 @@ class Request:
             LMError: it failed.
         """
         lm = self.model.lm
-        # DSPy 3.4 takes messages from adapters alone without a warning. 3.5 replaces the form of messages, and this.
+        # DSPy 3.4 warns about messages that do not come from an adapter; 3.5 replaces this API.
         with dspy.track_usage() as tracker, adapter_message_call(lm, self.messages):
             outputs = lm(messages=self.messages, **self.options)
         return Reply(outputs or [""], tracker.get_total_tokens().get(lm.model, {}))
@@ -72,8 +72,8 @@ class Reply:
     """What a model replied.
 
     Attributes:
-        outputs: one for each reply that was asked for: its text, or a dict that has more beside ``text``.
-        usage: tokens, in the terms of OpenAI; empty where the server does not tell or a cache answered.
+        outputs: one per requested reply: its text, or a dict with ``text`` and more.
+        usage: token counts as OpenAI names them; empty if the server reports none or a cache answered.
     """
 
     outputs: list[Any]
@@ -81,28 +81,28 @@ class Reply:
 
     @property
     def texts(self) -> list[str]:
-        """The replies, without what a reasoning model thought."""
+        """The replies, without reasoning text."""
         return [str((output.get("text") if isinstance(output, dict) else output) or "") for output in self.outputs]
 
     @property
     def tokens(self) -> tuple[int, int, int]:
-        """Tokens of the prompt, those of them that came from a prefix cache, and tokens of the replies."""
+        """Prompt tokens, the cached ones among them, and completion tokens."""
         cached = (self.usage.get("prompt_tokens_details") or {}).get("cached_tokens")
         return self.usage.get("prompt_tokens") or 0, cached or 0, self.usage.get("completion_tokens") or 0
 
     def dollars(self, model: Model) -> float | None:
-        """What it cost; None where that is unknown."""
+        """Cost in US dollars; None if unknown."""
         return cost(model.price, *self.tokens) if model.price and self.usage else None
 
 
 def options_of(model: Model, program: Program, sample: int, seed: int | None) -> dict[str, Any]:
-    """Parameters of a call beside the model's own.
+    """Parameters of a call that override the model's own.
 
     Args:
-        model: what is asked.
-        program: what for.
-        sample: how many replies to the same request were of no use.
-        seed: of the run.
+        model: model to call.
+        program: program that makes the call.
+        sample: number of earlier replies to the same request that did not parse.
+        seed: seed of the run; None if not seeded.
     """
     options: dict[str, Any] = {}
     if model.bounded:
@@ -110,12 +110,12 @@ def options_of(model: Model, program: Program, sample: int, seed: int | None) ->
     if model.greedy and program.greedy and not sample:
         options["temperature"] = 0.0
     if seed is not None:
-        options["seed"] = seed + _of_place(current_place()) + sample
+        options["seed"] = seed + _seed_offset(current_place()) + sample
     if sample and model.lm.cache:
-        options["cache"] = False  # else DSPy would serve the reply that was of no use
+        options["cache"] = False  # else DSPy would serve the same unusable reply again
     return options
 
 
-def _of_place(place: str) -> int:
-    """What is added to a seed, so that parts of a run that ask the very same thing are not answered with one voice."""
+def _seed_offset(place: str) -> int:
+    """Offset of the seed by place, so that parts of a run that send equal prompts get different replies."""
     return int(fingerprint(place)[:6], 16) if place else 0

@@ -64,7 +64,11 @@ def _centuries(language: str) -> re.Pattern[str]:
     known = vocabulary(language)
     names = "|".join(sorted(known.centuries, key=len, reverse=True))
     ordinal = "|".join(
-        [rf"\d{{1,2}}{_ENDING}", rf"[IVX]{{1,5}}{_ENDING}", *sorted(known.ordinals, key=len, reverse=True)]
+        [
+            rf"\d{{1,2}}{_ENDING}",
+            rf"[IVX]{{1,5}}{_ENDING}",
+            f"(?i:{'|'.join(sorted(known.ordinals, key=len, reverse=True))})",
+        ]
     )
     return re.compile(
         rf"(?<![\w.,])(?:(?P<first>{ordinal}){_TO})?(?<!\w)(?P<number>{ordinal})[\s-](?i:{names}){_ERA}?(?!\w)"

@@ -29,7 +29,7 @@ _NOTICE = re.compile(
     r"\b(?:our|your) (?:cookies?|privacy) (?:policy|notice|statement|settings|preferences)\b|"
     r"\b(?:you|your)\b.{0,60}\b(?:agree|consent)\b.{0,40}\b(?:terms (?:of|and)|privacy (?:policy|notice|statement))|"
     r"(?:©|\(c\)|\bcopyright\b).{0,80}\ball rights reserved\b|"
-    r"\bskip to (?:main )?(?:content|navigation|footer)\b|\bopen(?:s)? in (?:a )?new (?:tab|window)\b|"
+    r"\bimage may contain\b|\bskip to (?:main )?(?:content|navigation|footer)\b|\bopen(?:s)? in (?:a )?new (?:tab|window)\b|"
     r"\b(?:please|you (?:must|need to|have to|should)) enable javascript\b|\bjavascript is (?:disabled|required)\b|"
     r"\byour browser (?:does not|doesn['’]t|is (?:out|not)|has)\b|\b(?:update|upgrade) your browser\b|"
     r"\b(?:follow|like|find) us on (?:facebook|twitter|x|linkedin|whatsapp|instagram|youtube)\b|"

@@ -128,7 +128,7 @@ class SentenceTransformerEmbedder:
             model = self._loaded()
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
-            with torch_threads.held_to(self._threads):
+            with torch_threads.limited_to(self._threads):
                 vectors = model.encode(
                     [encodable(text) for text in texts],
                     batch_size=self._batch_size,

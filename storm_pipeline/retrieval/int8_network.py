@@ -124,7 +124,7 @@ class Int8Bert:
         tokens = torch.zeros(len(ids), length, dtype=torch.int64)
         for row, text in zip(tokens, ids, strict=True):
             row[: len(text)] = torch.tensor(text)
-        with torch_threads.held_to(1), torch.inference_mode():
+        with torch_threads.limited_to(1), torch.inference_mode():
             vectors: Vectors = self._forward(tokens, torch.tensor([len(text) for text in ids])).numpy()
         return vectors
 

@@ -1,1 +1,1 @@
-"""A run: its folder, its session, what it has bought, used and told, and the bounds it keeps."""
+"""A run: its folder, session, journal, usage, events and limits."""

@@ -1,4 +1,4 @@
-"""What every step of one run shares, passed explicitly; and the seam between the method and how text is written."""
+"""The context that the steps of a run share, and the protocol of the writers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, P
 
 
 @dataclass(frozen=True)
-class Given:
-    """Pieces that the user gives instead of having them made."""
+class UserPieces:
+    """Pieces that the user provides instead of having them generated."""
 
     perspectives: tuple[Perspective, ...] | None = None
     outline: Outline | None = None
@@ -29,7 +29,7 @@ class Given:
 
 @dataclass(frozen=True)
 class RunContext:
-    """One run's models, search, store, folder and settings. One store a run: every step reads and fills it."""
+    """One run's models, search, store, folder and settings; every step reads and fills the same store."""
 
     settings: Settings
     models: LanguageModels
@@ -41,7 +41,7 @@ class RunContext:
     events: Events
     ledger: Ledger
     run: RunStore
-    given: Given = Given()
+    user_pieces: UserPieces = UserPieces()
 
     def ask(self, role: Role, program: Program, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""
@@ -49,10 +49,10 @@ class RunContext:
 
 
 class Writer(Protocol[E]):
-    """How text is written from sources; chosen once a run, by what the writing model can do."""
+    """Writes text from sources; chosen once per run, by the capability of the writer model."""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """The expert's answer to a question from what its searches found.
+        """The expert's answer to a question, from the snippets found for it.
 
         Raises:
             ModelError: the model fails.
@@ -66,34 +66,34 @@ class Writer(Protocol[E]):
         conversations: Sequence[Conversation] = (),
         before: Evidence[E] | None = None,
     ) -> Evidence[E]:
-        """What each section is written from, out of the run's store and the interviews.
+        """The evidence for each section, from the run's store and the interviews.
 
         Args:
             ctx: the run.
-            outline: of the article.
-            conversations: the interviews; what their answers cite reaches a section.
-            before: what was gathered before more was found; nothing of it is lost.
+            outline: the article's outline.
+            conversations: the interviews; snippets that their answers cite are assigned to sections.
+            before: evidence from before further searches; all of it is kept.
         """
         ...
 
     def wanted_sections(self, ctx: RunContext) -> str:
-        """How many sections an outline should have, in words."""
+        """How many sections an outline should have, as text for a prompt."""
         ...
 
     def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-        """What the sources hold, for whoever refines a draft of the outline."""
+        """A digest of interviews and sources, as input for refining the outline."""
         ...
 
     def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> E:
-        """Of retrieved snippets what a text under a heading is written from; an untitled heading is a whole article."""
+        """Select evidence for a heading's text from retrieved snippets; an untitled heading means an article."""
         ...
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> E:
-        """What a text under a heading is written from if it is written from the interviews alone."""
+        """Select evidence for the text under a heading from the interviews only."""
         ...
 
     def section(self, ctx: RunContext, outline: Outline, evidence: E) -> Section:
-        """One section from its own evidence; possibly empty.
+        """One section, written from its evidence; possibly empty.
 
         Raises:
             ModelError: the model fails.
@@ -101,7 +101,7 @@ class Writer(Protocol[E]):
         ...
 
     def article(self, ctx: RunContext, outline: Outline, evidence: E) -> Body:
-        """A whole article at once; the outline may be empty.
+        """A whole article in one go; the outline may be empty.
 
         Raises:
             ModelError: the model fails.
@@ -109,5 +109,5 @@ class Writer(Protocol[E]):
         ...
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[E]) -> Body:
-        """The lead, and the sections without what they say twice."""
+        """The body: a lead, and the sections without repetition."""
         ...

@@ -1,4 +1,4 @@
-"""What a run says while it goes: frozen events, and the sinks they flow into."""
+"""Events of a run, and the sinks that receive them."""
 
 import contextvars
 import json
@@ -25,7 +25,7 @@ class Event:
 
 @dataclass(frozen=True)
 class RunStarted(Event):
-    """A run begins, or goes on: its topic, its folder (empty when nothing is written), and which session of it."""
+    """A run starts or is resumed: topic, folder (empty if nothing is written), and number of the session from 1."""
 
     topic: str
     folder: str
@@ -34,7 +34,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True)
 class Downloading(Event):
-    """A pinned download is ``done`` of ``total`` bytes far."""
+    """``done`` of ``total`` bytes of a pinned download have arrived."""
 
     name: str
     done: int
@@ -43,14 +43,14 @@ class Downloading(Event):
 
 @dataclass(frozen=True)
 class StageStarted(Event):
-    """A stage begins; ``total`` is the number of steps that it will advance by, if known."""
+    """A stage starts; ``total`` is its number of steps, if known."""
 
     total: int | None = None
 
 
 @dataclass(frozen=True)
 class StageAdvanced(Event):
-    """One step of a stage is done; ``label`` names it for people."""
+    """One step of a stage is done; ``label`` describes it for display."""
 
     label: str = ""
 
@@ -77,7 +77,7 @@ class CallFinished(Event):
 
 @dataclass(frozen=True)
 class Retried(Event):
-    """A call or a search is tried again after ``wait`` seconds because of ``reason``."""
+    """A call or a search is retried after ``wait`` seconds because of ``reason``."""
 
     what: str
     reason: str
@@ -86,7 +86,7 @@ class Retried(Event):
 
 @dataclass(frozen=True)
 class Reused(Event):
-    """What an earlier session of the run had bought served again: a ``reply``, ``search`` or ``contents``."""
+    """A record of an earlier session was reused: a ``reply``, ``search`` or ``contents``."""
 
     kind: str
 
@@ -104,7 +104,7 @@ class Searched(Event):
 
 @dataclass(frozen=True)
 class Excluded(Event):
-    """A page was found and is not used, for this reason."""
+    """A page was found but is not used, and why."""
 
     url: str
     reason: str
@@ -112,7 +112,7 @@ class Excluded(Event):
 
 @dataclass(frozen=True)
 class Counted(Event):
-    """``number`` more of what the article's report counts under ``name``."""
+    """Adds ``number`` to the count ``name`` of the article's report."""
 
     name: str
     number: int
@@ -120,7 +120,7 @@ class Counted(Event):
 
 @dataclass(frozen=True)
 class Revised(Event):
-    """A sentence, or what it cites, is no longer as its writer gave it; fields as :class:`Revision`'s."""
+    """A sentence or its citations were changed after writing; fields as in :class:`Revision`."""
 
     where: str
     before: str
@@ -131,7 +131,7 @@ class Revised(Event):
 
 @dataclass(frozen=True)
 class Noted(Event):
-    """A choice that was made for the user, or news from below; nothing is wrong."""
+    """Information for the user, such as a choice made for them; nothing is wrong."""
 
     detail: str
 
@@ -145,11 +145,11 @@ class Degraded(Event):
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """A piece is missing, and why; the rest goes on. Recorded in the article's report.
+    """A piece is missing, and why; the run goes on. Recorded in the article's report.
 
     Attributes:
-        detail: what, in one sentence.
-        counts: whether it is a failure; a piece that a cap leaves out is none.
+        detail: what failed, in one sentence.
+        counts: whether it counts towards ``max_failures``; a piece left out because of a cap does not.
     """
 
     detail: str
@@ -158,7 +158,7 @@ class Failed(Event):
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """The run ended well; this session of it took ``seconds``."""
+    """The run finished; this session took ``seconds``."""
 
     seconds: float
     folder: str
@@ -166,14 +166,14 @@ class RunFinished(Event):
 
 @dataclass(frozen=True)
 class RunStopped(Event):
-    """The run ended before its time, after ``seconds`` of this session; it can be resumed."""
+    """The run ended early, after ``seconds`` of this session; it can be resumed."""
 
     seconds: float
     reason: str
 
 
 class Counts(TypedDict, total=False):
-    """What is counted, see :class:`storm_pipeline.types.Report`."""
+    """Counts of the article's report, see :class:`storm_pipeline.types.Report`."""
 
     invented_citations: int
     attributed: int
@@ -203,7 +203,7 @@ class CallbackSink:
         self._callback = callback
 
     def emit(self, event: Event) -> None:
-        """Hand the event on."""
+        """Call the function."""
         self._callback(event)
 
 
@@ -223,7 +223,7 @@ class JsonLinesSink:
 def read_events(path: Path) -> Iterator[tuple[float, Event]]:
     """The events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
 
-    Lines that are torn or damaged, or of kinds that this version does not know, are left out.
+    Damaged lines, and kinds of events that this version does not know, are skipped.
 
     Raises:
         OSError: the file cannot be read.
@@ -241,7 +241,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
 
 
 class Events:
-    """Fans events out to sinks, one at a time from whatever thread, and knows the current stage."""
+    """Sends events to sinks, one at a time from any thread, and tracks the current stage."""
 
     def __init__(self, *sinks: EventSink) -> None:
         self._sinks = sinks
@@ -255,12 +255,12 @@ class Events:
 
     @property
     def stage(self) -> str:
-        """Name of the stage that the calling context is in."""
+        """Name of the current stage of the calling context."""
         return _stage.get()
 
     @contextmanager
     def in_stage(self, name: str, total: int | None = None) -> Iterator[None]:
-        """Announce a stage around a block, and let everything called inside know its name."""
+        """Run a block as a stage: emit its start and end, and set the current stage within it."""
         token = _stage.set(name)
         start = time.monotonic()
         self.emit(StageStarted(name, total))
@@ -278,20 +278,20 @@ class Events:
         """Add to the report's counts.
 
         Raises:
-            TypeError: the report has no such count.
+            TypeError: there is no such count.
         """
         for name, number in numbers.items():
             if name not in COUNTED:
-                raise TypeError(f"the report counts no {name!r}, but {', '.join(sorted(COUNTED))}")
+                raise TypeError(f"the report has no count {name!r}: choose one of {', '.join(sorted(COUNTED))}")
             if isinstance(number, int) and number:
                 self.emit(Counted(self.stage, name, number))
 
     def revised(self, revision: Revision) -> None:
-        """Record what became of a sentence."""
+        """Record a change of a sentence."""
         self.emit(Revised(self.stage, **vars(revision)))
 
     def noted(self, detail: str) -> None:
-        """Tell of a choice that was made."""
+        """Inform the user, e.g. of a choice made for them."""
         self.emit(Noted(self.stage, detail))
 
     def degraded(self, detail: str) -> None:

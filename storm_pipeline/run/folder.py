@@ -1,4 +1,4 @@
-"""A run's folder: each finished piece is saved as it is done, and nothing is ever overwritten by another run."""
+"""A run's folder: pieces are saved as soon as they are finished, and no run overwrites another."""
 
 import contextlib
 import hashlib
@@ -22,36 +22,36 @@ from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
 
 FORMAT = 1
-"""Version of a run's folder; raised when an older reader would misread it."""
+"""Version of the folder's format; incremented when an older reader would misread it."""
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
-"""What a user may edit by hand and go on from, and the file that holds it."""
+"""Pieces that a user may edit and continue from → their files."""
 _STATE, _SETTINGS, _JOURNAL, _LOCK = "run.json", "settings.json", "journal.jsonl", "run.lock"
 SavedSettings = Mapping[str, Any]
-"""What ``settings.json`` holds: names and values of settings, also of such as only other versions have."""
+"""Content of ``settings.json``: names and values of settings, possibly of another version."""
 
 
 class RunStore:
-    """The folder of one run, held by one process at a time. Use it in ``with``.
+    """The folder of one run, locked by one process at a time. Use it in ``with``.
 
-    Every file is written atomically. ``run.json`` says what the run is and how it stands, ``journal.jsonl`` holds what
-    was bought (:class:`storm_pipeline.run.journal.Journal`), ``events.jsonl`` what happened; all others are pieces.
+    Every file is written atomically. ``run.json`` holds topic, recipe and status, ``journal.jsonl`` all replies and
+    searches (:class:`storm_pipeline.run.journal.Journal`), ``events.jsonl`` the events; all others are pieces.
 
     Attributes:
-        folder: where it is.
-        state: what ``run.json`` holds.
-        journal: the record of what was bought.
-        replaced: pieces that were changed or lost since they were written, each with the name it has now ("" if lost).
+        folder: path of the folder.
+        state: content of ``run.json``.
+        journal: recorded replies and searches.
+        replaced: pieces that were changed or lost since they were written → their new name ("" if lost).
     """
 
-    def __init__(self, folder: Path, state: Mapping[str, Any], *, as_it_is: bool = False) -> None:
+    def __init__(self, folder: Path, state: Mapping[str, Any], *, keep_edited: bool = False) -> None:
         self.folder = folder
         self.state = dict(state)
         self._lock = locked(folder, _LOCK)
         try:
             self.journal = Journal(folder / _JOURNAL)
             self._sums: dict[str, str] = {}
-            self.replaced = {} if as_it_is else dict(self._put_aside())
-            self._sweep()
+            self.replaced = {} if keep_edited else dict(self._move_changed_aside())
+            self._delete_unfinished()
         except BaseException:
             self._lock.release()
             raise
@@ -62,48 +62,48 @@ class RunStore:
 
         Args:
             root: folder of runs.
-            topic: what the run is about.
+            topic: topic of the run.
             recipe: a method that writes articles, or ``outline``.
-            given: pieces that the user gives instead of having them made, see :data:`EDITABLE`.
+            given: content of the pieces that the user provides, see :data:`EDITABLE`.
 
         Raises:
             RunError: the folder cannot be made.
         """
         folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
-        made = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
-        return cls(folder, made | {"created": round(time.time(), 3)})
+        state = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
+        return cls(folder, state | {"created": round(time.time(), 3)})
 
     @classmethod
-    def open(cls, folder: Path, *, as_it_is: bool = False) -> "RunStore":
-        """The folder of a run that was begun before.
+    def open(cls, folder: Path, *, keep_edited: bool = False) -> "RunStore":
+        """Open the folder of an existing run.
 
         Args:
-            folder: where it is.
-            as_it_is: leave pieces alone that were changed since they were written.
+            folder: path of the folder.
+            keep_edited: keep pieces that were changed since they were written, instead of moving them aside.
 
         Raises:
-            RunError: it is none, is damaged, belongs to a newer version, or another process writes to it.
+            RunError: it is not a run's folder, is damaged, is of a newer version, or another process holds it.
         """
-        return cls(folder, read_state(folder), as_it_is=as_it_is)
+        return cls(folder, read_state(folder), keep_edited=keep_edited)
 
     def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
-        """A new run on the same topic that begins with what this one has bought and with pieces of the user's own.
+        """A new run on the same topic with a copy of this run's journal and with pieces from the user.
 
         Raises:
-            RunError: the folder cannot be made or the record not be copied.
+            RunError: the folder cannot be made or the journal cannot be copied.
         """
-        made = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
-        made.close()
-        copy_records(self.folder / _JOURNAL, made.folder / _JOURNAL, without="piece")
-        made = RunStore(made.folder, made.state)
-        made.note(**{"from": self.folder.name})
-        return made
+        new = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
+        new.close()
+        copy_records(self.folder / _JOURNAL, new.folder / _JOURNAL, without="piece")
+        new = RunStore(new.folder, new.state)
+        new.update_state(**{"from": self.folder.name})
+        return new
 
     def saved_settings(self) -> SavedSettings:
         """The settings of the last session.
 
         Raises:
-            RunError: they are lost: nothing says which model and engine the run is to use.
+            RunError: the file is missing or damaged.
         """
         path = self.folder / _SETTINGS
         try:
@@ -111,38 +111,38 @@ class RunStore:
         except (OSError, ValueError):
             saved = None
         if not isinstance(saved, dict) or not saved:
-            raise RunError(f"{path} is missing or damaged: begin the run anew, or restore the file")
+            raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
         return saved
 
     @property
     def topic(self) -> str:
-        """What the run is about."""
+        """Topic of the run."""
         return str(self.state["topic"])
 
     @property
     def recipe(self) -> str:
-        """Name of the method; ``outline`` for an outline alone."""
+        """Name of the method; begins with ``outline`` if the run only makes an outline."""
         return str(self.state["recipe"])
 
     def begin(self, settings: Settings) -> None:
-        """Open another session of the run; its number is ``state["sessions"]``."""
+        """Start another session of the run; its number is ``state["sessions"]``."""
         self._write(_SETTINGS, settings.model_dump_json(indent=1) + "\n")
-        self.note(sessions=self.state["sessions"] + 1, status="running")
+        self.update_state(sessions=self.state["sessions"] + 1, status="running")
 
     def end(self, status: str) -> None:
-        """Note how the session ended: ``finished``, ``stopped`` or ``failed``; what cannot be noted is not."""
+        """Save how the session ended: ``finished``, ``stopped`` or ``failed``. Write errors are ignored."""
         try:
-            self.note(status=status)
+            self.update_state(status=status)
         except RunError:
-            return  # the run is ending with this very error, or its folder has gone
+            return  # the run is ending with this very error, or its folder was deleted
 
-    def note(self, **facts: Any) -> None:
-        """Change what ``run.json`` says.
+    def update_state(self, **fields: Any) -> None:
+        """Set fields of ``run.json``.
 
         Raises:
             RunError: it cannot be written.
         """
-        self.state |= facts
+        self.state |= fields
         try:
             write_atomically(self.folder / _STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
@@ -151,7 +151,7 @@ class RunStore:
             ) from error
 
     def piece(self, name: str) -> str | None:
-        """Text of a piece that is on the disk as it was written; None if there is none."""
+        """Text of a piece that is unchanged since it was written; None if there is none."""
         if name not in self._sums:
             return None
         return (self.folder / name).read_text(encoding="utf-8")
@@ -162,18 +162,18 @@ class RunStore:
         Raises:
             RunError: the file cannot be written.
         """
-        written = _sum(text.encode("utf-8"))
-        if self._sums.get(name) == written:
+        checksum = _sum(text.encode("utf-8"))
+        if self._sums.get(name) == checksum:
             return
-        # Before the file: whenever a process is killed, what stands there is something that is on record.
-        self.journal.add("piece", name, written)
+        # Journalled before the file is written: whenever the process is killed, the file's checksum is on record.
+        self.journal.add("piece", name, checksum)
         self._write(name, text)
-        self._sums[name] = written
+        self._sums[name] = checksum
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
         try:
-            if path.parent != self.folder:  # a run's folder that was deleted is not made again
+            if path.parent != self.folder:  # do not recreate a run's folder that was deleted
                 path.parent.mkdir(exist_ok=True)
             write_atomically(path, text)
         except OSError as error:
@@ -184,7 +184,7 @@ class RunStore:
         self.save_text(name, _adapter(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
 
     def close(self) -> None:
-        """Let other processes have the folder. May be called again."""
+        """Release the folder. Idempotent."""
         self.journal.close()
         self._lock.release()
 
@@ -194,19 +194,19 @@ class RunStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _sweep(self) -> None:
-        """Delete what a process that was killed had begun to write; nobody else writes here."""
+    def _delete_unfinished(self) -> None:
+        """Delete partial files that a killed process left behind."""
         for path in self.folder.rglob(f".*{UNFINISHED}"):
-            with contextlib.suppress(OSError):  # a file too many does no harm
+            with contextlib.suppress(OSError):  # harmless if it stays
                 path.unlink()
 
-    def _put_aside(self) -> Iterator[tuple[str, str]]:
-        """Pieces that are no longer what was written: kept under another name, so that they can be made again."""
-        for name, written in self.journal.earlier("piece").items():
+    def _move_changed_aside(self) -> Iterator[tuple[str, str]]:
+        """Rename pieces that were changed since they were written, so that they can be made again."""
+        for name, checksums in self.journal.earlier("piece").items():
             path = self.folder / name
             try:
-                if (found := _sum(path.read_bytes())) in written:
-                    self._sums[name] = found
+                if (checksum := _sum(path.read_bytes())) in checksums:
+                    self._sums[name] = checksum
                     continue
                 names = (path.with_name(f"{path.name}.{number}.changed") for number in itertools.count(1))
                 aside = next(name for name in names if not name.exists())
@@ -228,9 +228,9 @@ class LogSink:
     def __init__(self, folder: Path) -> None:
         self._path = folder / "events.jsonl"
         try:
-            torn = self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n")
+            unterminated = self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n")
             self._file = self._path.open("a", encoding="utf-8")
-            if torn:
+            if unterminated:
                 self._file.write("\n")
         except OSError as error:
             raise RunError(f"cannot open {self._path}: {error.strerror}") from error
@@ -247,23 +247,23 @@ class LogSink:
         """Close the file."""
         try:
             self._file.close()
-        except OSError:  # what could not be written was told by emit
+        except OSError:  # emit has raised it already
             return
 
 
 def read_state(folder: Path) -> dict[str, Any]:
-    """What a run's ``run.json`` says.
+    """Content of a run's ``run.json``.
 
     Raises:
-        RunError: there is none, it is damaged, or it belongs to a newer version.
+        RunError: there is none, it is damaged, or it is of a newer version.
     """
-    wanted = {"topic": str, "recipe": str, "given": dict, "sessions": int}
-    absent = f"{folder} is no folder of a run: it has no {_STATE}; `storm runs` lists them"
-    return locking.read_state(folder / _STATE, FORMAT, wanted, absent=absent)
+    required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
+    absent = f"{folder} is not a run's folder: it has no {_STATE}; `storm runs` lists the runs"
+    return locking.read_state(folder / _STATE, FORMAT, required, absent=absent)
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process is writing to a run's folder; no, where that cannot be told."""
+    """Whether a process holds a run's folder; False if that cannot be determined."""
     try:
         locked(folder, _LOCK).release()
     except RunError as error:
@@ -275,7 +275,7 @@ _adapters: dict[type, TypeAdapter[Any]] = {}
 
 
 def _adapter(kind: type) -> TypeAdapter[Any]:
-    """Made once a type: making one takes longer than what it writes."""
+    """Cached, since building an adapter takes longer than serialising with it."""
     if kind not in _adapters:
         _adapters[kind] = TypeAdapter(kind)
     return _adapters[kind]

@@ -1,8 +1,8 @@
-"""What a run has bought: every reply, search and page, written down before the run goes on.
+"""The journal of a run: every reply, search and table of contents, saved before the run goes on.
 
-A run that is resumed is run again from its beginning, and whatever it would ask for a second time is taken from here.
-So nothing is bought twice, and nothing stale is reused: a record is found by the very request that it answered, in
-which the settings, the model, the prompt and everything before it take part, and by the place that asked.
+A resumed run executes its recipe from the beginning, and repeated requests are served from the journal. So nothing is
+paid for twice, and nothing stale is reused: the key of a record is its request (settings, model, prompt, parameters)
+and the place in the run that made it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from storm_pipeline.errors import RunError
 
 
 def fingerprint(*parts: object) -> str:
-    """32 hexadecimal digits of what JSON can hold; equal for equal parts, in every process."""
+    """Hash of JSON values, 32 hexadecimal digits; the same in every process."""
     text = json.dumps(parts, ensure_ascii=True, sort_keys=True, default=str)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
 
@@ -30,10 +30,10 @@ _place: ContextVar[str] = ContextVar("storm_place", default="")
 
 @contextmanager
 def at_place(name: str) -> Iterator[None]:
-    """Name the part of a run that a block is, such as an interview: parts side by side may ask the very same thing.
+    """Name the part of a run that a block belongs to, such as an interview.
 
-    Of two equal requests that are in flight together, chance decides which is answered first. The place says which of
-    the answers is whose when the run is resumed.
+    Concurrent parts may send equal requests, whose replies arrive in any order. The place assigns each reply to the
+    same part when the run is resumed.
     """
     token = _place.set(f"{_place.get()}/{name}")
     try:
@@ -43,55 +43,55 @@ def at_place(name: str) -> Iterator[None]:
 
 
 def current_place() -> str:
-    """Where the caller is, see :func:`at_place`; tasks are where they were started."""
+    """The place of the calling context, see :func:`at_place`; tasks inherit it."""
     return _place.get()
 
 
 class Journal:
-    """An append-only file of records, each under a kind and a key. Safe for threads.
+    """An append-only file of records, each with a kind and a key. Thread-safe.
 
-    A record is one line, ``{"kind", "key", "value", "sum"}``, on the disk when :meth:`add` returns. A line that is
-    torn or damaged does not check against its ``sum``: it is left out, told in :attr:`damaged`, and never deleted.
+    A record is one line, ``{"kind", "key", "value", "sum"}``, synced to disk when :meth:`add` returns. A line that
+    does not match its checksum ``sum`` is skipped and its number added to :attr:`damaged`; it is never deleted.
 
     Args:
-        path: the file; None keeps nothing.
-        as_it_is: read what is there and write nothing, not even a file that is absent.
+        path: the file; None for a journal that keeps nothing.
+        read_only: write nothing, and do not create the file.
     """
 
-    def __init__(self, path: Path | None, *, as_it_is: bool = False) -> None:
+    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._known: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self.damaged: tuple[int, ...] = ()
         self._descriptor: int | None = None
         if path is None:
             return
-        if not as_it_is:
+        if not read_only:
             self._open(path)
         elif path.exists():
             self._read(path.read_bytes())
 
-    def left(self, kind: str) -> int:
-        """How many records of this kind, of earlier sessions, were not taken yet."""
+    def unused(self, kind: str) -> int:
+        """Number of records of this kind, from earlier sessions, that were not taken yet."""
         with self._lock:
-            return sum(len(waiting) for (own, _), waiting in self._known.items() if own == kind)
+            return sum(len(values) for (kind_, _), values in self._unused.items() if kind_ == kind)
 
     def take(self, kind: str, key: str) -> Any | None:
         """The oldest record of this kind and key that was not taken yet; None if there is none."""
         with self._lock:
-            waiting = self._known.get((kind, key))
-            return waiting.popleft() if waiting else None
+            values = self._unused.get((kind, key))
+            return values.popleft() if values else None
 
     def earlier(self, kind: str) -> Mapping[str, Sequence[Any]]:
-        """Key → records of a kind that earlier sessions wrote, oldest first."""
+        """Key → untaken records of this kind from earlier sessions, oldest first."""
         with self._lock:
-            return {key: tuple(waiting) for (own, key), waiting in self._known.items() if own == kind and waiting}
+            return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
 
     def add(self, kind: str, key: str, value: Any) -> None:
-        """Write a record down.
+        """Append a record.
 
         Raises:
-            RunError: it cannot be written: the disk is full, or the folder has gone.
+            RunError: it cannot be written: the disk is full, or the folder was deleted.
         """
         if self._descriptor is None:
             return
@@ -102,9 +102,9 @@ class Journal:
                     raise FileNotFoundError(2, "it was deleted")
                 size = os.fstat(self._descriptor).st_size
                 try:
-                    _write_whole(self._descriptor, line)
+                    _write_all(self._descriptor, line)
                 except OSError:
-                    os.ftruncate(self._descriptor, size)  # else the next record would join what was written of this one
+                    os.ftruncate(self._descriptor, size)  # remove the partial line
                     raise
             except OSError as error:
                 raise RunError(
@@ -112,10 +112,10 @@ class Journal:
                 ) from error
 
     def reject(self, kind: str, key: str) -> None:
-        """Hear that the last record of this kind and key was of no use; it stays, so that a run is told again alike."""
+        """Hook: the last record of this kind and key was unusable. Kept here, so that a resumed run behaves alike."""
 
     def close(self) -> None:
-        """Close the file. May be called again."""
+        """Close the file. Idempotent."""
         with self._lock:
             if self._descriptor is not None:
                 os.close(self._descriptor)
@@ -133,7 +133,7 @@ class Journal:
             self._read(text)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             if text and not text.endswith(b"\n"):
-                _write_whole(self._descriptor, b"\n")
+                _write_all(self._descriptor, b"\n")
         except OSError as error:
             raise RunError(f"cannot open {path}: {error.strerror}; choose another folder with --out") from error
 
@@ -142,46 +142,43 @@ class Journal:
         for number, line in enumerate(text.splitlines(), 1):
             record = _record(line)
             if record:
-                self._known[record[0], record[1]].append(record[2])
+                self._unused[record[0], record[1]].append(record[2])
             elif line.strip():
                 damaged.append(number)
         self.damaged = tuple(damaged)
 
 
 def copy_records(source: Path, target: Path, *, without: str) -> None:
-    """Write a new journal with the records of another one, in their order, but for those of one kind.
-
-    Lines that are torn or damaged are left out.
+    """Copy a journal except the records of one kind; damaged lines are skipped.
 
     Raises:
-        RunError: the other one cannot be read, or the new one not be written.
+        RunError: the source cannot be read, or the target cannot be written.
     """
     try:
         records = [record for line in source.read_bytes().splitlines() if (record := _record(line))]
         target.write_bytes(b"".join(_line(*record) for record in records if record[0] != without))
     except OSError as error:
-        raise RunError(f"cannot go on from {source.parent}: {error.strerror}") from error
+        raise RunError(f"cannot copy {source} to {target}: {error.strerror}") from error
 
 
 def _line(kind: str, key: str, value: Any) -> bytes:
-    checked = fingerprint(kind, key, value)
-    record = {"kind": kind, "key": key, "value": value, "sum": checked}
+    record = {"kind": kind, "key": key, "value": value, "sum": fingerprint(kind, key, value)}
     return json.dumps(record, ensure_ascii=True, default=str).encode("ascii") + b"\n"
 
 
 def _record(line: bytes) -> tuple[str, str, Any] | None:
-    """Kind, key and value of a line; None where it is not whole."""
+    """Kind, key and value of a line; None if it is damaged."""
     try:
         record = json.loads(line)
         kind, key, value = record["kind"], record["key"], record["value"]
-        whole = record["sum"] == fingerprint(kind, key, value)
+        intact = record["sum"] == fingerprint(kind, key, value)
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    return (kind, key, value) if whole else None
+    return (kind, key, value) if intact else None
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
-    """Write all of it and wait until the disk has it."""
+def _write_all(descriptor: int, data: bytes) -> None:
+    """Write all bytes and sync them to disk."""
     while data:
         data = data[os.write(descriptor, data) :]
     os.fsync(descriptor)

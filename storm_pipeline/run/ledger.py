@@ -1,4 +1,4 @@
-"""What a run used and what happened to it, summed up from its events."""
+"""Usage, counts and problems of a run, summed up from its events."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class Ledger:
     _seconds: float = 0.0
 
     def restore(self, events: Iterable[tuple[float, Event]]) -> Spent:
-        """Take over what earlier sessions of the run used, from their events; counts and problems come anew.
+        """Add the usage of earlier sessions from their events; counts and problems are not restored.
 
         Returns:
             Dollars, tokens and seconds of those sessions.
@@ -41,7 +41,7 @@ class Ledger:
         return spent
 
     def emit(self, event: Event) -> None:
-        """Take one event into account."""
+        """Add one event."""
         match event:
             case CallFinished():
                 self._add_call(event)
@@ -74,20 +74,20 @@ class Ledger:
         return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(self._seconds + seconds, 1))
 
     def report(self) -> Report:
-        """Counts and problems so far; whatever the order of threads, the problems come in the same one."""
+        """Counts and problems so far; the problems are sorted, so their order does not depend on threads."""
         problems = sorted(self._problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
         return Report(**self._counts, problems=tuple(problems))
 
     def revisions(self) -> tuple[Revision, ...]:
-        """What became of sentences so far; in the same order whatever that of threads."""
-        return tuple(sorted(self._revisions, key=lambda own: (own.where, own.before, own.reason)))
+        """Revisions so far, sorted, so that their order does not depend on threads."""
+        return tuple(sorted(self._revisions, key=lambda revision: (revision.where, revision.before, revision.reason)))
 
     def failure_summary(self) -> str:
-        """The first three failures so far, as one line; empty if nothing failed."""
+        """The first three failures so far in one line; empty if nothing failed."""
         failures = [problem.detail for problem in self._problems if problem.kind == "failure"]
         return "; ".join(dict.fromkeys(failures[:3]))
 
 
 def _sum_of(dollars: float, more: float) -> float:
-    """Both, to the millionth of a millionth: a plain sum's last digits depend on the order in which threads add."""
+    """The sum, rounded to 12 decimals, so that it does not depend on the order in which threads add."""
     return round(dollars + round(more, 12), 12)

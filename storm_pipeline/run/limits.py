@@ -13,12 +13,12 @@ from storm_pipeline.run.events import CallFinished, Event, Failed
 from storm_pipeline.settings import Role, Settings
 
 _SHARE: dict[str, float] = {"asker": 0.6, "expert": 0.6, "outliner": 0.75}
-"""Share of every cap that these roles may use, so that what they found can still be written up; others may use all."""
+"""Share of every cap that these roles may use, which leaves the rest for writing; other roles may use all."""
 
 
 @dataclass
 class Spent:
-    """What was used so far: US dollars, tokens read and written, and seconds."""
+    """Usage so far: US dollars, prompt and completion tokens, and seconds."""
 
     dollars: float = 0.0
     tokens: int = 0
@@ -26,13 +26,12 @@ class Spent:
 
 
 class RunControl:
-    """Asked before every piece of work, and an event sink that counts what is spent and what fails.
+    """Enforces a run's caps and stop requests; also an event sink that counts usage and failures.
 
     Args:
         settings: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``.
-        spent: by earlier sessions of the run.
-        halt: set, from any thread or signal handler, when the run is to stop: nothing more begins, and what is in
-            flight is finished.
+        spent: usage of earlier sessions of the run.
+        halt: set from any thread or signal handler to stop the run: no new work starts, and work in flight finishes.
     """
 
     def __init__(self, settings: Settings, spent: Spent, halt: threading.Event) -> None:
@@ -49,7 +48,7 @@ class RunControl:
         self._stopped.wait(seconds)
 
     def check(self) -> None:
-        """Let work begin.
+        """Check that new work may start.
 
         Raises:
             StoppedError: the user stopped the run.
@@ -62,20 +61,20 @@ class RunControl:
         failed = sum(map(len, kinds))
         if failed > self._settings.max_failures:
             raise TooManyFailuresError(
-                f"{failed} pieces of the run failed, {len(kinds[0])} of them alike, such as {kinds[0][0]}; mend the "
+                f"{failed} pieces of the run failed, {len(kinds[0])} of them alike, such as {kinds[0][0]}; fix the "
                 "cause and resume, or allow more with --max-failures"
             )
 
     @contextmanager
     def spending(self, role: Role, price: Price | None, tokens_in: int, tokens_out: int) -> Iterator[None]:
-        """A call that takes about so many tokens; they count against the caps while it is in flight.
+        """Reserve the expected tokens and cost of a call against the caps while it is in flight.
 
         Raises:
-            BudgetSpentError: there is no room for it in the role's share of a cap.
+            BudgetSpentError: the call exceeds the role's share of a cap.
         """
         dollars = cost(price, tokens_in, 0, tokens_out) if price else 0.0
         with self._lock:
-            self._need_room(role, dollars, tokens_in + tokens_out)
+            self._check_caps(role, dollars, tokens_in + tokens_out)
             self._reserved.dollars += dollars
             self._reserved.tokens += tokens_in + tokens_out
         try:
@@ -86,18 +85,18 @@ class RunControl:
                 self._reserved.tokens -= tokens_in + tokens_out
 
     def emit(self, event: Event) -> None:
-        """Count what is spent and what fails."""
+        """Count usage and failures."""
         with self._lock:
             match event:
                 case CallFinished():
                     self._spent.dollars += event.cost or 0.0
                     self._spent.tokens += event.tokens_in + event.tokens_out
                 case Failed(counts=True):
-                    self._failures.setdefault(_alike(event.detail), []).append(event.detail)
+                    self._failures.setdefault(_failure_kind(event.detail), []).append(event.detail)
                 case _:
                     pass
 
-    def _need_room(self, role: Role, dollars: float, tokens: int) -> None:
+    def _check_caps(self, role: Role, dollars: float, tokens: int) -> None:
         seconds = self._spent.seconds + time.monotonic() - self._start
         caps = (
             ("max_cost", self._spent.dollars + self._reserved.dollars + dollars, self._settings.max_cost, "dollars"),
@@ -114,6 +113,6 @@ class RunControl:
                 raise BudgetSpentError(f"{share} spent (--{name.replace('_', '-')}); resume with more")
 
 
-def _alike(detail: str) -> str:
-    """A failure without what tells it from others of its kind."""
+def _failure_kind(detail: str) -> str:
+    """A failure's message without quoted texts and numbers, by which failures are grouped."""
     return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", detail)

@@ -1,4 +1,4 @@
-"""Listing the runs below a folder, and how each stands. Nothing is written, and a run that goes on is not disturbed."""
+"""Listing the runs below a folder with their state; read-only and safe while runs are under way."""
 
 import os
 from collections import Counter
@@ -15,25 +15,24 @@ from storm_pipeline.run.timeline import Timeline, timeline
 from storm_pipeline.types import Usage
 
 State = Literal["running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable", "batch", "no run"]
-"""How a run stands: ``interrupted`` is one that began and that no process is at; ``unclear`` one of which that cannot
-be told, since its lock may not be tried; ``unreadable`` is damaged, or a newer version made it; ``batch`` is the folder
-of several runs."""
+"""State of a run: ``interrupted`` means started and held by no process; ``unclear`` that its lock cannot be tested;
+``unreadable`` that it is damaged or of a newer version; ``batch`` is the folder of a batch's runs."""
 _ENDED: tuple[State, ...] = ("finished", "stopped", "failed")
 _LATEST = 1e11
-"""Seconds since 1970 beyond which a time is damage: in three thousand years."""
+"""Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
 
 
 @dataclass(frozen=True)
 class RunEntry:
-    """A folder in which a run may be.
+    """A folder that may hold a run.
 
     Attributes:
-        folder: where it is.
-        state: how it stands.
-        topic: what it is about, of a batch how its topics stood when it was last saved; empty if that cannot be read.
-        created: seconds since 1970; None if that cannot be read.
-        sessions: how often it was begun or gone on with.
-        usage: what all sessions used so far; None if that cannot be read.
+        folder: path of the folder.
+        state: state of the run.
+        topic: topic of the run; for a batch, the states of its topics when last saved; empty if unreadable.
+        created: seconds since 1970; None if unreadable.
+        sessions: number of sessions so far.
+        usage: usage of all sessions so far; None if unreadable.
         problem: what cannot be read, and why; empty if all can.
     """
 
@@ -47,9 +46,9 @@ class RunEntry:
 
 
 def list_runs(root: Path) -> tuple[RunEntry, ...]:
-    """Every folder below ``root`` but hidden ones, and the runs of batches among them, the one made last first.
+    """Every folder below ``root`` except hidden ones, and the runs inside batches, newest first.
 
-    What is no run comes last.
+    Folders without a run come last.
 
     Raises:
         RunError: ``root`` cannot be read.
@@ -69,7 +68,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> Iterator[RunEntry]:
-    """The entry of a folder; of a batch's also those of the runs in it."""
+    """The entry of a folder; for a batch also those of its runs."""
     entry = run_entry(folder)
     if is_batch(folder):
         try:
@@ -84,12 +83,12 @@ def _batch_entry(folder: Path) -> RunEntry:
         state = read_batch(folder)
     except RunError as error:
         return RunEntry(folder, "unreadable", problem=str(error))
-    stand = ", ".join(f"{number} {name}" for name, number in Counter(row.state for row in state["topics"]).items())
-    return RunEntry(folder, "batch", f"{len(state['topics'])} topics: {stand}", _time(state.get("created")))
+    states = ", ".join(f"{number} {name}" for name, number in Counter(row.state for row in state["topics"]).items())
+    return RunEntry(folder, "batch", f"{len(state['topics'])} topics: {states}", _time(state.get("created")))
 
 
 def run_entry(folder: Path) -> RunEntry:
-    """How the run in a folder stands; what cannot be read is told in it."""
+    """The entry of the run in a folder; read errors are reported in its ``problem``."""
     if is_batch(folder):
         return _batch_entry(folder)
     try:
@@ -105,7 +104,7 @@ def run_entry(folder: Path) -> RunEntry:
         problem = str(error)
     return RunEntry(
         folder,
-        _standing(folder, state),
+        _state_of(folder, state),
         state["topic"],
         _time(state.get("created")),
         sessions=state["sessions"],
@@ -115,10 +114,10 @@ def run_entry(folder: Path) -> RunEntry:
 
 
 def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
-    """The timeline of the run in a folder, from its ``events.jsonl``; lines that are torn or damaged are left out.
+    """The timeline of the run in a folder, from its ``events.jsonl``; damaged lines are skipped.
 
     Args:
-        folder: where the run is.
+        folder: folder of the run.
         running: as for :func:`storm_pipeline.run.timeline.timeline`.
 
     Raises:
@@ -126,14 +125,14 @@ def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
     """
     path = folder / "events.jsonl"
     try:
-        return timeline(_sound(path), running=running)
+        return timeline(_plausible_events(path), running=running)
     except FileNotFoundError as error:
         raise RunError(f"{folder} holds no events of a run: it has no {path.name}; `storm runs` lists runs") from error
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _sound(path: Path) -> Iterator[tuple[float, Event]]:
+def _plausible_events(path: Path) -> Iterator[tuple[float, Event]]:
     return ((at, event) for at, event in read_events(path) if 0 <= at < _LATEST)
 
 
@@ -141,8 +140,8 @@ def _time(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and 0 <= value < _LATEST else None
 
 
-def _standing(folder: Path, state: dict[str, Any]) -> State:
-    """What ``run.json`` says; only where it says that the run goes on, its lock is tried for a moment."""
+def _state_of(folder: Path, state: dict[str, Any]) -> State:
+    """The state in ``run.json``; if it says that the run is under way, its lock is tested."""
     ended = next((known for known in _ENDED if known == state.get("status")), None)
     if ended:
         return ended

@@ -1,4 +1,4 @@
-"""Folders that one process at a time works in (runs, batches, experiments): making, holding and reading them."""
+"""Folders that one process at a time may write to (runs, batches, experiments): creating, locking, reading state."""
 
 import json
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from storm_pipeline.errors import RunError
 
 
 def new_folder(root: Path, name: str, what: str) -> Path:
-    """Make a folder of this name below ``root``, with a number behind it where there is one already.
+    """Make a folder of this name below ``root``, with a number appended if the name is taken.
 
     Args:
-        root: made if need be.
-        name: of the folder.
-        what: it is, for messages, such as ``a run folder``.
+        root: parent folder; created if missing.
+        name: name of the folder.
+        what: what the folder is, for error messages, such as ``a run folder``.
 
     Raises:
         RunError: it cannot be made.
@@ -34,7 +34,7 @@ def new_folder(root: Path, name: str, what: str) -> Path:
 
 
 def locked(folder: Path, name: str) -> FileLock:
-    """The folder's lock, held.
+    """Acquire the folder's lock.
 
     Raises:
         RunError: another process holds it (the cause is a ``Timeout``), or the folder cannot be written.
@@ -50,19 +50,19 @@ def locked(folder: Path, name: str) -> FileLock:
 
 
 def read_state(
-    path: Path, newest: int, wanted: Mapping[str, type] | None = None, *, absent: str, remedy: str = ""
+    path: Path, newest: int, required: Mapping[str, type] | None = None, *, absent: str, remedy: str = ""
 ) -> dict[str, Any]:
-    """What a folder's state file says.
+    """Content of a folder's state file.
 
     Args:
         path: the file.
-        newest: format that this version reads.
-        wanted: names that must be there, with their types.
-        absent: said where there is no such file.
-        remedy: said where it is damaged, such as ``; delete it``.
+        newest: newest format that this version reads.
+        required: required fields and their types.
+        absent: error message if there is no such file.
+        remedy: end of the error message if it is damaged, such as ``; delete it``.
 
     Raises:
-        RunError: it is absent, cannot be read, is damaged, or belongs to a newer version.
+        RunError: it is absent, unreadable, damaged, or of a newer version.
     """
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
@@ -73,12 +73,12 @@ def read_state(
     except (ValueError, RecursionError) as error:
         raise RunError(f"{path} is damaged: {error}{remedy}") from error
     if not isinstance(state, dict) or not isinstance(state.get("format"), int):
-        raise RunError(f"{path} is damaged: it does not say which format it has{remedy}")
+        raise RunError(f"{path} is damaged: it states no format{remedy}")
     if state["format"] > newest:
         raise RunError(
             f"{path.parent} was made by a newer version (format {state['format']}, this one reads {newest}): "
             "update storm-pipeline"
         )
-    if wrong := [name for name, kind in (wanted or {}).items() if not isinstance(state.get(name), kind)]:
+    if wrong := [name for name, kind in (required or {}).items() if not isinstance(state.get(name), kind)]:
         raise RunError(f"{path} is damaged: {wrong[0]!r} is missing{remedy}")
     return state

@@ -1,4 +1,4 @@
-"""Searches and tables of contents, written down in the run's journal and served from it when the run is resumed."""
+"""Searches and tables of contents, journalled and served from the journal when the run is resumed."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -16,26 +16,26 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.sources.filtering import each_page_once
 from storm_pipeline.types import Exclusion
 
-_DECIDING = (
+_KEY_SETTINGS = (
     *("language", "region", "since", "until", "domains", "without_domains", "read_pages", "sources"),
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
-"""Settings on which the result of a search depends, beside the engine."""
+"""Settings that affect the result of a search, besides the engine."""
 
 
 class RecordedSearch(Search):
-    """A run's search, each result of which is had once a run, whatever happens to the run. Thread-safe.
+    """A run's search that journals every result and reuses it in later sessions. Thread-safe.
 
-    What all searches of the run tell together, those of earlier sessions included, is gathered here and nowhere else;
-    it depends neither on their order nor on the timing of threads.
+    Exclusions, unread pages and pages seen are collected here over all searches of the run, earlier sessions included;
+    the totals depend neither on the order of searches nor on the timing of threads.
 
     Args:
-        search: asked what is not on record.
-        journal: the record.
-        events: told what is served from it, and of each page that is left out.
-        control: asked before every search.
-        settings: of the run.
-        spec: what names the engine.
+        search: the search behind it.
+        journal: the run's journal.
+        events: receives reuses and excluded pages.
+        control: consulted before every search.
+        settings: settings of the run.
+        spec: the engine's name, as in the settings.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class RecordedSearch(Search):
         self._journal = journal
         self._events = events
         self._control = control
-        self._identity = [spec, {name: getattr(settings, name) for name in _DECIDING}]
+        self._identity = [spec, {name: getattr(settings, name) for name in _KEY_SETTINGS}]
         self._excluded: set[Exclusion] = set()
-        self._left_out: set[str] = set()
+        self._excluded_ids: set[str] = set()
         self._unread: set[Unread] = set()
         self._read: set[str] = set()
         self._seen: set[SeenPage] = set()
@@ -60,51 +60,51 @@ class RecordedSearch(Search):
 
     @property
     def excluded(self) -> tuple[Exclusion, ...]:
-        """Pages left out so far, each once, by address."""
+        """Pages excluded so far, each once, sorted by address."""
         with self._lock:
             return each_page_once(self._excluded)
 
     @property
     def unread(self) -> Mapping[str, str]:
-        """Address → why the engine's snippets alone stand for the page."""
+        """Address → why the page was never read, so that only the engine's snippets are used."""
         with self._lock:
-            lasting = sorted((one.url, one.reason) for one in self._unread if one.url not in self._read)
+            unread = sorted((page.url, page.reason) for page in self._unread if page.url not in self._read)
         reasons: dict[str, str] = {}
-        for url, reason in lasting:
+        for url, reason in unread:
             reasons.setdefault(url, reason)
         return reasons
 
-    def keeps_out(self, title: str) -> bool:
-        """As :meth:`RunSearch.keeps_out`."""
-        return self._search.keeps_out(title)
+    def excludes_title(self, title: str) -> bool:
+        """As :meth:`RunSearch.excludes_title`."""
+        return self._search.excludes_title(title)
 
-    def not_to_be_used(self) -> frozenset[str]:
-        """Ids of all pages left out so far, also of those that one search gave and only others show to be copies.
+    def excluded_ids(self) -> frozenset[str]:
+        """Source ids of all pages excluded so far, including copies that only become apparent across searches.
 
-        To be asked when no search is under way, so that it does not depend on which of them was faster.
+        Call it when no search is in flight, so that the result does not depend on their timing.
         """
         with self._lock:
             seen = frozenset(self._seen)
-        self._tell(self._gather(SearchResult(excluded=self._search.duplicates(seen))))
+        self._emit_excluded(self._collect(SearchResult(excluded=self._search.duplicates(seen))))
         with self._lock:
-            return frozenset(self._left_out)
+            return frozenset(self._excluded_ids)
 
     def search(self, query: str, k: int) -> SearchResult:
-        """As the run's search.
+        """The recorded result, or a new one from the run's search.
 
         Raises:
-            SearchError: as the engine's; it is not put on record.
-            StoppedError, TooManyFailuresError: the run is to end.
+            SearchError: as the engine's; it is not journalled.
+            StoppedError, TooManyFailuresError: the run must end.
         """
         key = fingerprint(current_place(), self._identity, query, k)
-        known = self._on_record(key)
-        if known is not None:
+        recorded = self._recorded(key)
+        if recorded is not None:
             self._events.emit(Reused(self._events.stage, "search"))
-            self._gather(known)  # an earlier session told what was left out
-            return known
+            self._collect(recorded)  # its exclusions were emitted in the earlier session
+            return recorded
         self._control.check()
         found = self._search.search(query, k)
-        self._tell(self._gather(found))
+        self._emit_excluded(self._collect(found))
         self._journal.add("search", key, encoded(found))
         return found
 
@@ -112,31 +112,33 @@ class RecordedSearch(Search):
         """As :meth:`RunSearch.close`."""
         self._search.close()
 
-    def _on_record(self, key: str) -> SearchResult | None:
-        """The oldest result that was not taken yet; records that hold none count as not there."""
+    def _recorded(self, key: str) -> SearchResult | None:
+        """The oldest result that was not taken yet; records that cannot be decoded are skipped."""
         while (value := self._journal.take("search", key)) is not None:
             if (result := decoded(value)) is not None:
                 return result
         return None
 
-    def _gather(self, result: SearchResult) -> tuple[Exclusion, ...]:
-        """Add a result to what is known of the run; the pages of it that no earlier result left out."""
+    def _collect(self, result: SearchResult) -> tuple[Exclusion, ...]:
+        """Add a result to the run's totals; returns the pages that were not excluded before."""
         with self._lock:
-            new = tuple(one for one in each_page_once(result.excluded) if source_id(one.url) not in self._left_out)
-            self._left_out.update(source_id(one.url) for one in new)
+            new = tuple(
+                page for page in each_page_once(result.excluded) if source_id(page.url) not in self._excluded_ids
+            )
+            self._excluded_ids.update(source_id(page.url) for page in new)
             self._excluded.update(result.excluded)
             self._unread.update(result.unread)
             self._read.update(result.read)
             self._seen.update(result.seen)
         return new
 
-    def _tell(self, exclusions: Iterable[Exclusion]) -> None:
-        for one in exclusions:
-            self._events.emit(Excluded(self._events.stage, one.url, one.reason))
+    def _emit_excluded(self, exclusions: Iterable[Exclusion]) -> None:
+        for page in exclusions:
+            self._events.emit(Excluded(self._events.stage, page.url, page.reason))
 
 
 class RecordedContents:
-    """Tables of contents, each looked up once a run."""
+    """Tables of contents, each looked up once per run."""
 
     def __init__(self, contents: ContentsSource, journal: Journal, events: Events) -> None:
         self._contents = contents
@@ -144,17 +146,17 @@ class RecordedContents:
         self._events = events
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """As the source's.
+        """The recorded table of contents, or one from the source.
 
         Raises:
-            SearchError: as the source's; it is not put on record.
+            SearchError: as the source's; it is not journalled.
         """
-        known = self._journal.take("contents", title)
-        if known is None:
+        recorded = self._journal.take("contents", title)
+        if recorded is None:
             found = self._contents.table_of_contents(title)
             self._journal.add("contents", title, {"found": asdict(found) if found else None})
             return found
         self._events.emit(Reused(self._events.stage, "contents"))
-        if (found := known["found"]) is None:
+        if (found := recorded["found"]) is None:
             return None
         return TableOfContents(found["title"], tuple((level, text) for level, text in found["headings"]))

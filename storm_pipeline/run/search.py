@@ -1,4 +1,4 @@
-"""How a run finds its sources: an engine, its memory, whole pages, and which sources may be used."""
+"""How a run finds its sources: an engine with its cache, full pages, and the filter of sources."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -27,49 +27,49 @@ from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.judging import Judge, Policy
 from storm_pipeline.types import Exclusion
 
-_ENDS = 2
-"""Tokens that mark the ends of a text."""
+_SPECIAL_TOKENS = 2
+"""Tokens that the embedder adds to a text ([CLS] and [SEP])."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine as all runs share it.
+    """An open search engine, shared by all runs.
 
     Attributes:
-        search: the engine, with its memory.
-        spec: what names it.
-        why: why it was chosen, as the end of a sentence; empty where the user chose.
-        is_own: whether it is an object of the user's own, of which nothing is known.
-        problems: what of it could not be read, such as files of one's own documents.
-        contents: its tables of contents, where it has such.
+        search: the engine, with its cache.
+        spec: its name, as in the settings.
+        why: why it was chosen, as the end of a sentence; empty if the user chose it.
+        custom: whether it is an object that the user passed.
+        problems: what could not be read, such as files of the user's documents.
+        contents: its source of tables of contents, if it has one.
     """
 
     search: Search
     spec: str
     why: str = ""
-    is_own: bool = False
+    custom: bool = False
     problems: tuple[str, ...] = ()
     contents: ContentsSource | None = None
 
 
-def open_engine(settings: Settings, own: Search | None = None, progress: Progress | None = None) -> Engine:
-    """The engine that the settings name or leave to be chosen.
+def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:
+    """Open the engine that the settings name, or choose one for ``auto``.
 
     Args:
-        settings: of the runs.
-        own: an engine of the user's own, which is used as it is; see :func:`storm_pipeline.search.edge.checked`.
-        progress: told about a download.
+        settings: settings of the runs.
+        custom: an engine that the user passed, used instead; see :func:`storm_pipeline.search.edge.checked`.
+        progress: called while a download is under way.
 
     Raises:
-        SettingsError: it cannot be opened as asked; see :func:`storm_pipeline.search.registry.open_search`.
+        SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.search.registry.open_search`.
         AssetError, CorpusError: its texts could not be fetched or read.
     """
-    if own is not None:
-        return Engine(own, own.name, is_own=True)
+    if custom is not None:
+        return Engine(custom, custom.name, custom=True)
     spec, why = settings.search, ""
     if spec == "auto":
         if settings.search_cache == "replay":
-            raise SettingsError("a replay needs the engine of the run that was recorded: name it with --search")
+            raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
         spec, why = choose()
     mode, days = settings.search_cache, settings.search_cache_days
     opening = Opening(
@@ -91,16 +91,16 @@ def open_engine(settings: Settings, own: Search | None = None, progress: Progres
 
 
 class RunSearch(Search):
-    """The search of one run: what the engine finds, without sources that may not be used, read where that helps.
+    """The search of one run: the engine's results, filtered by source policy, with full pages where configured.
 
-    Sources are judged before their pages are fetched, and pages once more when they have been read: one may lead
-    elsewhere, or turn out to repeat what is to be kept out.
+    Sources are filtered before their pages are fetched, and again afterwards: a page may redirect elsewhere, or turn
+    out to copy an excluded text.
 
     Args:
         engine: shared by all runs.
-        settings: of the run.
-        fetch: address → page; by default the web, within limits.
-        embedder: what passages are cut for, if it tells how much of a text it takes.
+        settings: settings of the run.
+        fetch: address → page; by default from the web, within limits.
+        embedder: passages are cut to its input length, if it states one.
     """
 
     def __init__(
@@ -111,12 +111,12 @@ class RunSearch(Search):
         fetch: Fetch | None = None,
         embedder: Embedder | None = None,
     ) -> None:
-        collections = _not_of_the_web()
+        collections = _collections()
         trusted = collections if settings.sources == "auto" else frozenset[str]()
-        by_default: Policy = "any" if engine.is_own else "standard"
+        default_policy: Policy = "any" if engine.custom else "standard"
         catalogue = load_catalogue(settings.cache)
         judge = Judge(
-            by_default if settings.sources == "auto" else settings.sources,
+            default_policy if settings.sources == "auto" else settings.sources,
             allow=settings.allow_sources,
             deny=settings.deny_sources,
             catalogue=catalogue,
@@ -126,7 +126,7 @@ class RunSearch(Search):
         filtering = partial(ReliableSearch, judge=judge, kept_out=self._kept_out, trusted=trusted)
         self._search: Search = filtering(engine.search)
         self._reader: PageReader | None = None
-        if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.is_own):
+        if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             unread = frozenset[str]() if settings.read_pages == "always" else collections
             self._reader = PageReader(
                 self._search,
@@ -141,12 +141,12 @@ class RunSearch(Search):
         """Name of the engine."""
         return self._search.name
 
-    def keeps_out(self, title: str) -> bool:
-        """Whether the Wikipedia article of this title is one that the run may not know."""
+    def excludes_title(self, title: str) -> bool:
+        """Whether the Wikipedia article of this title is excluded as ground truth."""
         return self._kept_out is not None and self._kept_out.named(page_address(title), title) is not None
 
     def duplicates(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
-        """The pages to keep out by all that was seen: see :func:`storm_pipeline.sources.duplicates.duplicates`."""
+        """Copies of excluded texts among the pages seen: see :func:`storm_pipeline.sources.duplicates.duplicates`."""
         return duplicates(seen, self._kept_out) if self._kept_out else ()
 
     def search(self, query: str, k: int) -> SearchResult:
@@ -158,23 +158,23 @@ class RunSearch(Search):
         return self._search.search(query, k)
 
     def close(self) -> None:
-        """Begin no further page."""
+        """Stop fetching pages."""
         if self._reader:
             self._reader.close()
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:
-    """Cuts texts to passages that the embedder reads to their end; to 150 words where it does not tell."""
+    """A function that cuts texts to passages of the embedder's input length, or of 150 words if it states none."""
 
     def cut(text: str) -> list[str]:
-        # Looked at when the first page is cut: even to ask an embedder what it takes may load its model.
+        # Evaluated lazily: the attributes of an embedder may load its model.
         if isinstance(embedder, CountsTokens):
-            return token_chunks(text, embedder.longest - _ENDS, embedder.count_tokens)
+            return token_chunks(text, embedder.longest - _SPECIAL_TOKENS, embedder.count_tokens)
         return chunks(text)
 
     return cut
 
 
-def _not_of_the_web() -> frozenset[str]:
-    """Engines over collections that somebody has chosen."""
+def _collections() -> frozenset[str]:
+    """Names of the engines that search a curated collection, not the web."""
     return frozenset(info.spoken for info in engines() if not info.of_the_web)

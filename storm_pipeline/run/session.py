@@ -1,7 +1,7 @@
-"""One session of a run: everything that its steps share, opened and closed around them.
+"""One session of a run: opens and closes everything that its steps share.
 
-A run that is never interrupted has one session. A resumed one has several: each runs the recipe from its beginning,
-and what the earlier ones bought is served from the journal.
+A run that is never interrupted has one session. A resumed one has several: each executes the recipe from its
+beginning, and requests of earlier sessions are served from the journal.
 """
 
 import threading
@@ -19,7 +19,7 @@ from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
-from storm_pipeline.run.context import Given, RunContext, Writer
+from storm_pipeline.run.context import RunContext, UserPieces, Writer
 from storm_pipeline.run.events import (
     Downloading,
     Events,
@@ -30,18 +30,18 @@ from storm_pipeline.run.events import (
     read_events,
 )
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
-from storm_pipeline.run.given import parse_given
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
+from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.search.contents import ContentsSource, WikipediaContents
 from storm_pipeline.settings import Role, Settings
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What runs share: opened once, used by all of them."""
+    """What all runs of one ``Storm`` share; opened once."""
 
     engine: Engine
     models: dict[Role, Model]
@@ -61,29 +61,29 @@ def session(
     halt: threading.Event,
     before: SavedSettings,
 ) -> Iterator[RunContext]:
-    """Open a session of a run for the block, and note how it ended.
+    """Open a session of a run for the block, and save how it ended.
 
     Args:
-        run: its folder, held by this process.
-        settings: of the session.
-        open_parts: opens models, search engine and embedder; tells how far a download is, and checks between its steps
-            whether the run is to stop.
-        sinks: told of every event.
-        halt: set when the run is to stop.
-        before: the settings of the last session; empty where there was none.
+        run: the run's folder, held by this process.
+        settings: settings of the session.
+        open_parts: opens models, search engine and embedder; gets a progress callback for downloads, and a check to
+            call between steps, which raises if the run must stop.
+        sinks: receive every event.
+        halt: set to stop the run.
+        before: settings of the last session; empty if there was none.
 
     Raises:
-        RunError: the folder cannot be written, or what the user gives cannot be read.
+        RunError: the folder cannot be written, or a piece from the user cannot be read.
     """
     start = time.monotonic()
-    given = parse_given(run.topic, run.state["given"])
+    user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
     log_path = run.folder / "events.jsonl"
     spent = ledger.restore(read_events(log_path) if log_path.exists() else ())
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    news = [*_news(run, before, settings), *([less] if less else [])]
+    notes = [*_changes(run, before, settings), *([less] if less else [])]
     run.begin(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)
@@ -92,26 +92,28 @@ def session(
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
         try:
             with events.in_stage("set-up"):
-                for note in news:
+                for note in notes:
                     events.noted(note)
-                parts = open_parts(_downloading(events, control), control.check)
-                run.note(engine=parts.engine.spec, prompts=parts.programs.fingerprints())
-                ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, given=given)
+                parts = open_parts(_download_progress(events, control), control.check)
+                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints())
+                ctx = open_context(
+                    run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
+                )
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.close)
             yield ctx
-            if unused := run.journal.left("reply"):
-                events.noted(f"{unused} replies that the run had bought fit no more: what they answered was asked anew")
+            if unused := run.journal.unused("reply"):
+                events.noted(f"{unused} recorded replies were not reused, since their requests have changed")
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
             run.end("finished")
         except BaseException as error:
             run.end("stopped" if isinstance(error, StoppedError | KeyboardInterrupt) else "failed")
-            _tell_end(events, round(time.monotonic() - start, 1), error)
+            _emit_stopped(events, round(time.monotonic() - start, 1), error)
             raise
 
 
-def _downloading(events: Events, control: RunControl) -> Progress:
-    """Tells how far a download is, and ends it when the run is to stop."""
+def _download_progress(events: Events, control: RunControl) -> Progress:
+    """A callback that emits the progress of a download, and aborts it when the run must stop."""
 
     def progress(name: str, done: int, total: int) -> None:
         control.check()
@@ -120,38 +122,38 @@ def _downloading(events: Events, control: RunControl) -> Progress:
     return progress
 
 
-def _tell_end(events: Events, seconds: float, error: BaseException) -> None:
+def _emit_stopped(events: Events, seconds: float, error: BaseException) -> None:
     try:
         events.emit(RunStopped("run", seconds, str(error) or type(error).__name__))
     except RunError:
-        return  # the log's disk is full: the error that ends the run says so
+        return  # the log's disk is full, which the error that ends the run reports
 
 
-def _news(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
-    """What a user should know of a run that goes on: what was damaged, and what is different now."""
-    torn = run.journal.damaged
-    told = [f"line {number} of journal.jsonl is damaged: what it held is bought again" for number in torn]
+def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
+    """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
+    damaged = run.journal.damaged
+    notes = [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
     for name, aside in run.replaced.items():
-        what = f"was changed since it was written, and is now {aside}" if aside else "is lost"
-        told.append(f"{name} {what}: it is made again{_advice(name)}")
+        what = f"was changed since it was written, and was moved to {aside}" if aside else "is lost"
+        notes.append(f"{name} {what}: it is made again{_advice(name)}")
     changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
     if changed:
-        told.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
-    return told
+        notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
+    return notes
 
 
 def _advice(name: str) -> str:
     piece = next((piece for piece, file in EDITABLE.items() if file == name), None)
-    return f" (to go on from an edited one, use storm write --from {piece})" if piece else ""
+    return f" (to continue from an edited one, use storm write --from {piece})" if piece else ""
 
 
-def changed_settings(saved: SavedSettings, own: Settings) -> Settings:
-    """The settings of a run's last session, with those that were set explicitly now in their place.
+def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
+    """The settings of a run's last session, overridden by those explicitly set in ``override``.
 
     Raises:
-        SettingsError: what was saved is no longer valid.
+        SettingsError: the saved settings are no longer valid.
     """
-    now = {name: getattr(own, name) for name in own.model_fields_set}
+    now = {name: getattr(override, name) for name in override.model_fields_set}
     known = {name: value for name, value in saved.items() if name in Settings.model_fields}
     return Settings.build({**known, **now})
 
@@ -164,19 +166,15 @@ def open_context(
     events: Events,
     ledger: Ledger,
     control: RunControl,
-    given: Given,
+    user_pieces: UserPieces,
 ) -> RunContext:
-    """What the steps of one session share; its search and its store are the caller's to close."""
+    """Open the context of one session; the caller closes its search and store."""
     engine = parts.engine
     if engine.why:
         events.noted(f"searching with {engine.spec}, {engine.why}")
     for problem in engine.problems:
         events.degraded(problem)
-    search = RunSearch(
-        engine,
-        settings,
-        embedder=parts.embedder,
-    )
+    search = RunSearch(engine, settings, embedder=parts.embedder)
     contents = parts.contents or engine.contents or WikipediaContents(settings.cache)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
@@ -191,5 +189,5 @@ def open_context(
         events=events,
         ledger=ledger,
         run=run,
-        given=given,
+        user_pieces=user_pieces,
     )

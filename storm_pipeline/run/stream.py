@@ -15,12 +15,12 @@ from storm_pipeline.types import Article
 class Stream:
     """Iterates over the events of a run as they happen, then holds the article. One consumer; also in ``with``.
 
-    The run goes on in a thread of its own. An error that ends it is raised where the events end. Leaving the ``with``
-    block, or :meth:`cancel`, stops it in order: what is in flight is finished and saved, and it can be resumed.
+    The run executes in a background thread. An error that ends it is raised after the last event. Leaving the ``with``
+    block, or :meth:`cancel`, stops it gracefully: work in flight is finished and saved, and it can be resumed.
 
     Args:
-        work: does the run, telling a sink of its events.
-        halt: set to stop it.
+        work: executes the run, sending its events to a sink.
+        halt: set to stop the run.
     """
 
     def __init__(self, work: Callable[[EventSink], Article], halt: threading.Event) -> None:
@@ -28,23 +28,23 @@ class Stream:
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._article: Article | None = None
         self._error: BaseException | None = None
-        context = contextvars.copy_context()  # a caller's `dspy.context` holds in the thread too
+        context = contextvars.copy_context()  # so that the caller's `dspy.context` applies in the thread
         self._thread = threading.Thread(target=context.run, args=(self._run, work), name="storm-stream")
         self._thread.start()
 
     @property
     def article(self) -> Article:
-        """The article, once the events have ended.
+        """The article, available after the last event.
 
         Raises:
-            RunError: they have not.
+            RunError: it is not finished yet.
         """
         if self._article is None:
-            raise RunError("the article is not written yet: take the events to their end first")
+            raise RunError("the article is not finished yet: iterate over all events first")
         return self._article
 
     def cancel(self) -> None:
-        """Stop the run in order, and wait until what was in flight is saved."""
+        """Stop the run gracefully, and wait until work in flight is saved."""
         self._halt.set()
         self._thread.join()
 
@@ -52,7 +52,7 @@ class Stream:
         while (event := self._events.get()) is not None:
             yield event
         self._thread.join()
-        self._events.put(None)  # for whoever iterates again
+        self._events.put(None)  # ends a repeated iteration
         if self._error is not None and not (self._halt.is_set() and isinstance(self._error, StoppedError)):
             raise self._error
 
@@ -67,7 +67,7 @@ class Stream:
     def _run(self, work: Callable[[EventSink], Article]) -> None:
         try:
             self._article = work(CallbackSink(self._events.put))
-        except BaseException as error:  # noqa: BLE001 - raised again where the events are taken
+        except BaseException as error:  # noqa: BLE001 - re-raised in the consumer's thread
             self._error = error
         finally:
             self._events.put(None)

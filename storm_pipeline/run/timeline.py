@@ -1,7 +1,7 @@
-"""What happened in a run, by session, stage and role, rebuilt from its events alone."""
+"""The timeline of a run by session, stage and role, rebuilt from its events."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -25,25 +25,25 @@ from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Usage, UsageRow
 
 Ending = Literal["finished", "stopped", "interrupted", "running"]
-"""How a session ended: well; before its time, which it told; without a word (killed); or not at all so far."""
+"""How a session ended: completed; stopped early with a reason; killed without an end event; or still running."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of one session. Stages overlap: one may begin within another or go on beside it.
+    """A stage of one session. Stages may nest and overlap.
 
     Attributes:
         name: as in the events.
         started: seconds since 1970.
-        seconds: how long it took; of one that never ended, until the last event of the session.
-        ended: whether it did.
-        steps: how often it advanced.
+        seconds: its duration; up to the last event of the session if it did not end.
+        ended: whether it ended.
+        steps: number of steps done.
         rows: calls by role and model.
-        searches: queries that were put to the search engine.
-        retries: calls that were tried again.
-        reused: replies, searches and tables of contents that an earlier session had bought.
+        searches: queries sent to the search engine.
+        retries: retried calls.
+        reused: replies, searches and tables of contents from earlier sessions.
         problems: degradations and failures, in order.
-        notes: choices that were made, in order.
+        notes: notes for the user, in order.
     """
 
     name: str
@@ -60,21 +60,21 @@ class Stage:
 
     @property
     def usage(self) -> Usage:
-        """Calls of the stage; ``seconds`` is its own time."""
+        """Calls of the stage; ``seconds`` is its duration."""
         return Usage(self.rows, self.seconds)
 
 
 @dataclass(frozen=True)
 class Session:
-    """From one start of the run to its end.
+    """One session of a run, from a start or resume to its end.
 
     Attributes:
-        number: which session, from 1.
+        number: number of the session, from 1.
         started: seconds since 1970.
-        seconds: until its last event.
+        seconds: duration up to its last event.
         ending: how it ended.
-        reason: why it was stopped; empty else.
-        stages: in the order in which they began.
+        reason: why it was stopped; empty if it was not.
+        stages: stages in order of their start.
     """
 
     number: int
@@ -92,7 +92,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A whole run: its topic, its sessions in order, and what all of them used."""
+    """A whole run: its topic, its sessions in order, and their total usage."""
 
     topic: str
     sessions: tuple[Session, ...]
@@ -100,30 +100,30 @@ class Timeline:
 
 
 def timeline(events: Iterable[tuple[float, Event]], *, running: bool = False) -> Timeline:
-    """Put events in order by session and stage.
+    """Group events by session and stage.
 
     Args:
-        events: of one run, each with its time in seconds since 1970; possibly of several sessions, or cut off.
-        running: whether a process is still at it; without, a last session that told no end was interrupted.
+        events: events of one run, each with its time in seconds since 1970; several sessions, possibly cut off.
+        running: whether the run is under way; if not, a last session without an end event was interrupted.
     """
-    topic, sessions, ledger = "", list[_Session](), Ledger()
+    topic, sessions, ledger = "", list[_SessionBuilder](), Ledger()
     for at, event in events:
         if isinstance(event, RunStarted):
             topic = event.topic
-            sessions.append(_Session(event.session, at))
-        elif not sessions:  # the line that says how the run began is lost
-            sessions.append(_Session(1, at))
-        sessions[-1].take(at, event)
+            sessions.append(_SessionBuilder(event.session, at))
+        elif not sessions:  # the event of the run's start is lost
+            sessions.append(_SessionBuilder(1, at))
+        sessions[-1].add(at, event)
         if isinstance(event, CallFinished):
             ledger.emit(event)
-    done = [session.closed("interrupted") for session in sessions[:-1]]
-    done += [session.closed("running" if running else "interrupted") for session in sessions[-1:]]
-    return Timeline(topic, tuple(done), ledger.usage(sum(session.seconds for session in done)))
+    built = [session.build("interrupted") for session in sessions[:-1]]
+    built += [session.build("running" if running else "interrupted") for session in sessions[-1:]]
+    return Timeline(topic, tuple(built), ledger.usage(sum(session.seconds for session in built)))
 
 
 @dataclass
-class _Stage:
-    """A stage while its events are taken in."""
+class _StageBuilder:
+    """Collects the events of a stage."""
 
     name: str
     began: float
@@ -135,7 +135,7 @@ class _Stage:
     notes: list[str] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
 
-    def take(self, at: float, event: Event) -> None:
+    def add(self, at: float, event: Event) -> None:
         match event:
             case StageStarted():
                 self.since = at if not self.open else self.since
@@ -159,7 +159,7 @@ class _Stage:
             case _:
                 pass
 
-    def closed(self, last: float) -> Stage:
+    def build(self, last: float) -> Stage:
         return Stage(
             self.name,
             self.began,
@@ -167,7 +167,7 @@ class _Stage:
             ended=not self.open,
             steps=self.counts["StageAdvanced"],
             rows=self.ledger.usage(0).rows,
-            # a search that is served again is told like every other
+            # a reused search emits Searched too
             searches=max(0, self.counts["Searched"] - self.counts["Reused search"]),
             retries=self.counts["Retried"],
             reused=self.counts["Reused"],
@@ -176,36 +176,37 @@ class _Stage:
         )
 
 
-_TOLD = (StageStarted, StageFinished, StageAdvanced, CallFinished, Searched, Retried, Reused, Degraded, Failed, Noted)
-"""Events that make a line of the timeline for their stage."""
+_STAGE_EVENTS = (
+    *(StageStarted, StageFinished, StageAdvanced, CallFinished, Searched),
+    *(Retried, Reused, Degraded, Failed, Noted),
+)
+"""Events that belong to a stage of the timeline."""
 
 
 @dataclass
-class _Session:
-    """A session while its events are taken in."""
+class _SessionBuilder:
+    """Collects the events of a session."""
 
     number: int
     began: float
     last: float = 0.0
     ending: Ending | None = None
     reason: str = ""
-    stages: dict[str, _Stage] = field(default_factory=dict)
+    stages: dict[str, _StageBuilder] = field(default_factory=dict)
 
-    def take(self, at: float, event: Event) -> None:
+    def add(self, at: float, event: Event) -> None:
         self.last = at
         match event:
             case RunFinished():
                 self.ending = "finished"
             case RunStopped():
                 self.ending, self.reason = "stopped", event.reason
-            case _ if isinstance(event, _TOLD):
-                self.stages.setdefault(event.stage, _Stage(event.stage, at)).take(at, event)
+            case _ if isinstance(event, _STAGE_EVENTS):
+                self.stages.setdefault(event.stage, _StageBuilder(event.stage, at)).add(at, event)
             case _:
                 pass
 
-    def closed(self, otherwise: Ending) -> Session:
+    def build(self, default_ending: Ending) -> Session:
         seconds = round(max(0.0, self.last - self.began), 3)
-        return Session(self.number, self.began, seconds, self.ending or otherwise, self.reason, tuple(self._stages()))
-
-    def _stages(self) -> Iterator[Stage]:
-        return (stage.closed(self.last) for stage in self.stages.values())
+        stages = tuple(stage.build(self.last) for stage in self.stages.values())
+        return Session(self.number, self.began, seconds, self.ending or default_ending, self.reason, stages)

@@ -14,7 +14,7 @@ from storm_pipeline.types import Conversation, Snippet, Turn
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
     """Take out of the store what may not be used by all that the run has found; ids of all pages left out so far."""
-    gone = ctx.search.not_to_be_used()
+    gone = ctx.search.excluded_ids()
     ctx.store.remove(gone)
     return gone
 

@@ -23,8 +23,8 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
 
     An outline that the user gives takes its place.
     """
-    if ctx.given.outline:
-        return ctx.given.outline
+    if ctx.user_pieces.outline:
+        return ctx.user_pieces.outline
     with ctx.events.in_stage("draft outline"):
         try:
             draft = _ask(ctx, ctx.programs.draft, topic)
@@ -43,8 +43,8 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
     Raises:
         ModelError: there is none.
     """
-    if ctx.given.outline:
-        return ctx.given.outline
+    if ctx.user_pieces.outline:
+        return ctx.user_pieces.outline
     with ctx.events.in_stage("outline"):
         facts = [Fact(opening_of(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
         return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
@@ -59,8 +59,8 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     Raises:
         ModelError: there is neither a refined outline nor a draft.
     """
-    if ctx.given.outline:
-        return keep_outline(ctx, ctx.given.outline)
+    if ctx.user_pieces.outline:
+        return keep_outline(ctx, ctx.user_pieces.outline)
     with Tasks() as tasks:
         warm_up = tasks.start(ctx.writer.gather, ctx, draft, conversations)
         outline = _refined(ctx, topic, draft, conversations)

@@ -12,7 +12,7 @@ BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic f
 
 def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
     """The perspectives that the user gives, or N distinct ones without p0, found with related articles' contents."""
-    perspectives = ctx.given.perspectives
+    perspectives = ctx.user_pieces.perspectives
     if perspectives is None:
         perspectives = _found(ctx, topic, related_contents(ctx, topic))
     ctx.run.save_json("perspectives.json", perspectives)

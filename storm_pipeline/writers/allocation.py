@@ -11,6 +11,7 @@ import numpy as np
 
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.facts import names_topic
+from storm_pipeline.references.introductions import introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import word_count
@@ -213,15 +214,20 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[int], sectio
 def _as_passages(
     ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
 ) -> tuple[Passage, ...]:
-    """The snippets, pages in the order of their best one; those that findings rest on with what stands beside them."""
+    """The snippets, pages in the order of their best one; those that findings rest on with what stands beside them.
+
+    What introduces the people whom they name is added.
+    """
     pages: dict[str, list[Snippet]] = {}
     for i in (*required, *others):
         pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
     cited = {found.snippets[i] for i in required}
     shown = []
     for page, own in pages.items():
-        beside = with_neighbours([s for s in own if s in cited], ctx.store.source(page).snippets)
-        shown += list(dict.fromkeys((*own, *beside)))
+        known = ctx.store.source(page).snippets
+        beside = with_neighbours([s for s in own if s in cited], known)
+        near = tuple(dict.fromkeys((*own, *beside)))
+        shown += [*near, *introducing(near, known)]
     return passages(shown)
 
 

@@ -1,11 +1,12 @@
 """Copy editing of a finished article: a model names edits by sentence, and the program makes them.
 
-The article is never written again, so no citation can be lost by it: what is cut gives its citations to the sentence
-that stays, and what is reworded keeps its own.
+The article is never written again, so no citation can be lost by it: what is cut or joined gives its citations to the
+sentence that stays, and what is reworded or moved keeps its own.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.quantities import missing
@@ -13,18 +14,24 @@ from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import word_count
+from storm_pipeline.text.words import has_word, tidy, word_count
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
-_SHORTEST, _LONGEST = 0.5, 1.8
-"""Times the length of a sentence that its reworded form may have."""
+_SHORTEST, _LONGEST = 0.4, 1.8
+"""Reworded length as a multiple of the sentence's own."""
 _A_FEW = 8
 """Words that it may have more in any case: those of a name in place of "he"."""
+_LONGEST_JOIN = 1.2
+"""Length of two sentences made one, as a multiple of theirs."""
+_LONGEST_MOVE = 20
+"""Sentences that one edit can move."""
+_LONGEST_HEADING = 12
+"""Words of a heading."""
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections after repetition is cut, sentences that lean on a missing one are reworded, and strays are moved.
+    """The sections with repetition cut, sentences reworded, joined or moved, and headings that fit their text.
 
     An edit by which the article would lose a number or a date, or gain one, is not made. Where the model fails, the
     sections stay as they are, and that is recorded.
@@ -36,110 +43,157 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
         except ModelError as error:
             ctx.events.degraded(f"the article was not edited: {error}")
             return sections
-        return _Edited(ctx, topic, sections).with_all(edits)
+        return _Edited(ctx, topic, sections).after(edits)
 
 
 class _Edited:
-    """An article whose sentences are changed one by one; the numbers are those of the unedited article."""
+    """An article that is edited; sentences and headings keep the numbers that they had before the first edit."""
 
     def __init__(self, ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
         self._ctx = ctx
         self._topic = topic
         self._sections = sections
-        self._sentences = dict(enumerate((s for own in sections for s in own.sentences()), 1))
-        self._order: dict[int, list[int]] = {}  # a sentence → those that were moved behind it
-        self._gone: set[int] = set()
-        self._moved: set[int] = set()
-
-    def with_all(self, edits: Sequence[Edit]) -> tuple[Section, ...]:
-        """The sections after all edits that can be made."""
-        for edit in edits:
-            if edit.sentence in self._sentences and edit.sentence not in self._gone:
-                {"cut": self._cut, "reword": self._reword, "move": self._move}[edit.kind](edit)
+        everything = list(_with_subsections(sections))
+        self._headings = {number: section.heading for number, section in enumerate(everything, 1)}
+        paragraphs = [paragraph for section in everything for paragraph in section.paragraphs]
+        self._sentences = dict(enumerate((s for own in paragraphs for s in own.sentences), 1))
         numbers = iter(self._sentences)
-        edited = [self._section(section, numbers) for section in self._sections]
+        self._paragraphs = [[next(numbers) for _ in own.sentences] for own in paragraphs]
+
+    def after(self, edits: Sequence[Edit]) -> tuple[Section, ...]:
+        """The sections after all edits that can be made, in the order given."""
+        make = {
+            "cut": self._cut,
+            "join": self._join,
+            "reword": self._reword,
+            "move": self._move,
+            "move_before": self._move,
+            "heading": self._rename,
+        }
+        for edit in edits:
+            make[edit.kind](edit)
+        paragraphs, headings = iter(self._paragraphs), iter(self._headings.values())
+        edited = [self._section(section, paragraphs, headings) for section in self._sections]
         return tuple(section for section in edited if section is not None)
 
     def _cut(self, edit: Edit) -> None:
-        cut, kept = self._sentences[edit.sentence], self._sentences.get(edit.other)
-        if kept is None or edit.other == edit.sentence or edit.other in self._gone:
+        cut, kept = self._pair(edit)
+        if cut is None or kept is None or self._lacks(cut.text, self._text_without(edit.sentence)):
             return
-        rest = (s.text for n, s in self._sentences.items() if n != edit.sentence and n not in self._gone)
-        if self._lacks(cut.text, " ".join(rest)):
-            return
-        both = dict.fromkeys((*kept.citations, *cut.citations))
-        self._sentences[edit.other] = replace(kept, citations=tuple(both))
-        self._gone.add(edit.sentence)
+        self._sentences[edit.other] = _with_citations_of(kept, cut)
+        self._drop(edit.sentence)
         self._ctx.events.count(repeated=1)
-        self._record(cut, f"says what another sentence says: {kept.text}", "cut by the editor", "")
+        self._record(cut.text, f"says what another sentence says: {kept.text}", "cut by the editor", "")
+
+    def _join(self, edit: Edit) -> None:
+        first, second = self._pair(edit)
+        if first is None or second is None:
+            return
+        both, new = f"{first.text} {second.text}", self._plain(edit.text)
+        fits = _SHORTEST * word_count(both) <= word_count(new) <= _LONGEST_JOIN * word_count(both)
+        if not fits or not is_complete(new) or self._lacks(new, both) or self._lacks(both, new):
+            return
+        self._sentences[edit.sentence] = replace(_with_citations_of(first, second), text=new)
+        self._drop(edit.other)
+        self._record(first.text, f"goes with another sentence: {second.text}", "joined by the editor", new)
 
     def _reword(self, edit: Edit) -> None:
-        old = self._sentences[edit.sentence]
-        new, length = (
-            " ".join(s.text for s in parse_cited(edit.text, (), self._ctx.settings.article_language).sentences),
-            word_count(old.text),
-        )
+        old = self._sentences.get(edit.sentence)
+        if old is None:
+            return
+        new, length = self._plain(edit.text), word_count(old.text)
         fits = _SHORTEST * length <= word_count(new) <= max(_LONGEST * length, length + _A_FEW)
-        before = self._sentences.get(edit.sentence - 1, old).text
         if not fits or (is_complete(old.text) and not is_complete(new)):
             return
-        if self._lacks(new, f"{old.text} {before} {self._topic}") or self._lacks(old.text, new):
+        before = self._texts_before(edit.sentence)
+        gains = self._lacks(new, " ".join((old.text, *before[-1:], self._topic)))
+        if gains or self._lacks(old.text, " ".join((new, *before))):
             return
         self._sentences[edit.sentence] = replace(old, text=new)
-        self._record(old, "does not stand where it is", "reworded by the editor", new)
+        self._record(old.text, "does not stand where it is", "reworded by the editor", new)
 
     def _move(self, edit: Edit) -> None:
-        other = edit.other
-        if (
-            other not in self._sentences
-            or other == edit.sentence
-            or {other, edit.sentence} & (self._gone | self._moved)
-        ):
+        last = min(max(edit.sentence, edit.last), edit.sentence + _LONGEST_MOVE - 1)
+        moved = [n for n in range(edit.sentence, last + 1) if n in self._sentences]
+        target = next((own for own in self._paragraphs if edit.other in own), None)
+        if not moved or target is None or edit.other in moved:
             return
-        if edit.sentence in self._order:  # something was moved behind it
+        for number in moved:
+            self._remove(number)
+        at = target.index(edit.other) + int(edit.kind == "move")
+        target[at:at] = moved
+        for number in moved:
+            text = self._sentences[number].text
+            self._record(text, "stands in the wrong place", "moved by the editor", text)
+
+    def _rename(self, edit: Edit) -> None:
+        old, new = self._headings.get(edit.sentence), tidy(edit.text).strip("#*: ")
+        taken = {heading.casefold() for heading in (*self._headings.values(), self._topic)}
+        if not old or not has_word(new) or word_count(new) > _LONGEST_HEADING or new.casefold() in taken:
             return
-        self._order.setdefault(other, []).append(edit.sentence)
-        self._moved.add(edit.sentence)
-        self._record(self._sentences[edit.sentence], "stands in the wrong place", "moved by the editor")
+        if not self._lacks(new, f"{self._topic} {old} {' '.join(s.text for s in self._sentences.values())}"):
+            self._headings[edit.sentence] = new
+            self._record(old, "does not fit what stands under it", "renamed by the editor", new)
+
+    def _pair(self, edit: Edit) -> tuple[Sentence | None, Sentence | None]:
+        """The two different sentences of an edit; None for one that is not there any more."""
+        other = None if edit.other == edit.sentence else self._sentences.get(edit.other)
+        return self._sentences.get(edit.sentence), other
+
+    def _drop(self, number: int) -> None:
+        self._remove(number)
+        del self._sentences[number]
+
+    def _remove(self, number: int) -> None:
+        next(own for own in self._paragraphs if number in own).remove(number)
+
+    def _text_without(self, number: int) -> str:
+        return " ".join(sentence.text for n, sentence in self._sentences.items() if n != number)
+
+    def _texts_before(self, number: int) -> list[str]:
+        order = [n for own in self._paragraphs for n in own]
+        return [self._sentences[n].text for n in order[: order.index(number)]]
+
+    def _plain(self, text: str) -> str:
+        """What a model wrote as one sentence, without citation marks."""
+        return " ".join(s.text for s in parse_cited(text, (), self._ctx.settings.article_language).sentences)
 
     def _lacks(self, text: str, other: str) -> bool:
         """Whether a text has a number or a date that the other has not."""
         language = self._ctx.settings.article_language
         return bool(missing(text, [other], language=language, source_languages=[language]))
 
-    def _record(self, old: Sentence, reason: str, outcome: str, after: str | None = None) -> None:
-        self._ctx.events.revised(Revision("editing", old.text, reason, outcome, old.text if after is None else after))
+    def _record(self, before: str, reason: str, outcome: str, after: str) -> None:
+        self._ctx.events.revised(Revision("editing", before, reason, outcome, after))
 
-    def _section(self, section: Section, numbers: Iterator[int]) -> Section | None:
-        paragraphs = [self._paragraph(paragraph, numbers) for paragraph in section.paragraphs]
-        below = [self._section(own, numbers) for own in section.subsections]
-        filled = tuple(paragraph for paragraph in paragraphs if paragraph.sentences)
+    def _section(self, section: Section, paragraphs: Iterator[list[int]], headings: Iterator[str]) -> Section | None:
+        heading = next(headings)
+        numbers = [next(paragraphs) for _ in section.paragraphs]
+        below = [self._section(own, paragraphs, headings) for own in section.subsections]
+        filled = tuple(Paragraph(tuple(self._sentences[n] for n in own)) for own in numbers if own)
         subsections = tuple(own for own in below if own is not None)
-        return Section(section.heading, filled, subsections) if filled or subsections else None
+        return Section(heading, filled, subsections) if filled or subsections else None
 
-    def _paragraph(self, paragraph: Paragraph, numbers: Iterator[int]) -> Paragraph:
-        kept: list[Sentence] = []
-        for _ in paragraph.sentences:
-            number = next(numbers)
-            own = [] if number in self._gone | self._moved else [number]
-            kept += [self._sentences[n] for n in (*own, *self._order.get(number, ())) if n not in self._gone]
-        return Paragraph(tuple(kept))
+
+def _with_subsections(sections: Sequence[Section]) -> Iterator[Section]:
+    """Every section, each before its subsections."""
+    for section in sections:
+        yield section
+        yield from _with_subsections(section.subsections)
+
+
+def _with_citations_of(sentence: Sentence, other: Sentence) -> Sentence:
+    return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *other.citations))))
 
 
 def _numbered(sections: Sequence[Section]) -> str:
-    """The article with its headings and a number before each sentence, a paragraph a line."""
+    """The article with a number before each sentence, ``[3]``, and each heading, ``[H2]``; a paragraph a line."""
     lines: list[str] = []
-    number = 0
+    headings, numbers = count(1), count(1)
 
     def add(section: Section, level: int) -> None:
-        nonlocal number
-        lines.append(f"{'#' * level} {section.heading}")
-        for paragraph in section.paragraphs:
-            told = []
-            for sentence in paragraph.sentences:
-                number += 1
-                told.append(f"[{number}] {sentence.text}")
-            lines.append(" ".join(told))
+        lines.append(f"{'#' * level} [H{next(headings)}] {section.heading}")
+        lines.extend(" ".join(f"[{next(numbers)}] {s.text}" for s in own.sentences) for own in section.paragraphs)
         for own in section.subsections:
             add(own, level + 1)
 

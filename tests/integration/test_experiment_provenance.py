@@ -90,5 +90,5 @@ def test_no_path_of_the_machine_is_told(data: Path, model: FakeModel, tmp_path: 
     assert any(note.startswith("meteor is left out: wordnet holds no WordNet") for note in results.notes)
     assert str(tmp_path) not in str(results)
     report = (tmp_path / "out").rename(tmp_path / "moved")
-    with ExperimentStore(report, as_it_is=True) as store:
+    with ExperimentStore(report, read_only=True) as store:
         assert str(tmp_path) not in str(results_of(store))

@@ -15,7 +15,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import estimate
 from storm_pipeline.recipes import RECIPES
-from storm_pipeline.run.given import parse_given, read_outline
+from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Heading, Outline
@@ -47,7 +47,7 @@ BAD = {
 def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> None:
     (tmp_path / "outline.md").write_text(FORMS[form], encoding="utf-8")
     text = read_outline(tmp_path / "outline.md", "Silk Road")
-    outline = parse_given("Silk Road", {"outline": text}).outline
+    outline = parse_pieces("Silk Road", {"outline": text}).outline
     assert outline is not None
     assert outline_to_markdown(outline).splitlines() == TREE
 
@@ -56,7 +56,7 @@ def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> Non
 def test_a_file_of_any_usual_encoding_is_read(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "x.txt").write_bytes("# Größe\r\n# Straßen\r\n".encode(encoding))
     text = read_outline(tmp_path / "x.txt", "Seidenstraße")
-    outline = parse_given("Seidenstraße", {"outline": text}).outline
+    outline = parse_pieces("Seidenstraße", {"outline": text}).outline
     assert outline is not None
     assert [heading.title for heading in outline.sections] == ["Größe", "Straßen"]
 
@@ -80,8 +80,8 @@ def test_a_file_that_is_no_outline_is_refused_before_anything_is_bought(tmp_path
 @given(st.text(max_size=400), st.text(max_size=20))
 def test_whatever_is_taken_for_an_outline_has_headings(text: str, topic: str) -> None:
     where = Outline(topic, (Heading("History"),))
-    assert parse_given("x", {"outline": read_outline(where, topic or "x")}).outline is not None
-    made = parse_given(topic, {"outline": f"# History\n{text}"}).outline
+    assert parse_pieces("x", {"outline": read_outline(where, topic or "x")}).outline is not None
+    made = parse_pieces(topic, {"outline": f"# History\n{text}"}).outline
     assert made is None or made.sections
 
 

@@ -105,10 +105,12 @@ def test_a_hung_endpoint_ends_within_the_time_out() -> None:
             related(models(server.lm, events, lm_timeout=0.3, attempts=2))
         assert time.monotonic() - start < 10
     assert str(told.value) == (
-        f"openai/fake at {server.url} failed: it timed out, nothing came for 0.3 s; "
-        "check that the endpoint runs, or let it take longer with --lm-timeout"
+        f"openai/fake at {server.url} failed: it timed out, nothing received for 0.3 s; "
+        "check that the endpoint runs, or raise --lm-timeout"
     )
-    assert [event.reason for event in events if isinstance(event, Retried)] == ["it timed out, nothing came for 0.3 s"]
+    assert [event.reason for event in events if isinstance(event, Retried)] == [
+        "it timed out, nothing received for 0.3 s"
+    ]
 
 
 def test_a_time_out_that_the_server_tells_is_told_in_its_words() -> None:

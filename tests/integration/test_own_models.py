@@ -101,7 +101,7 @@ def test_replies_are_asked_anew_where_parameters_that_decide_are_others(
         for lm in (own(server), own(server, **changed)):
             with Journal(record) as journal:
                 settings = Settings(lm="object:openai/mine")
-                table = open_models(settings, given={"lm": lm})
+                table = open_models(settings, objects={"lm": lm})
                 LanguageModels.outside_a_run(table, settings, journal=journal).ask(
                     "asker", Programs().related, topic="Silk Road"
                 )
@@ -160,7 +160,7 @@ def test_a_reply_from_dspys_cache_that_does_not_parse_is_asked_for_anew(
     bad = [Reply(body=completion("no json"))]
     with FakeModel(faults={"FindRelatedTopics": bad}) as server:
         settings = Settings(lm="object:openai/mine")
-        table = open_models(settings, given={"lm": own(server, cache=True)})
+        table = open_models(settings, objects={"lm": own(server, cache=True)})
         asking = LanguageModels.outside_a_run(table, settings)
         for _ in range(2):
             found = asking.ask("asker", Programs().related, topic="Silk Road").related_topics

@@ -114,6 +114,6 @@ def test_the_memory_of_the_process_is_changed_by_programs_alone() -> None:
     users = {
         own_room(path)
         for path in (ROOT / "storm_pipeline").rglob("*.py")
-        if "few_arenas" in path.read_text(encoding="utf-8")
+        if "limit_malloc_arenas" in path.read_text(encoding="utf-8")
     }
     assert users == {"concurrency", "cli", "experiments"}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from storm_pipeline.references.boilerplate import is_interstitial, without_boilerplate
 
 NOTICES = [
+    "Image may contain Human Person Fashion Clothing and Apparel.",
     "We use cookies to improve your experience.",
     "This website uses cookies.",
     "We and our partners use cookies and similar technologies.",

@@ -24,7 +24,7 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     assert "$0." in total
     (price,) = (line for line in lines if line.startswith("openai/gpt-4o"))
     assert price.endswith(
-        "(asker, expert, outliner, writer, reviewer): $2.5 in, $1.25 cached, $10 out a million tokens"
+        "(asker, expert, outliner, writer, reviewer): $2.5 in, $1.25 cached, $10 out per million tokens"
     )
     (told,) = (line for line in lines if line.startswith("Silk Road: "))
     assert re.search(r" calls, \d+ \(\d+–\d+\) searches, ", told)
@@ -60,7 +60,7 @@ def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None
     assert "--price 'openai/mine@http://localhost:1/v1=IN/OUT'" in unknown.stdout
     assert json.loads(run("Silk Road", "--lm", "openai/mine", "--json").stdout)["dollars"] is None
     known = run("Silk Road", "--lm", "openai/mine", "--price", "openai/other=1/1", "--price", "openai/mine=3/0.3/15")
-    assert ": $3 in, $0.3 cached, $15 out a million tokens" in known.stdout
+    assert ": $3 in, $0.3 cached, $15 out per million tokens" in known.stdout
     assert "unknown" not in known.stdout
 
 

@@ -76,7 +76,7 @@ def test_a_sentence_is_reworded_and_keeps_its_citations() -> None:
     "text",
     [
         "The dam was built in 1937.",
-        "The dam was built.",
+        "The dam was built then.",
         "The dam was built in 1936 and 1940.",
         "In 1936.",
         "",
@@ -92,6 +92,48 @@ def test_a_stray_sentence_is_moved_behind_another_one() -> None:
     after, told = edited(ARTICLE, [Edit(kind="move", sentence=6, other=1)])
     assert texts(after)[:3] == ["The dam was built in 1936.", "The lake is 40 km long.", "He opened it himself."]
     assert [own.outcome for own in told.revised()] == ["moved by the editor"]
+
+
+def test_a_run_of_sentences_is_moved_before_another_one() -> None:
+    after, told = edited(ARTICLE, [Edit(kind="move_before", sentence=5, last=6, other=1)])
+    assert texts(after)[:3] == ["Char live there.", "The lake is 40 km long.", "The dam was built in 1936."]
+    assert [section.heading for section in after] == ["History"]
+    assert [own.outcome for own in told.revised()] == ["moved by the editor"] * 2
+
+
+def test_a_run_is_not_moved_into_itself() -> None:
+    assert edited(ARTICLE, [Edit(kind="move", sentence=1, last=3, other=2)])[0] == ARTICLE
+
+
+def test_two_sentences_become_one_with_the_citations_of_both() -> None:
+    text = "The lake is 40 km long, and char live there."
+    after, told = edited(ARTICLE, [Edit(kind="join", sentence=6, other=5, text=text)])
+    assert list(after[1].sentences()) == [sentence(text, "f", "e")]
+    assert [own.outcome for own in told.revised()] == ["joined by the editor"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Char live in the lake, which is long.", "The lake, 40 km long in 1936, has char."]
+)
+def test_sentences_are_not_joined_to_one_that_says_less_or_more(text: str) -> None:
+    assert edited(ARTICLE, [Edit(kind="join", sentence=6, other=5, text=text)])[0] == ARTICLE
+
+
+def test_a_sentence_may_leave_out_what_stands_before_it() -> None:
+    text = "The wall was finished then."
+    after, _ = edited(ARTICLE, [Edit(kind="reword", sentence=3, text=text)])
+    assert texts(after)[2] == text
+
+
+def test_a_heading_is_changed_to_fit_its_text() -> None:
+    after, told = edited(ARTICLE, [Edit(kind="heading", sentence=2, text="## Floods of the valley")])
+    assert after[0].subsections[0].heading == "Floods of the valley"
+    assert [own.outcome for own in told.revised()] == ["renamed by the editor"]
+
+
+@pytest.mark.parametrize("text", ["", "**", "lake", "Orrin Dam", "Floods of 1999", "a b c d e f g h i j k l m"])
+def test_a_heading_stays_distinct_short_and_true(text: str) -> None:
+    assert edited(ARTICLE, [Edit(kind="heading", sentence=2, text=text)])[0] == ARTICLE
 
 
 def test_a_section_that_nothing_is_left_of_goes_with_its_heading() -> None:
@@ -121,9 +163,10 @@ SECTIONS = st.lists(st.builds(Section, st.just("H"), PARAGRAPHS, SUBSECTIONS), m
 EDITS = st.lists(
     st.builds(
         Edit,
-        kind=st.sampled_from(["cut", "reword", "move"]),
+        kind=st.sampled_from(["cut", "reword", "join", "move", "move_before", "heading"]),
         sentence=NUMBER,
         other=NUMBER,
+        last=NUMBER,
         text=st.sampled_from(
             [
                 "",
@@ -132,6 +175,7 @@ EDITS = st.lists(
                 "A flood of water came in 1952.",
                 "x\n## y",
                 "In 1936",
+                "The dam was built in 1936, and the wall stood until 1952.",
             ]
         ),
     ),
@@ -153,8 +197,8 @@ def test_what_is_not_edited_stays_in_its_place(sections: tuple[Section, ...], ed
     assume(len(set(before)) == len(before))  # what stands twice goes without being asked about
     after, told = edited(sections, edits)
     made = [own.outcome.partition(" ")[0] for own in told.revised()]
-    assert len(texts(after)) == len(before) - made.count("cut")
-    touched = {edit.sentence for edit in edits}
+    assert len(texts(after)) == len(before) - made.count("cut") - made.count("joined")
+    touched = {n for edit in edits for n in (edit.sentence, edit.other, *range(edit.sentence, edit.last + 1))}
     stayed = [text for number, text in enumerate(before, 1) if number not in touched]
     rest = iter(texts(after))
     assert all(text in rest for text in stayed)

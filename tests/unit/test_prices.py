@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models import prices
-from storm_pipeline.models.prices import FREE, Price, cost, own_prices, parse_price, price_of, thinks
+from storm_pipeline.models.prices import FREE, Price, cost, parse_price, parse_prices, price_of, reasons_by_default
 
 dollars = st.floats(0, 100_000)
 names = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1)
@@ -102,13 +102,13 @@ def test_no_listed_model_of_a_provider_is_free() -> None:
 
 @pytest.mark.parametrize("key", ["openai/gpt-4o@http://localhost:4000/v1", "openai/gpt-4o", "gpt-4o"])
 def test_a_price_of_ones_own_comes_first(key: str) -> None:
-    own = own_prices([f"{key}=3/4"])
+    own = parse_prices([f"{key}=3/4"])
     assert price_of("openai/gpt-4o@http://localhost:4000/v1", own) == Price(3, 3, 4)
     assert price_of("openai/gpt-4o-mini", own) == price_of("openai/gpt-4o-mini")
 
 
 def test_the_last_price_given_for_a_model_counts() -> None:
-    assert own_prices(["a/b=1/2", "a/c=5/6", "a/b=0/0"]) == {"a/b": FREE, "a/c": Price(5, 5, 6)}
+    assert parse_prices(["a/b=1/2", "a/c=5/6", "a/b=0/0"]) == {"a/b": FREE, "a/c": Price(5, 5, 6)}
 
 
 def test_the_table_is_read_without_importing_litellm() -> None:
@@ -130,11 +130,11 @@ def test_without_litellm_hosted_prices_are_unknown(monkeypatch: pytest.MonkeyPat
 
 
 def test_who_thinks_unasked() -> None:
-    assert thinks("openai/o3")
-    assert thinks("openai/gpt-5-mini")
-    assert not thinks("openai/gpt-4o")
-    assert not thinks("anthropic/claude-sonnet-4-5")  # only when asked to
-    assert not thinks("embedded")
+    assert reasons_by_default("openai/o3")
+    assert reasons_by_default("openai/gpt-5-mini")
+    assert not reasons_by_default("openai/gpt-4o")
+    assert not reasons_by_default("anthropic/claude-sonnet-4-5")  # only when asked to
+    assert not reasons_by_default("embedded")
 
 
 @given(names, dollars, st.none() | st.floats(0, 1), dollars)
@@ -161,13 +161,13 @@ def test_whatever_is_given_is_a_price_or_one_sentence_of_refusal(text: str) -> N
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "it has another form"),
-        ("openai/gpt-4o", "it has another form"),
-        ("openai/gpt-4o=2.5", "it has another form"),
-        ("=2.5/10", "it has another form"),
-        ("a/b=1/2/3/4", "it has another form"),
-        ("a/b=1/", "'' is no number"),
-        ("a/b=1/two", "'two' is no number"),
+        ("", "its format is wrong"),
+        ("openai/gpt-4o", "its format is wrong"),
+        ("openai/gpt-4o=2.5", "its format is wrong"),
+        ("=2.5/10", "its format is wrong"),
+        ("a/b=1/2/3/4", "its format is wrong"),
+        ("a/b=1/", "'' is not a number"),
+        ("a/b=1/two", "'two' is not a number"),
         ("a/b=-1/2", "-1 is not from 0"),
         ("a/b=1/nan", "nan is not from 0"),
         ("a/b=inf/2", "inf is not from 0"),

@@ -40,6 +40,8 @@ HELD = [
     ("It has 1,234,567 inhabitants.", "en", "Die Stadt hat 1'234'567 Einwohner.", "de"),
     ("It has 1,234,567 inhabitants.", "en", "It has 12,34,567 inhabitants.", "en"),
     ("It was popular in the 1990s.", "en", "It was a success in 1994.", "en"),
+    ("It is of the nineteenth century.", "en", "Nineteenth-century jackets were worn.", "en"),
+    ("It was built in the 19th century.", "en", "Nineteenth-Century houses stand there.", "en"),
     ("It was popular in the nineteenth century.", "en", "Es war im 19. Jahrhundert beliebt.", "de"),
     ("It was built in the 19th century.", "en", "Il fut construit au XIXe siècle.", "fr"),
     ("It was built in the 19th century.", "en", "Se construyó en el siglo XIX.", "es"),

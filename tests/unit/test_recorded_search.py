@@ -63,7 +63,7 @@ def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
         )
         snippets = {query: search.search(query, 3).snippets for query in queries}
         search.close()
-        gone = search.not_to_be_used()
+        gone = search.excluded_ids()
         return [snippets[query] for query in QUERIES], search.excluded, search.unread, gone
 
 

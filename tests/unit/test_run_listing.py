@@ -47,7 +47,7 @@ def a_run(root: Path, topic: str, *events: Event, status: str = "", created: flo
         for event in (RunStarted("run", topic, str(run.folder)), *events):
             log.emit(event)
         log.close()
-        run.note(created=created or time.time())
+        run.update_state(created=created or time.time())
         if status:
             run.end(status)
         yield run.folder

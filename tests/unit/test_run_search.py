@@ -86,7 +86,7 @@ def test_pages_are_read_and_the_snippet_stands_in(tmp_path: Path) -> None:
 
 def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: Path) -> None:
     web = Web()
-    own = Engine(engine("alpha").search, "own", is_own=True)
+    own = Engine(engine("alpha").search, "own", custom=True)
     for opened in (engine("alpha", name="wiki-leads"), own):
         assert RunSearch(opened, given(tmp_path), fetch=web).search("silk", 2).snippets[0].origin == "snippet"
     assert RunSearch(engine("alpha"), given(tmp_path, read_pages="never"), fetch=web).search("silk", 2)
@@ -135,8 +135,8 @@ def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> No
     assert result.snippets == ()
     assert [one.title for one in result.excluded] == ["Silk Road"]
     assert [one.url for one in result.seen] == ["https://alpha.org/1", "https://en.wikipedia.org/wiki/Silk_Road"]
-    assert search.keeps_out("Silk Road")
-    assert not search.keeps_out("Spice trade")
+    assert search.excludes_title("Silk Road")
+    assert not search.excludes_title("Spice trade")
 
 
 def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:

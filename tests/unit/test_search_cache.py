@@ -189,7 +189,7 @@ def test_a_damaged_file_is_moved_aside(
     assert asked(tmp_path, "use") == 0
     assert len(list(path.parent.glob("searches.sqlite.damaged-*"))) == 1
     (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert "was damaged and is now" in said
+    assert "was damaged and moved to" in said
 
 
 @pytest.mark.parametrize("value", ["", "[", "5", '{"a": 1}', "[[1]]", "[5]", "[" * 100_000])

@@ -1,0 +1,69 @@
+"""Models passed as objects, and the names that stand for them in the settings of a run."""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import dspy
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.model import Model
+from storm_pipeline.settings import ROLES, Role
+
+ModelObject: TypeAlias = Model | dspy.BaseLM
+_OBJECT = "object:"
+"""Prefix of the name of a model object: a run's saved settings hold the name only, never the object or its key."""
+
+
+def split_models(
+    lm: str | ModelObject | None, models: Mapping[Role, str | ModelObject]
+) -> tuple[dict[str, str], dict[str, ModelObject]]:
+    """Split the models that a user passes into settings and objects.
+
+    Args:
+        lm: for every role without a model of its own; None if not passed.
+        models: by role.
+
+    Returns:
+        Settings such as ``lm`` and ``writer_lm`` → model name; and setting → object for those passed as objects.
+
+    Raises:
+        SettingsError: there is no such role, or a value is not a model.
+    """
+    unknown = next((role for role in models if role not in ROLES), None)
+    if unknown is not None:
+        raise SettingsError(f"there is no role {unknown!r} for a model: choose among {', '.join(ROLES)}")
+    by_field: dict[str, str | ModelObject] = {"lm": lm} if lm is not None else {}
+    by_field |= {f"{role}_lm": model for role, model in models.items()}
+    objects = {field: model for field, model in by_field.items() if not isinstance(model, str)}
+    for field, model in objects.items():
+        if not isinstance(model, Model | dspy.BaseLM):
+            raise SettingsError(f"{field} is a {type(model).__name__}: give a model's name, a dspy.LM or a Model")
+    return {field: _name_of(model) for field, model in by_field.items()}, objects
+
+
+def is_object(name: str) -> bool:
+    """Whether a name in the settings stands for an object that the user passed."""
+    return name.startswith(_OBJECT)
+
+
+def model_object(name: str, field: str, objects: Mapping[str, ModelObject]) -> ModelObject:
+    """The object that a setting stands for.
+
+    Raises:
+        SettingsError: it was not passed, or another one was.
+    """
+    model = objects.get(field)
+    if model is None or _name_of(model) != name:
+        role = field.removesuffix("_lm")
+        how = "Storm(lm=…)" if field == "lm" else f'Storm(models={{"{role}": …}})'
+        raise SettingsError(
+            f"{field} was an object, {name.removeprefix(_OBJECT)}, which is not saved with a run: pass it again with "
+            f"{how}, or name a model instead"
+        )
+    return model
+
+
+def _name_of(model: str | ModelObject) -> str:
+    if isinstance(model, str):
+        return model
+    return _OBJECT + (model.name if isinstance(model, Model) else str(model.model))

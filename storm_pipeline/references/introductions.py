@@ -1,0 +1,60 @@
+"""Who is who: the snippets of a page that give in full a name which its other snippets use alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from storm_pipeline.types import Snippet
+
+_MOST = 2
+"""Snippets added for a page."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")
+"""What may stand between two parts of a name: a space, and initials."""
+_NEAR = 5
+"""Characters before a word in which the end of the sentence before it stands."""
+_STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
+
+
+def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
+    """Snippets of a page that give a first name, a title or an office before a name which others of it use alone.
+
+    "Daca said …" tells a reader nothing while "Przemysław Daca, the head of …" stands in a snippet that is not shown.
+    Only scripts with capital letters have such names; two snippets at most, those that introduce most names first.
+
+    Args:
+        snippets: those of the page that are shown.
+        page: all that is known of it, in its order.
+    """
+    shown = {snippet.id for snippet in snippets}
+    unknown = {name for s in snippets for name in _names(s.text)} - {name for s in snippets for name in _full(s.text)}
+    others = {snippet: set(_full(snippet.text)) for snippet in page if snippet.id not in shown}
+    chosen: list[Snippet] = []
+    while unknown and len(chosen) < _MOST:
+        best = max(others, key=lambda s: len(others[s] & unknown), default=None)
+        if best is None or not others[best] & unknown:
+            break
+        chosen.append(best)
+        unknown -= others.pop(best)
+    return tuple(chosen)
+
+
+def _names(text: str) -> Iterator[str]:
+    """Capitalised words within a sentence."""
+    return (word[0] for word in _capitalised(text) if not _begins_sentence(text, word.start()))
+
+
+def _full(text: str) -> Iterator[str]:
+    """Capitalised words behind another one that does not begin a sentence."""
+    for before, word in pairwise(_capitalised(text)):
+        if _INITIAL.fullmatch(text, before.end(), word.start()) and not _begins_sentence(text, before.start()):
+            yield word[0]
+
+
+def _capitalised(text: str) -> Iterator[re.Match[str]]:
+    return (word for word in _WORD.finditer(text) if word[0][0].isupper() and word[0][-1].islower())
+
+
+def _begins_sentence(text: str, at: int) -> bool:
+    before = text[max(0, at - _NEAR) : at].rstrip(" “‘„'(")
+    return not before or before.endswith(_STOPS)

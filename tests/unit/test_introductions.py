@@ -1,0 +1,56 @@
+"""Names that a reader cannot place are given in full where the page does so."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.references.introductions import introducing
+from storm_pipeline.types import Snippet
+
+
+def page(*texts: str) -> list[Snippet]:
+    return [Snippet("https://example.org/a", "A", text) for text in texts]
+
+
+def test_the_snippet_that_gives_the_full_name_is_added() -> None:
+    own = page(
+        "Low water made it worse, Daca said on Wednesday.",
+        "Nothing else is on this page.",
+        "The head of the water company, Przemysław Daca, told reporters of ten tonnes.",
+    )
+    assert introducing(own[:1], own) == (own[2],)
+
+
+def test_offices_and_initials_introduce_too() -> None:
+    own = page("In the end Borchardt and Müller agreed.", "He asked Professor Borchardt.", "It was up to H. J. Müller.")
+    assert set(introducing(own[:1], own)) == {own[1]}
+    own[2] = page("It was up to Hans J. Müller.")[0]
+    assert set(introducing(own[:1], own)) == set(own[1:])
+
+
+def test_names_that_are_given_in_full_need_nothing() -> None:
+    own = page("As Anna Moskwa put it, Moskwa was shocked.", "The minister Anna Moskwa came.")
+    assert introducing(own[:1], own) == ()
+
+
+def test_a_word_that_only_begins_a_sentence_is_no_name() -> None:
+    own = page(
+        "Fish died. Then came the flood.", "The old Fish and the New Then were inns.", "Dead Fish Then were seen."
+    )
+    assert introducing(own[:1], own) == ()
+
+
+def test_scripts_without_capitals_have_no_such_names() -> None:
+    own = page("达卡说,水位很低。", "水务公司负责人 普热梅斯瓦夫 达卡 说。")
+    assert introducing(own[:1], own) == ()
+
+
+TEXTS = st.lists(st.text(alphabet="AaBb Ää.?\n“”", max_size=40), min_size=1, max_size=8)
+
+
+@given(TEXTS, st.integers(0, 8))
+def test_at_most_two_others_of_the_page_are_added(texts: list[str], shown: int) -> None:
+    own = page(*dict.fromkeys(texts))
+    added = introducing(own[:shown], own)
+    assert len(added) <= 2
+    assert not set(added) & set(own[:shown])
+    assert set(added) <= set(own)
