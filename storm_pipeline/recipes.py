@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from storm_pipeline.concurrency import Tasks
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
@@ -150,6 +151,18 @@ def rag_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Snippet, ..
     found = search_with_topic(ctx, topic)
     return keep_outline(ctx, plan_outline(ctx, topic, found)), found
 
+
+def require_outline(recipe: str) -> None:
+    """Check that a method writes by an outline, so that the user's own is of use to it.
+
+    Raises:
+        SettingsError: it does not.
+    """
+    if recipe in _WITHOUT_OUTLINE:
+        raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
+
+
+_WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rr"})
 
 RECIPES: Mapping[str, Callable[[RunContext, str], Article]] = {
     "storm": storm,

@@ -23,8 +23,9 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.search import open_engine
-from storm_pipeline.run.session import MOST_SECTIONS, Parts, changed_settings, parse_pieces, read_piece, session
+from storm_pipeline.run.session import Parts, changed_settings, session
 from storm_pipeline.run.stream import Stream
+from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.contents import ContentsSource
 from storm_pipeline.search.edge import checked
@@ -101,6 +102,7 @@ class Storm:
         topic: str,
         recipe: str = recipes.DEFAULT,
         *,
+        outline: Outline | Path | str | None = None,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> Article:
@@ -109,6 +111,8 @@ class Storm:
         Args:
             topic: the topic of the article, at most 300 characters.
             recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
+            outline: the sections of the article, instead of a generated outline: an outline, or a file of headings, see
+                :func:`storm_pipeline.run.user_pieces.read_outline`.
             sinks: receive the events of this run, in addition to the object's sinks.
             halt: set it, from any thread, to stop this run gracefully; :meth:`stop` stops all.
 
@@ -116,14 +120,14 @@ class Storm:
         However the run ends, :meth:`resume` continues it without repeating a request.
 
         Raises:
-            SettingsError: the topic is empty or too long, or a setting cannot be used.
+            SettingsError: the topic is empty or too long, or a setting or the outline cannot be used.
             NothingFoundError: no source was found.
             StoppedError, TooManyFailuresError: the run ended early.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
         if recipe not in recipes.RECIPES:
             raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
-        return self._new_run(topic, recipe, _write, halt, *sinks)
+        return self._new_run(topic, recipe, _write, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
         self,
@@ -194,10 +198,10 @@ class Storm:
             with new:
                 return self._with(settings)._session(new, _write, halt, before=saved)
 
-    async def awrite(self, topic: str) -> Article:
+    async def awrite(self, topic: str, *, outline: Outline | Path | str | None = None) -> Article:
         """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
         halt = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self._new_run, topic, recipes.DEFAULT, _write, halt))
+        work = asyncio.ensure_future(asyncio.to_thread(self.write, topic, outline=outline, halt=halt))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -205,10 +209,10 @@ class Storm:
             await asyncio.wait([work])
             raise
 
-    def stream(self, topic: str) -> Stream:
+    def stream(self, topic: str, *, outline: Outline | Path | str | None = None) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
         halt = threading.Event()
-        return Stream(lambda sink: self._new_run(topic, recipes.DEFAULT, _write, halt, sink), halt)
+        return Stream(lambda sink: self.write(topic, outline=outline, sinks=[sink], halt=halt), halt)
 
     def stop(self) -> None:
         """Stop every run of this object gracefully: work in flight is finished and saved, then StoppedError is raised.
@@ -241,8 +245,10 @@ class Storm:
         work: Callable[[RunContext], T],
         halt: threading.Event | None = None,
         *sinks: EventSink,
+        pieces: Mapping[str, str] | None = None,
     ) -> T:
-        with self._halting(halt) as stopped, RunStore.create(self.settings.out, _validated(topic), recipe) as run:
+        topic = _validated(topic)
+        with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return self._session(run, work, stopped, *sinks)
 
     def _session(
@@ -318,9 +324,9 @@ class StormKeywords(SettingsKeywords, total=False):
     sinks: Sequence[EventSink]
 
 
-def write(topic: str, **settings: Unpack[StormKeywords]) -> Article:
+def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Unpack[StormKeywords]) -> Article:
     """Write one article: ``write("Silk Road", lm="openai/gpt-4o", search="you")``; see :class:`Storm`."""
-    return Storm(**settings).write(topic)
+    return Storm(**settings).write(topic, outline=outline)
 
 
 def resume(run: Path | str, **settings: Unpack[StormKeywords]) -> Article | Outline:
@@ -363,6 +369,14 @@ def _is_outline(run: RunStore) -> bool:
 def _save_usage(ctx: RunContext, usage: Usage) -> None:
     ctx.run.save_json("usage.json", usage)
     ctx.run.save_json("excluded.json", ctx.search.excluded)
+
+
+def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> dict[str, str]:
+    """The pieces that the user provides, as the run's folder keeps them."""
+    if outline is None:
+        return {}
+    recipes.require_outline(recipe)
+    return {"outline": read_outline(outline, _validated(topic))}
 
 
 def _validated(topic: str) -> str:

@@ -8,6 +8,7 @@ from storm_pipeline.batch.running import AT_ONCE, Batch
 from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink
 from storm_pipeline.settings import Settings
+from storm_pipeline.types import Outline
 
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
@@ -17,6 +18,7 @@ def write_batch(
     requests: Iterable[TopicRequest | str],
     *,
     name: str = "batch",
+    outline: Outline | Path | str | None = None,
     at_once: int = AT_ONCE,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -27,6 +29,7 @@ def write_batch(
     Args:
         requests: topics, or what :func:`storm_pipeline.batch.read_topics` read.
         name: what the folder's name begins with.
+        outline: the sections of every article, as for :meth:`storm_pipeline.storm.Storm.write`.
         at_once: articles side by side, 1 to 64.
         sinks: told of everything, see :class:`storm_pipeline.batch.BatchSink`.
         open_storm: makes a ``Storm`` from settings, to use search engines, models or embedders of your own.
@@ -36,11 +39,18 @@ def write_batch(
         A row a topic. Topics that failed are rows too; :func:`resume_batch` tries them again.
 
     Raises:
-        SettingsError: a setting of the whole is wrong, or a request names one that does not exist.
+        SettingsError: a setting of the whole is wrong, a request names one that does not exist, or the outline cannot
+            be used.
         RunError: the folder cannot be made or written.
     """
     made = Batch.create(
-        requests, Settings.build(settings), name=name, at_once=at_once, sinks=sinks, open_storm=open_storm
+        requests,
+        Settings.build(settings),
+        name=name,
+        outline=outline,
+        at_once=at_once,
+        sinks=sinks,
+        open_storm=open_storm,
     )
     with made as batch:
         return batch.run()

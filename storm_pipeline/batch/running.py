@@ -17,8 +17,9 @@ from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
 from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings
-from storm_pipeline.types import Article, Usage
+from storm_pipeline.types import Article, Outline, Usage
 
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
@@ -69,6 +70,7 @@ class Batch:
         settings: Settings | None = None,
         *,
         name: str = "batch",
+        outline: Outline | Path | str | None = None,
         at_once: int = AT_ONCE,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -76,7 +78,8 @@ class Batch:
         """A new batch in a folder ``<name>-<time>`` below ``settings.out``; requests that repeat others count once.
 
         Raises:
-            SettingsError: a request names a setting that does not exist, there is none, or ``at_once`` is out of range.
+            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used, or
+                ``at_once`` is out of range.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
@@ -93,6 +96,7 @@ class Batch:
             name,
             rows,
             settings=settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}),
+            outline=None if outline is None else read_outline(outline, ""),
             at_once=at_once,
             repeated=len(plain) - len(rows),
         )
@@ -248,7 +252,8 @@ class Batch:
         # an absolute path in a damaged file must not lead out of the batch's folder
         folder = self.folder / Path(row.folder).name
         if not row.folder or not folder.is_dir():
-            return storm.write(row.request.topic, sinks=sinks, halt=halt)
+            outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
+            return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
         if (log := folder / "events.jsonl").is_file():
             ledger.restore(read_events(log))
         made = storm.resume(folder, sinks=sinks, halt=halt)

@@ -35,6 +35,7 @@ class BatchStore:
         folder: where it is.
         rows: how the topics stand, in order.
         settings: of the whole batch: fields of Settings as JSON holds them, those alone that were given.
+        outline: headings of every article, as the user wrote them; None where each has its own.
         at_once: articles side by side.
         repeated: requests that repeated others.
     """
@@ -50,6 +51,7 @@ class BatchStore:
             self._lock.release()
             raise
         self.settings: dict[str, Any] = self._state["settings"]
+        self.outline: str | None = self._state.get("outline")
         self.at_once: int = self._state["at_once"]
         self.repeated: int = self._state["repeated"]
         self._due = 0.0
@@ -63,6 +65,7 @@ class BatchStore:
         rows: Sequence[TopicStatus],
         *,
         settings: Mapping[str, Any],
+        outline: str | None,
         at_once: int,
         repeated: int,
     ) -> "BatchStore":
@@ -73,7 +76,7 @@ class BatchStore:
         """
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
-        facts = {"settings": dict(settings), "at_once": at_once, "repeated": repeated}
+        facts = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
         made = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **facts, "topics": []})
         made.rows = list(rows)
         made.save(status="waiting")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import BatchLines, say, table_text
 from storm_pipeline.cli.signals import stopping
 
@@ -37,6 +38,7 @@ def batch(
     ctx: typer.Context,
     topics_file: _Topics,
     *,
+    headings: OutlineFile = None,
     at_once: _AtOnce = 2,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
@@ -55,7 +57,9 @@ def batch(
 
         requests = read_topics(topics_file)
         _run(
-            lambda sinks: Batch.create(requests, settings, name=topics_file.stem, at_once=at_once, sinks=sinks),
+            lambda sinks: Batch.create(
+                requests, settings, name=topics_file.stem, outline=headings, at_once=at_once, sinks=sinks
+            ),
             guard,
             quiet=quiet,
             json_events=json_events,

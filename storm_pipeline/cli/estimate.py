@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.display import amount, printable
 
@@ -33,7 +34,13 @@ _COLUMNS = ("stage", "asked", "calls", "tokens in", "tokens out", "dollars")
 
 
 def estimate(
-    ctx: typer.Context, topic: _Topic, *, recipe: _Recipe = None, as_json: _Json = False, debug: _Debug = False
+    ctx: typer.Context,
+    topic: _Topic,
+    *,
+    recipe: _Recipe = None,
+    headings: OutlineFile = None,
+    as_json: _Json = False,
+    debug: _Debug = False,
 ) -> None:
     """Show what an article about TOPIC will take, before it is written: calls, tokens and dollars.
 
@@ -46,7 +53,7 @@ def estimate(
         from storm_pipeline.settings import Settings
 
         settings = Settings.build(ctx.obj)
-        made = estimated(settings, topic, recipe=recipe or DEFAULT)
+        made = estimated(settings, topic, recipe=recipe or DEFAULT, outline=headings)
         if as_json:
             say(json.dumps(_as_json(made), ensure_ascii=False))
         else:

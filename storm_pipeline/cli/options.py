@@ -24,6 +24,18 @@ _PANELS = {
 """Name of a field → heading of the help from that field on."""
 
 
+OutlineFile = Annotated[
+    str | None,
+    typer.Option(
+        "--outline",
+        metavar="FILE",
+        help="The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
+        "that does not name the topic serves as a template, such as: Early life, Career, Legacy.",
+        show_default=False,
+    ),
+]
+
+
 class SettingsCommand(TyperCommand):
     """A command that takes every setting as an option; what the user gave is in ``ctx.obj``, by field name.
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
+from storm_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
     from storm_pipeline.run.events import EventSink
@@ -45,6 +47,7 @@ def write(
             "outline or perspectives.",
         ),
     ] = None,
+    headings: OutlineFile = None,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
@@ -54,9 +57,11 @@ def write(
     Prints the paths of the article, as Markdown and as HTML; what it took is told on standard error.
     """
     with Guard(debug=debug) as guard:
+        if piece and headings:
+            raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
 
         def work(storm: "Storm") -> "Article":
-            return storm.write_from(piece, topic) if piece else storm.write(topic)
+            return storm.write_from(piece, topic) if piece else storm.write(topic, outline=headings)
 
         article = _run(ctx.obj, [guard], work, quiet=quiet, json_events=json_events)
         _tell_article(article, guard, quiet=quiet, json_events=json_events)

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.model import Call
@@ -13,8 +14,11 @@ from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, Counting, count_se
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range
 from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, require_outline
+from storm_pipeline.run.context import UserPieces
+from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
+from storm_pipeline.types import Outline
 
 _SCENARIOS = (USUAL, SHORT, LONG, POOR)
 """The first one is the likely one."""
@@ -42,6 +46,7 @@ def estimate(
     *,
     recipe: str = DEFAULT,
     outline_only: bool = False,
+    outline: Outline | Path | str | None = None,
 ) -> Estimate:
     """Calls, tokens and dollars of a run, before it begins; nothing is asked, fetched or written.
 
@@ -58,9 +63,11 @@ def estimate(
         recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
         outline_only: whether the run ends with the outline; the recipe is one of
             :data:`storm_pipeline.recipes.OUTLINES` then.
+        outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`: none is asked for then.
 
     Raises:
-        SettingsError: the topic is empty, there is no such recipe, or a price of the settings cannot be read.
+        SettingsError: the topic is empty, there is no such recipe, the outline cannot be used, or a price of the
+            settings cannot be read.
     """
     topic = " ".join(topic.split())
     if not topic:
@@ -69,7 +76,10 @@ def estimate(
     if recipe not in recipes:
         raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes)}")
     programs, own = programs or Programs(), parse_prices(settings.prices)
-    rehearsed = [rehearse(recipes[recipe], settings, topic, programs, scenario) for scenario in _SCENARIOS]
+    pieces = _user_pieces(topic, recipe, outline)
+    rehearsed = [
+        rehearse(recipes[recipe], settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS
+    ]
     asked = [_by_row(one.calls) for one in rehearsed]
     keys = _ordered({key for calls in asked for key in calls}, programs)
     names = {role: full_name(settings.lm_of(role), settings) for _, role, _ in keys}
@@ -82,6 +92,13 @@ def estimate(
     return Estimate(
         topic, recipe, tuple(rows), _whole(searches, searches, searches), tuple(prices.items()), tuple(notes)
     )
+
+
+def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> UserPieces:
+    if outline is None:
+        return UserPieces()
+    require_outline(recipe)
+    return parse_pieces(topic, {"outline": read_outline(outline, topic)})
 
 
 def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[_Asked]]:

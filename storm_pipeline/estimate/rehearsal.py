@@ -57,7 +57,9 @@ class _Nowhere(RunStore):
         """Forget it."""
 
 
-def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs, scenario: Scenario) -> Rehearsed:
+def rehearse(
+    recipe: Recipe, settings: Settings, topic: str, programs: Programs, scenario: Scenario, *, user_pieces: UserPieces
+) -> Rehearsed:
     """Run a recipe as a scenario foresees it; nothing is asked of others, fetched or written.
 
     Args:
@@ -66,6 +68,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
         topic: what it is about.
         programs: of the run.
         scenario: sizes of what is found and replied.
+        user_pieces: pieces that the user provides, for which no model is asked.
     """
     settings = _rehearsed(settled(settings), scenario)
     ledger, calls = Ledger(), list[Call]()
@@ -89,7 +92,7 @@ def rehearse(recipe: Recipe, settings: Settings, topic: str, programs: Programs,
         writer=writer_for(settings),
     )
     run = _Nowhere(topic)
-    ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=UserPieces())
+    ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces)
     failure = ""
     try:
         recipe(ctx, topic)

@@ -4,16 +4,12 @@ A run that is never interrupted has one session. A resumed one has several: each
 beginning, and requests of earlier sessions are served from the journal.
 """
 
-import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import RunError, StoppedError
@@ -38,13 +34,9 @@ from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
+from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.search.contents import ContentsSource, WikipediaContents
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.text.outlines import parse_outline
-from storm_pipeline.types import Perspective
-
-MOST_SECTIONS = 1000
-"""Sections allowed in an outline from the user, which is not shortened."""
 
 
 @dataclass(frozen=True)
@@ -164,40 +156,6 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     now = {name: getattr(override, name) for name in override.model_fields_set}
     known = {name: value for name, value in saved.items() if name in Settings.model_fields}
     return Settings.build({**known, **now})
-
-
-def read_piece(path: Path) -> Any:
-    """Read an edited piece from its file: Markdown as text, JSON as values.
-
-    Raises:
-        RunError: the file cannot be read.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text) if path.suffix == ".json" else text
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"cannot read {path}: {error}; it must be a file that the run wrote, edited or not") from error
-
-
-def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
-    """Parse the pieces that the user provides.
-
-    Raises:
-        RunError: a piece is invalid.
-    """
-    outline = perspectives = None
-    if (text := pieces.get("outline")) is not None:
-        outline = parse_outline(str(text), topic, max_sections=MOST_SECTIONS, max_depth=6)
-        if not outline.sections:
-            raise RunError("the edited outline has no heading: write a line such as '# History' for each section")
-    if (values := pieces.get("perspectives")) is not None:
-        try:
-            perspectives = TypeAdapter(tuple[Perspective, ...]).validate_python(values)
-        except ValidationError as error:
-            raise RunError(
-                'the edited perspectives are not a list of {"name": …, "focus": …}: ' + str(error.errors()[0]["msg"])
-            ) from error
-    return UserPieces(perspectives, outline)
 
 
 def open_context(

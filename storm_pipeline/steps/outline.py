@@ -38,9 +38,13 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
 def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
     """An outline from retrieved passages alone, as the baselines RAG, oRAG and RPRR make it (paper section 4.3).
 
+    An outline that the user gives takes its place.
+
     Raises:
         ModelError: there is none.
     """
+    if ctx.user_pieces.outline:
+        return ctx.user_pieces.outline
     with ctx.events.in_stage("outline"):
         facts = [Fact(opening_of(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
         return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))

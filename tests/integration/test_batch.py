@@ -39,6 +39,7 @@ from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallFinished, Event, EventSink, RunStarted, StageFinished
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
+from storm_pipeline.types import Outline
 
 TOPICS = ("Silk Road", "Amber Road", "Salt Road", "Tea Road", "Fur Road", "Tin Road")
 FEW = {"perspectives": 1, "turns": 1, "workers": 2, "attempts": 1, "max_failures": 0, "lm_timeout": 10}
@@ -130,7 +131,14 @@ class StubStorm:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
+    def write(
+        self,
+        topic: str,
+        *,
+        outline: Outline | None = None,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article:
         folder = self.settings.out / topic
         folder.mkdir()
         for sink in sinks:
@@ -498,7 +506,7 @@ PATIENT = """
         def __init__(self, settings):
             self.out = settings.out
 
-        def write(self, topic, *, sinks, halt):
+        def write(self, topic, *, outline, sinks, halt):
             (self.out / topic).mkdir()
             for sink in sinks:
                 sink.emit(RunStarted("run", topic, str(self.out / topic)))
@@ -572,7 +580,14 @@ def keyboard() -> Iterator[None]:
 @pytest.mark.usefixtures("keyboard")
 def test_an_interruption_from_the_keyboard_stops_a_batch_of_a_program_in_order(tmp_path: Path) -> None:
     class Patient(StubStorm):
-        def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
+        def write(
+            self,
+            topic: str,
+            *,
+            outline: Outline | None = None,
+            sinks: Sequence[EventSink] = (),
+            halt: threading.Event | None = None,
+        ) -> Article:
             for sink in sinks:
                 sink.emit(StageFinished("set-up", 0.1))
             assert halt is not None

@@ -69,6 +69,7 @@ class FakeStorm:
 
     seen: Settings
     answer: BaseException | None = None
+    headings: str | None = None
     folder = "runs/x"
 
     def __init__(self, settings: Settings, *, sinks: Sequence[EventSink] = ()) -> None:
@@ -86,7 +87,8 @@ class FakeStorm:
                 raise self.answer
         self.events.emit(RunFinished("run", 1.0, self.folder))
 
-    def write(self, topic: str) -> Article:
+    def write(self, topic: str, *, outline: str | None = None) -> Article:
+        type(self).headings = outline
         self._go(topic)
         return ARTICLE
 
@@ -304,7 +306,7 @@ def test_what_libraries_warn_and_log_is_shown_with_debug_only(
     heard: list[tuple[bool, bool]] = []
     logger = logging.getLogger("some.library")
 
-    def work(self: FakeStorm, topic: str) -> Article:
+    def work(self: FakeStorm, topic: str, *, outline: str | None = None) -> Article:
         try:  # the tests turn warnings that are not hushed into errors
             warnings.warn("old", DeprecationWarning, stacklevel=1)
         except DeprecationWarning:

@@ -31,7 +31,7 @@ from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
-from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import outline
 from storm_pipeline.signatures.shapes import Editor, OutlineSection
@@ -350,7 +350,7 @@ def test_a_program_and_a_recipe_that_are_new_can_be_rehearsed(course: str) -> No
             assert reply.language == "de"
             assert all(editor.name for editor in reply.translations)
 
-    done = rehearse(recipe, Settings.build({}), "Silk Road", More(), COURSES[course])
+    done = rehearse(recipe, Settings.build({}), "Silk Road", More(), COURSES[course], user_pieces=UserPieces())
     (call,) = done.calls
     assert (call.stage, call.role, call.program) == ("translation", "reviewer", "translate")
     assert (done.searches, done.failure) == (0, "")

@@ -1,0 +1,152 @@
+"""Articles with an outline of the user's own."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm import FakeModel
+from test_pipeline import folder, storm
+from typer.testing import CliRunner
+
+from storm_pipeline.batch import resume_batch, write_batch
+from storm_pipeline.cli import app
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.estimate import estimate
+from storm_pipeline.recipes import RECIPES
+from storm_pipeline.run.user_pieces import parse_pieces, read_outline
+from storm_pipeline.settings import Settings
+from storm_pipeline.text.outlines import outline_to_markdown
+from storm_pipeline.types import Heading, Outline
+
+TREE = ["# Goods", "## Silk", "## Jade", "# Routes", "## Northern routes", "### Passes"]
+FORMS = {
+    "with the topic as title": "# Silk Road\n\n## Goods\n### Silk\n### Jade\n"
+    "## Routes\n### Northern routes\n#### Passes\n",
+    "sections alone": "# Goods\n## Silk\n## Jade\n# Routes\n## Northern routes\n### Passes\n",
+    "a list": "- Goods\n  - Silk\n  - Jade\n- Routes\n  - Northern routes\n    - Passes\n",
+    "a list below the topic": "Silk Road\n\n* Goods\n    * Silk\n    * Jade\n"
+    "* Routes\n    * Northern routes\n        * Passes",
+    "numbers": "1. Goods\n   1.1 Silk\n   1.2 Jade\n2. Routes\n   2.1 Northern routes\n      2.1.1 Passes\n",
+    "indented lines": "Silk Road\n\tGoods\n\t\tSilk\n\t\tJade\n\tRoutes\n\t\tNorthern routes\n\t\t\tPasses\n",
+    "lines": "Goods\n  Silk\n  Jade\nRoutes\n  Northern routes\n    Passes\n\n",
+    "back matter": "# Introduction\n# Goods\n## Silk\n## Jade\n# Routes\n"
+    "## Northern routes\n### Passes\n# References\n",
+}
+BAD = {
+    "": "is empty",
+    " \n\t\n": "is empty",
+    "This is a letter, and it has no heading at all.\nIt goes on.": "has no heading",
+    "\x00\x01\x02PNG\x1a" * 50: "no text",
+    "# Heading\n" * 20_000: "more than 100,000 bytes",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> None:
+    (tmp_path / "outline.md").write_text(FORMS[form], encoding="utf-8")
+    text = read_outline(tmp_path / "outline.md", "Silk Road")
+    outline = parse_pieces("Silk Road", {"outline": text}).outline
+    assert outline is not None
+    assert outline_to_markdown(outline).splitlines() == TREE
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_a_file_of_any_usual_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "x.txt").write_bytes("# Größe\r\n# Straßen\r\n".encode(encoding))
+    text = read_outline(tmp_path / "x.txt", "Seidenstraße")
+    outline = parse_pieces("Seidenstraße", {"outline": text}).outline
+    assert outline is not None
+    assert [heading.title for heading in outline.sections] == ["Größe", "Straßen"]
+
+
+@pytest.mark.parametrize("content", BAD, ids=list(BAD.values()))
+def test_a_file_that_is_no_outline_is_refused_before_anything_is_bought(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "outline.md"
+    path.write_text(content, encoding="utf-8")
+    with FakeModel() as server:
+        with pytest.raises(SettingsError, match=BAD[content]) as error:
+            storm(server, tmp_path).write("Silk Road", outline=path)
+        with pytest.raises(SettingsError, match="--outline"):
+            storm(server, tmp_path).write("Silk Road", outline=tmp_path / "nowhere.md")
+        with pytest.raises(SettingsError, match="--outline"):
+            storm(server, tmp_path).write("Silk Road", outline=str(tmp_path))
+    assert f"--outline {path}" in str(error.value)
+    assert not server.asked
+    assert not (tmp_path / "runs").exists()
+
+
+@given(st.text(max_size=400), st.text(max_size=20))
+def test_whatever_is_taken_for_an_outline_has_headings(text: str, topic: str) -> None:
+    where = Outline(topic, (Heading("History"),))
+    assert parse_pieces("x", {"outline": read_outline(where, topic or "x")}).outline is not None
+    made = parse_pieces(topic, {"outline": f"# History\n{text}"}).outline
+    assert made is None or made.sections
+
+
+def test_an_article_has_the_sections_that_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "outline.md"
+    path.write_text("# Silk Road\n## Goods\n## Routes\n", encoding="utf-8")
+    with FakeModel() as server:
+        article = storm(server, tmp_path, perspectives=1).write("Silk Road", outline=path)
+        assert [section.heading for section in article.sections] == ["Goods", "Routes"]
+        assert not {"DraftOutline", "RefineOutline"} & {asked.signature for asked in server.asked}
+        asked = len(server.asked)
+        path.unlink()
+        again = storm(server, tmp_path, perspectives=1).resume(folder(tmp_path))
+        assert [section.heading for section in getattr(again, "sections")] == ["Goods", "Routes"]  # noqa: B009
+        assert len(server.asked) == asked
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_every_recipe_with_an_outline_takes_the_users(tmp_path: Path, recipe: str) -> None:
+    outline = Outline("Silk Road", (Heading("Goods"), Heading("Routes")))
+    with FakeModel() as server:
+        if recipe in {"rr", "storm-no-outline"}:
+            with pytest.raises(SettingsError, match="without an outline"):
+                storm(server, tmp_path).write("Silk Road", recipe, outline=outline)
+            return
+        article = storm(server, tmp_path, perspectives=1).write("Silk Road", recipe, outline=outline)
+    assert article.outline == outline
+    assert not {"DraftOutline", "RefineOutline", "PlanOutline"} & {asked.signature for asked in server.asked}
+
+
+def test_an_estimate_knows_that_no_outline_is_asked_for() -> None:
+    outline = Outline("Silk Road", tuple(Heading(title) for title in ("Early life", "Career", "Legacy")))
+    made = estimate(Settings(lm="openai/gpt-4o"), "Silk Road", outline=outline)
+    rows = {row.program: row for row in made.rows}
+    assert not {"draft", "refine"} & set(rows)
+    assert rows["section"].calls.low >= 3
+    with pytest.raises(SettingsError, match="without an outline"):
+        estimate(Settings(lm="openai/gpt-4o"), "Silk Road", recipe="rr", outline=outline)
+
+
+def test_a_template_is_for_every_topic_of_a_batch(tmp_path: Path) -> None:
+    template = tmp_path / "biography.txt"
+    template.write_text("Early life\nCareer\nLegacy\n", encoding="utf-8")
+    topics = ("Silk Road", "Jade Road")
+    with FakeModel() as server:
+
+        def open_storm(settings: Settings) -> object:
+            return storm(server, tmp_path, **settings.model_dump(exclude_unset=True, exclude={"lm", "search", "cache"}))
+
+        report = write_batch(topics, outline=template, open_storm=open_storm, out=tmp_path / "runs", perspectives=1)  # type: ignore[arg-type]
+        template.unlink()
+        assert report.all_written, report
+        for row in report.rows:
+            told = json.loads((report.folder / row.folder / "article.json").read_text(encoding="utf-8"))
+            assert [s["title"] for s in told["article"]["outline"]["sections"]] == ["Early life", "Career", "Legacy"]
+        assert resume_batch(report.folder, open_storm=open_storm).all_written  # type: ignore[arg-type]
+
+
+def test_the_command_line_explains_it_and_refuses_two_outlines(tmp_path: Path) -> None:
+    runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
+    for command in ("write", "estimate", "batch"):
+        assert "--outline" in runner.invoke(app, [command, "--help"]).output
+    both = runner.invoke(app, ["write", "runs/x", "--from", "outline", "--outline", "x.md"])
+    assert both.exit_code != 0
+    assert "choose one of them" in both.stderr
+    missing = runner.invoke(app, ["estimate", "Silk Road", "--outline", str(tmp_path / "x.md")])
+    assert "--outline" in missing.stderr
+    assert "cannot be read" in missing.stderr
