@@ -52,7 +52,11 @@ class CitationAlce:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and this metric's own."""
-        own = {"citation": UNIT, "lead": int(self._lead), "most_citations": self._most or "all"}
+        own: dict[str, str | int | float] = {
+            "citation": UNIT,
+            "lead": int(self._lead),
+            "most_citations": self._most or "all",
+        }
         return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
