@@ -16,7 +16,13 @@ from storm_pipeline.references.passages import Passage, passages, with_neighbour
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
-from storm_pipeline.writers.findings import Matrix, distinct_findings, findings_by_section, fit_of_titles
+from storm_pipeline.writers.findings import (
+    Matrix,
+    distinct_findings,
+    findings_by_section,
+    fit_of_titles,
+    least_fitting,
+)
 from storm_pipeline.writers.placement import place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
@@ -26,6 +32,8 @@ the best one's."""
 _ALSO_FITS = 0.15
 """How much less than the best one a snippet may fit a section to be shown there where there is room."""
 _TITLES = 6
+_STRAYS = 8
+"""Findings shown to the maker of the outline because no heading seems to cover them."""
 _ALIKE = 0.6
 """Share of the article's length that is given to all sections alike."""
 _LONGER = 1.15
@@ -102,14 +110,20 @@ def allocate(
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-    """What the sources hold for each heading of a draft, one line a heading: ``History: 9 findings; titles``."""
+    """What the sources hold for each heading of a draft, one line a heading: ``History: 9 findings; titles``.
+
+    A last line has the findings that are least like any heading.
+    """
     if not draft.sections:
         return "\n".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
-    return "\n".join(
+    findings = distinct_findings(ctx, conversations)
+    lines = [
         f"{own.heading.title}: {len(own.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in own.passages[:_TITLES] if passage.title))
-        for own in _shares(ctx, draft, _Learnt(conversations, distinct_findings(ctx, conversations)))
-    )
+        for own in _shares(ctx, draft, _Learnt(conversations, findings))
+    ]
+    strays = least_fitting(ctx, draft, findings, _STRAYS)
+    return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
 
 
 def _citing(conversation: Conversation, kept: frozenset[str]) -> Conversation:

@@ -64,6 +64,14 @@ def findings_by_section(
     return sections
 
 
+def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
+    """The findings that are least like any heading, the least like first."""
+    if not findings or not outline.sections:
+        return []
+    fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings])).max(axis=0)
+    return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
+
+
 def _distinct(told: Sequence[Sentence], vectors: npt.NDArray[np.float32], language: str) -> dict[int, Sentence]:
     """The sentences by their positions, those that say the same as one before them taken into it."""
     alike = vectors @ vectors.T

@@ -204,10 +204,11 @@ def test_an_outline_without_sections_needs_nothing() -> None:
     assert evidence.sections == ()
 
 
-def test_a_survey_names_what_there_is_for_each_heading() -> None:
+def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:
     with run([*PAGES, *ALIKE]) as (ctx, _):
-        lines = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
+        *lines, strays = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
         titles = survey(ctx, Outline("Silk Road"), []).splitlines()
     assert sorted(titles) == sorted(SUBJECTS)
     assert [line.partition(":")[0] for line in lines] == list(SUBJECTS)
     assert lines[0].startswith("Wells: 1 findings of the interviews; Wells")
+    assert strays == f"Least like any heading: {said(PAGES[0]).text}"
