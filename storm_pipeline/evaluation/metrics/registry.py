@@ -24,6 +24,7 @@ METRICS = {
     "rubric": "rubric:make",
     "wikigen_quality": "wikigen_quality:make",
     "ib_score": "ib_score:make",
+    "conner": "conner:make",
     "cost": "cost:make",
 }
 """Name → module of this folder and its function from :class:`Resources` to a metric, in the order of the tables."""

@@ -33,6 +33,8 @@ class Resources:
         judge: of support: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
         judge_lm: the language model that grades.
         judge_form: of its prompts: ``plain`` or ``prometheus``.
+        conner: name of a seam → model, where CONNER's are not those that work offline, see
+            :class:`storm_pipeline.evaluation.conner.opening.ModelNames`.
         settings: what else judges are opened with; its endpoint and key are those of the model ``lm``, and of no other.
     """
 
@@ -44,6 +46,7 @@ class Resources:
     judge: str = "screen"
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
+    conner: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
