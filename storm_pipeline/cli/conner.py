@@ -53,9 +53,9 @@ def run(
         from storm_pipeline.evaluation.conner.study import Study
         from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 
+        names = _names(model)
         datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
         pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
-        names = _names(model)
         models = open_models(names, cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
         evidence = open_evidence(names.evidence, cache, pool)
         study = Study(
@@ -82,7 +82,7 @@ def report(
 ) -> None:
     """Print means, correlations, both uses and the paper's claims as Markdown."""
     with Guard(debug=debug):
-        from storm_pipeline.assets import EMBEDDER, LEADS, fetch
+        from storm_pipeline.assets import EMBEDDER
         from storm_pipeline.evaluation.conner.opening import open_discourse
         from storm_pipeline.evaluation.conner.published import beside_published
         from storm_pipeline.evaluation.conner.report import to_markdown
@@ -90,7 +90,6 @@ def report(
         from storm_pipeline.evaluation.datasets.conner import published_scores
         from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 
-        fetch(LEADS, cache)
         records = read_records(_records(out))
         views = {item.id: item.pageviews for item in _rows(data, "wow") if item.pageviews is not None}
         discourse = open_discourse("sentence-order", cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))

@@ -1,5 +1,6 @@
 """The models behind CONNER's protocols, loaded from tiny folders, beside second implementations."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,15 +8,18 @@ import numpy.typing as npt
 import pytest
 import torch
 from safetensors.torch import load_file
+from servers import Reply, ScriptedServer
 from tiny_models import SPECIAL, WORDS, write_classifier, write_colbert, write_gpt2, write_momentum
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertModel, XLNetConfig, XLNetModel
 
-from storm_pipeline.errors import MetricError, SettingsError
+from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
 from storm_pipeline.evaluation.conner.causal_model import CausalModel
 from storm_pipeline.evaluation.conner.coherence_momentum import CoherenceMomentum
 from storm_pipeline.evaluation.conner.colbert import ColbertEvidence
+from storm_pipeline.evaluation.conner.completing import Completions, open_completions
 from storm_pipeline.evaluation.conner.evidence import Bm25Evidence
 from storm_pipeline.evaluation.conner.inference import NliModel
+from storm_pipeline.evaluation.conner.knowledge import Drawing
 from storm_pipeline.evaluation.conner.opening import (
     TABLE_14,
     open_discourse,
@@ -251,3 +255,45 @@ def test_models_are_opened_by_name(tmp_path: Path) -> None:
             opened("tarot:x", tmp_path, embedder)
     with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
         open_evidence("colbert:", tmp_path, ())
+
+
+def test_completions_are_asked_in_order_with_their_seed() -> None:
+    with ScriptedServer(
+        lambda request: Reply(body={"choices": [{"text": f" {request.json['prompt']}! \n"}]})
+    ) as server:
+        lm = Completions(f"{server.url}/v1", "tiny", "secret")
+        assert lm.complete(["a", "b", "c"], tokens=5, drawing=Drawing(0.9, 3)) == ["a!", "b!", "c!"]
+        assert lm.complete([], tokens=5, drawing=Drawing()) == []
+        lm.complete(["d"], tokens=7, drawing=Drawing())
+        sent = [request.json for request in server.requests]
+    assert server.requests[0].headers["authorization"] == "Bearer secret"
+    assert server.requests[0].path == "/v1/completions"
+    assert {(one["top_p"], one["temperature"], one["seed"], one["max_tokens"]) for one in sent[:3]} == {
+        (0.9, 1.0, 3, 5)
+    }
+    assert (sent[3]["temperature"], sent[3]["stop"]) == (0.0, ["\n"])
+    assert "top_p" not in sent[3]
+
+
+@pytest.mark.parametrize("reply", [Reply(status=500), Reply(body="no JSON"), Reply(body={"choices": []})])
+def test_a_server_that_gives_no_completion(reply: Reply) -> None:
+    with ScriptedServer(lambda request: reply) as server, pytest.raises(MetricError, match="gave no completion"):
+        Completions(f"{server.url}/v1", "tiny").complete(["a"], tokens=5, drawing=Drawing())
+
+
+def test_only_embedded_models_write(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no embedded model 'gpt': choose one of embedded"):
+        open_completions("gpt", tmp_path)
+
+
+def test_a_gguf_file_needs_its_package_and_a_folder_beside_it_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "small.gguf"
+    file.write_bytes(b"GGUF")
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    with pytest.raises(MissingExtraError, match=r"needs gguf .*pip install 'storm-pipeline\[eval\]'"):
+        CausalModel(file).log_probabilities("", "rome")
+    write_gpt2(tmp_path / "small.transformers")
+    assert len(CausalModel(file).log_probabilities("", "rome fell")) == 2
+    assert CausalModel(file).name == "small"

@@ -8,7 +8,9 @@ import pytest
 from cases import case, generated
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, ExperimentError, SettingsError
 from storm_pipeline.evaluation.conner.claims import claims
 from storm_pipeline.evaluation.conner.doubles import (
@@ -265,3 +267,16 @@ def test_every_section_and_answer_of_an_article_is_scored() -> None:
     assert score["conner_section_coherence_paragraph"] == 0.5
     assert set(none.values()) == {None}
     assert metric.score([case("", whole)])[0] == score
+
+
+def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, tmp_path: Path) -> None:
+    runner = CliRunner()
+    given = ["experiment", "conner", "report", "--data", str(data), "--out", str(tmp_path)]
+    missing = runner.invoke(app, given)
+    assert missing.exit_code == 1
+    assert "records.jsonl cannot be read" in missing.output
+    listed = runner.invoke(app, ["experiment", "conner", "--help"])
+    assert all(name in listed.output for name in ("run", "report", "train-order"))
+    unknown = runner.invoke(app, ["experiment", "conner", "run", "--data", str(data), "--model", "oracle=x"])
+    assert unknown.exit_code == 2
+    assert "CONNER has no model 'oracle'" in unknown.output

@@ -9,7 +9,7 @@ from storm_pipeline.evaluation.conner.evidence import Evidence
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 from storm_pipeline.text.sentences import opening_of
 
-LONGEST = 80
+LONGEST = 40
 """Words of any knowledge that are scored, so that long references and short generations are comparable."""
 _KNOWLEDGE_TOKENS = 48
 _ANSWER_TOKENS = {False: 12, True: 32}
@@ -40,7 +40,7 @@ class Demonstration:
 
     def of_knowledge(self) -> str:
         """Query and knowledge."""
-        return f"{_asked(self.item)} {opening_of(self.item.reference, LONGEST // 2)}\n\n"
+        return f"{_asked(self.item)} {opening_of(self.item.reference, LONGEST)}\n\n"
 
     def of_answer(self) -> str:
         """Knowledge, query and answer."""
