@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from storm_pipeline.cli.conner import conner_app
 from storm_pipeline.cli.datasets import data_app
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import SettingsCommand
@@ -23,6 +24,7 @@ experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Methods compared on a data set (FreshWiki, WikiGenBench)."
 )
 experiment_app.add_typer(data_app, name="data")
+experiment_app.add_typer(conner_app, name="conner")
 _ROOT = Path("runs") / "experiments"
 
 _Config = Annotated[

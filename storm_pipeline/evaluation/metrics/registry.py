@@ -24,6 +24,7 @@ METRICS = {
     "rubric": "rubric:make",
     "wikigen_quality": "wikigen_quality:make",
     "ib_score": "ib_score:make",
+    "conner": "conner:make",
     "cost": "cost:make",
 }
 """Name → ``module:factory`` in this folder; factories take :class:`Resources`. In table order."""

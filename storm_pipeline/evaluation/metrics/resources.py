@@ -33,6 +33,8 @@ class Resources:
         judge: support judge: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
+        conner: seam → model, where CONNER's differ from those that work offline; see
+            :class:`storm_pipeline.evaluation.conner.opening.ModelNames`.
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
@@ -44,6 +46,7 @@ class Resources:
     judge: str = "screen"
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
+    conner: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property

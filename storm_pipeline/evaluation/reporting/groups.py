@@ -90,6 +90,22 @@ GROUPS = (
         plotted=("knowledge_density",),
     ),
     Group(
+        "conner",
+        "CONNER: intrinsic quality of sections and answers",
+        "Chen et al. 2023, section 3.3",
+        tuple(
+            f"conner_{part}_{score}"
+            for part in ("section", "answer")
+            for score in (
+                "fact_consistent",
+                "relevance",
+                "coherence_sentence",
+                "coherence_paragraph",
+                "informativeness",
+            )
+        ),
+    ),
+    Group(
         "overlap",
         "ROUGE precision and recall",
         "",
