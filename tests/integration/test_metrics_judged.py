@@ -203,6 +203,7 @@ class Shared:
     support_judge: SupportJudge
     judge_model: JudgeModel
     grader: GradingJudge
+    expand_citations: bool = False
 
 
 JUDGED = (

@@ -33,6 +33,8 @@ class Resources:
         judge: support judge: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
+        heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
@@ -44,6 +46,8 @@ class Resources:
     judge: str = "screen"
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
+    heading_truth: Literal["txt", "json"] = "txt"
+    expand_citations: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
