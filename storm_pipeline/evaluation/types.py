@@ -68,6 +68,8 @@ class HumanArticle:
         back_matter: the sections left out of the body.
         entities: named entities of the article, lower-case, as published with the data set; may be empty.
         statements: the article as atomic facts, one per sentence, as published with the data set; may be empty.
+        published_text: the article with ``#`` headings, one paragraph per line, as published beside the structured form
+            (FreshWiki's ``txt/``); may be empty.
     """
 
     title: str
@@ -79,6 +81,7 @@ class HumanArticle:
     back_matter: tuple[HumanSection, ...] = ()
     entities: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
+    published_text: str = ""
 
     def headings(self) -> tuple[str, ...]:
         """All headings of the body, depth first."""

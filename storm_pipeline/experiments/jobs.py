@@ -154,7 +154,10 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
 @lru_cache(1024)
 def topic_fingerprint(topic: Topic) -> str:
     """Hash of a topic: the human article and the documents."""
-    return fingerprint(dataclasses.asdict(topic))
+    facts = dataclasses.asdict(topic)
+    if not topic.human.published_text:
+        del facts["human"]["published_text"]  # as it was before that field existed
+    return fingerprint(facts)
 
 
 def _corpus_fingerprint(config: ExperimentConfig, search: SearchTable, topic: Topic) -> tuple[str, ...]:

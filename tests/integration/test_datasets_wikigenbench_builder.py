@@ -100,7 +100,7 @@ def test_topics_come_with_what_editors_cited_and_a_search_found(tmp_path: Path) 
     assert "Observer 50" in ClosedCorpus(topic_chunks(topic)).search("observer 50", 1)[0].text
 
 
-def test_the_manifests_tell_what_was_left_out(tmp_path: Path) -> None:
+def test_the_manifests_list_exclusions(tmp_path: Path) -> None:
     with FakeWikimedia(pages()) as wikimedia:
         build_wikigenbench(PLAN, tmp_path, search(), fetch=web(), services=wikimedia.services)
     told = provenance(tmp_path)
@@ -125,7 +125,7 @@ def test_the_manifests_tell_what_was_left_out(tmp_path: Path) -> None:
     assert (row["body_sections"], row["subsections"], row["max_8gram_leak"]) == ("2", "1", "0.000")
 
 
-def test_a_second_build_asks_and_fetches_nothing_again(tmp_path: Path) -> None:
+def test_a_second_build_repeats_no_request(tmp_path: Path) -> None:
     site, engine = web(), search()
     with FakeWikimedia(pages()) as wikimedia:
         first = build_wikigenbench(PLAN, tmp_path, engine, fetch=site, services=wikimedia.services)
@@ -136,7 +136,7 @@ def test_a_second_build_asks_and_fetches_nothing_again(tmp_path: Path) -> None:
     assert engine.queries == ("Big flood",)
 
 
-def test_a_search_that_fails_ends_the_build_which_then_goes_on(tmp_path: Path) -> None:
+def test_a_build_continues_after_a_failed_search(tmp_path: Path) -> None:
     failing = FakeSearch({}, failing={"Big flood"})
     site = web()
     with FakeWikimedia(pages()) as wikimedia:
@@ -176,7 +176,7 @@ def test_pages_are_fetched_politely(tmp_path: Path) -> None:
     assert all("storm-pipeline" in request.headers["user-agent"] for request in server.requests)
 
 
-def test_nothing_that_qualifies_and_impossible_plans_are_told(tmp_path: Path) -> None:
+def test_empty_builds_and_invalid_plans_are_reported(tmp_path: Path) -> None:
     with FakeWikimedia(pages()) as wikimedia:
         wikimedia.faults["wikidata"] = [Reply(body={"boolean": True})]
         with pytest.raises(DatasetError, match="Wikidata Query Service returned an unexpected response"):

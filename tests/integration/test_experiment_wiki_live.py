@@ -57,7 +57,7 @@ def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
         return experiment.run()
 
 
-def test_our_row_stands_among_those_of_the_systems(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_our_method_is_a_row_beside_the_systems(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, {"recipe": "rr"}, {"system": "alpha"}, {"name": "second", "system": "beta"})
     results = run(config, tmp_path / "out")
     rows = [(result.topic, result.method) for result in results.results]
@@ -76,7 +76,7 @@ def test_our_row_stands_among_those_of_the_systems(data: Path, model: FakeModel,
 
 
 @pytest.mark.parametrize("corpus", ["topic", "pooled"])
-def test_what_is_searched_holds_no_copy_of_the_article(
+def test_the_searched_corpus_contains_no_copy_of_the_article(
     data: Path, model: FakeModel, tmp_path: Path, corpus: str
 ) -> None:
     config = described(model, {"recipe": "rr"}, search={"corpus": corpus}, metrics=["shape"]).with_overrides(topics=1)
@@ -85,7 +85,7 @@ def test_what_is_searched_holds_no_copy_of_the_article(
     assert {source.url for source in article.sources} == {PRESS, GUIDE}
 
 
-def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_judging_matches_its_forecast(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).with_overrides(
         topics=1
     )
@@ -100,7 +100,7 @@ def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path:
     assert sum(tokens(one.prompt) for one in asked) <= judging.tokens_in.high
 
 
-def test_articles_of_a_folder_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:
     folder = data.parent / "mine"
     folder.mkdir()
     (folder / "Lake_Orrin.txt").write_text("A lake.\n# History\nIt was filled in 1931.", "utf-8")
@@ -122,12 +122,12 @@ def test_articles_of_a_folder_are_a_row(data: Path, model: FakeModel, tmp_path: 
         ({"system": "../alpha"}, "pattern"),
     ],
 )
-def test_a_method_is_one_thing(model: FakeModel, method: dict[str, str], said: str) -> None:
+def test_a_method_has_exactly_one_kind(model: FakeModel, method: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         MethodTable.model_validate(method)
 
 
-def test_sizes_keep_rows_by_their_names(data: Path, model: FakeModel) -> None:
+def test_sizes_select_methods_by_name(data: Path, model: FakeModel) -> None:
     sizes = {"few": {"methods": ["second", "alpha"]}, "wrong": {"methods": ["gamma"]}}
     config = described(model, {"recipe": "rr"}, {"system": "alpha"}, {"name": "second", "system": "beta"}, sizes=sizes)
     chosen = config.sized("few")

@@ -95,7 +95,7 @@ def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: 
     assert "rouge_1" in {measure.name for measure in results.measures}
 
 
-def test_what_is_done_is_not_done_again(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_finished_work_is_not_repeated(data: Path, model: FakeModel, tmp_path: Path) -> None:
     first = run(described(model), tmp_path / "out")
     asked = len(model.asked)
     told: list[str] = []
@@ -115,13 +115,13 @@ def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: Fa
     assert len(model.of("WriteFromMemory")) == 2 * asked["WriteFromMemory"]
 
 
-def test_other_settings_are_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_folder_refuses_other_settings(data: Path, model: FakeModel, tmp_path: Path) -> None:
     run(described(model, "rr"), tmp_path / "out")
     with pytest.raises(SettingsError, match="other settings"):
         run(described(model, "rr").with_overrides(settings={"top_k": 7}), tmp_path / "out")
 
 
-def test_a_failed_article_is_a_row_and_is_tried_again(data: Path, tmp_path: Path) -> None:
+def test_a_failed_article_is_a_row_and_is_retried(data: Path, tmp_path: Path) -> None:
     refusing = Reply(status=400, body={"error": {"message": "no such model"}})
     with FakeModel(faults={"WriteFromMemory": [refusing]}) as model:
         first = run(described(model, "direct rr").with_overrides(topics=1), tmp_path / "out")
@@ -131,7 +131,7 @@ def test_a_failed_article_is_a_row_and_is_tried_again(data: Path, tmp_path: Path
         assert len(model.of("DraftOutline")) == 1  # what was bought is used again
 
 
-def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_stopped_experiment_can_be_continued(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, "direct rr")
     experiment: Experiment
 
@@ -147,7 +147,7 @@ def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Pa
     assert len(run(config, tmp_path / "out").results) == 4
 
 
-def test_the_ground_truth_is_kept_out(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_the_ground_truth_is_excluded(data: Path, model: FakeModel, tmp_path: Path) -> None:
     truth = topic(1)
     copied = Document(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
     write_topic(data, Topic("1", "Silk Road", truth.human, (*truth.documents, copied)))
@@ -165,7 +165,7 @@ def test_the_upper_bound_reads_the_human_article(data: Path, model: FakeModel, t
     assert {source.url for source in article.sources} == {topic(1).human.url}
 
 
-def test_outlines_alone_are_compared(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_outline_only_experiments(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, "direct rag storm", writes="outline", metrics=["heading_soft_recall", "cost"])
     results = run(config.with_overrides(topics=1), tmp_path / "out")
     assert [result.values["heading_soft_recall"] is not None for result in results.results] == [True] * 3
@@ -184,7 +184,7 @@ JUDGING = {
 }
 
 
-def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
+def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
     metrics = [*ASKS_MODEL, *sorted(ASK_JUDGE - set(ASKS_MODEL)), "shape"]
     known = tuple((f"Field {n}", f"value {n}") for n in range(5))
     for number in NAMES:
@@ -208,7 +208,7 @@ def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
     assert (left.articles, left.judging) == (0, ())
 
 
-def test_what_is_judged_already_is_not_foretold(data: Path, tmp_path: Path) -> None:
+def test_the_forecast_excludes_what_is_already_judged(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         judge = {"judge_lm": model.lm}
         run(described(model, "rr", metrics=["rubric"], resources=judge).with_overrides(topics=1), tmp_path / "out")
@@ -224,18 +224,18 @@ def test_what_is_judged_already_is_not_foretold(data: Path, tmp_path: Path) -> N
     assert whole.calls.likely == one.calls.likely + 4
 
 
-def test_what_needs_no_model_to_be_judged_costs_no_judging(data: Path, model: FakeModel) -> None:
+def test_metrics_without_a_judge_model_add_no_judging_cost(data: Path, model: FakeModel) -> None:
     config = described(model, "rr", metrics=["rouge", "citation_alce"])
     topics = topics_of(config)
     assert not forecast(config, topics, (), dict.fromkeys(units_of(config, topics), config.metrics)).judging
 
 
-def test_seeds_are_runs_of_their_own(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_each_seed_is_a_separate_run(data: Path, model: FakeModel, tmp_path: Path) -> None:
     results = run(described(model, "rr", seeds=[1, 2]).with_overrides(topics=1), tmp_path / "out")
     assert [result.seed for result in results.results] == [1, 2]
 
 
-def test_a_metric_that_lacks_something_is_left_out_and_said(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_an_unavailable_metric_is_skipped_and_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
     told: list[str] = []
     config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "none")})
     results = run(config.with_overrides(topics=1), tmp_path / "out", told)
@@ -244,7 +244,7 @@ def test_a_metric_that_lacks_something_is_left_out_and_said(data: Path, model: F
     assert not results.results[0].failure
 
 
-def test_what_is_wrong_with_the_data_is_reported_without_a_path(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_data_problems_are_reported_without_local_paths(data: Path, model: FakeModel, tmp_path: Path) -> None:
     (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
     results = run(described(model, "rr", metrics=["shape"]), tmp_path / "out")
     (skipped,) = (note for note in results.notes if note.startswith("skipped: "))
@@ -252,7 +252,7 @@ def test_what_is_wrong_with_the_data_is_reported_without_a_path(data: Path, mode
     assert not any(str(tmp_path) in note for note in results.notes)
 
 
-def test_a_metric_that_lacked_something_is_scored_once_it_has_it(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_metric_is_scored_once_it_becomes_available(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, "rr", metrics=["shape", "meteor"]).with_overrides(topics=1)
     lacking = config.model_copy(update={"resources": {"wordnet": str(tmp_path / "wordnet")}})
     assert "meteor" not in run(lacking, tmp_path / "out").results[0].values
@@ -267,7 +267,7 @@ def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tm
         assert results_of(store) == results
 
 
-def test_a_folder_that_names_one_judge_a_metric_is_still_reported(data: Path, tmp_path: Path) -> None:
+def test_a_folder_with_one_judge_per_metric_can_still_be_reported(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         config = described(model, "rr", metrics=["shape", "citation_alce"], resources={"judge": f"lm:{model.lm}"})
         results = run(config.with_overrides(topics=1), tmp_path / "out")
@@ -282,7 +282,7 @@ def test_a_folder_that_names_one_judge_a_metric_is_still_reported(data: Path, tm
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves its own sockets to the collector
-def test_a_ray_cluster_gives_the_same_also_when_its_workers_die(
+def test_a_ray_cluster_gives_the_same_results_even_if_workers_die(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 3)
@@ -416,7 +416,7 @@ def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> 
         ("spoon = 1", "spoon"),
     ],
 )
-def test_a_wrong_description_is_refused_in_one_sentence(
+def test_an_invalid_configuration_is_rejected_in_one_sentence(
     model: FakeModel, tmp_path: Path, change: str, said: str
 ) -> None:
     file = tmp_path / "wrong.toml"
@@ -434,7 +434,7 @@ def test_a_wrong_description_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda file: file.stem)
-def test_the_described_experiments_can_be_read_in_every_size(file: Path) -> None:
+def test_the_shipped_configurations_are_valid_in_every_size(file: Path) -> None:
     config = read_config(file)
     for size in ("full", *config.sizes):
         chosen = config.sized(size)
@@ -444,6 +444,6 @@ def test_the_described_experiments_can_be_read_in_every_size(file: Path) -> None
         config.sized("enormous")
 
 
-def test_an_absent_data_set_is_said_with_the_remedy(model: FakeModel, tmp_path: Path) -> None:
+def test_a_missing_data_set_is_reported_with_a_remedy(model: FakeModel, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="STORM_DATA"):
         run(described(model), tmp_path / "out")

@@ -30,7 +30,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_what_a_judge_said_is_not_bought_again() -> None:
+def test_judge_replies_are_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
         first = LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS)
         assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS) == first
@@ -39,7 +39,7 @@ def test_what_a_judge_said_is_not_bought_again() -> None:
         assert len(server.asked) == 4  # what another endpoint serves may be another model
 
 
-def test_what_a_judge_said_is_not_bought_again_by_the_same_one() -> None:
+def test_cached_replies_are_per_judge() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))
         first = judge.scores(PAIRS)
@@ -47,7 +47,7 @@ def test_what_a_judge_said_is_not_bought_again_by_the_same_one() -> None:
         assert len(server.asked) == 2
 
 
-def test_a_reply_that_does_not_parse_is_not_kept() -> None:
+def test_an_unparsable_reply_is_not_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError):
@@ -116,7 +116,7 @@ def test_probabilities_make_finer_scores(tokens: list[Any] | None, expected: flo
         assert server.asked[0].body["top_logprobs"] == 10
 
 
-def test_a_judge_that_cannot_be_asked_or_answers_in_another_form() -> None:
+def test_a_judge_that_fails_or_returns_another_format() -> None:
     with FakeModel({"JudgeSupport": "I would say so."}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError, match="the judge openai/fake gave no answer to JudgeSupport"):
@@ -127,7 +127,7 @@ def test_a_judge_that_cannot_be_asked_or_answers_in_another_form() -> None:
             judge.scores(PAIRS)
 
 
-def test_a_reply_in_another_form_is_asked_for_again() -> None:
+def test_an_unparsable_reply_is_retried() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Yes!"))]}) as server:
         assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
         assert len(server.asked) == 2
@@ -199,7 +199,7 @@ Score 5: very deep
         ("Feedback: Fine. [RESULT] Score: 5</s>", Grade(5, "Fine.")),
     ],
 )
-def test_the_form_of_prometheus(reply: str, grade: Grade) -> None:
+def test_the_prometheus_format(reply: str, grade: Grade) -> None:
     server = Prometheus(reply)
     with server as model:
         work = GradingRequest("Write about dams.", "Dams are old.\n###Score Rubrics:", RUBRIC)
@@ -212,14 +212,14 @@ def test_the_form_of_prometheus(reply: str, grade: Grade) -> None:
 
 
 @pytest.mark.parametrize("reply", ["No grade at all.", "Feedback: Great! [RESULT] 9", "[RESULT] high"])
-def test_a_grade_that_is_none_is_asked_for_again(reply: str) -> None:
+def test_an_invalid_grade_is_retried(reply: str) -> None:
     with Prometheus(reply, "Feedback: Fine. [RESULT] 5") as model:
         assert LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
     with Prometheus(reply, reply) as model, pytest.raises(MetricError, match="RESULT"):
         LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)])
 
 
-def test_the_form_of_prometheus_only_grades() -> None:
+def test_the_prometheus_format_supports_only_grading() -> None:
     with Prometheus() as model, pytest.raises(SettingsError, match="judge_form 'plain'"):
         LanguageModelJudge(model).scores(PAIRS[:1])
 
@@ -264,7 +264,7 @@ def relabelled(folder: Path, to: Path, labels: dict[int, str]) -> Path:
     return to
 
 
-def test_entailment_is_the_probability_of_the_label_that_says_so(folder: Path, tmp_path: Path) -> None:
+def test_the_score_is_the_probability_of_the_entailment_label(folder: Path, tmp_path: Path) -> None:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -283,7 +283,7 @@ def test_entailment_is_the_probability_of_the_label_that_says_so(folder: Path, t
     assert judge.parameters == {"model": "tiny-nli", "threshold": 0.5}
 
 
-def test_a_premise_that_is_too_long_scores_as_its_best_window(folder: Path) -> None:
+def test_a_long_premise_gets_its_best_windows_score(folder: Path) -> None:
     judge = EntailmentJudge(folder, batch_size=3)
     filler = "much more may be said of it and " * 30
     pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
@@ -293,7 +293,7 @@ def test_a_premise_that_is_too_long_scores_as_its_best_window(folder: Path) -> N
     assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
 
 
-def test_labels_that_do_not_tell_and_models_that_are_none(folder: Path, tmp_path: Path) -> None:
+def test_ambiguous_labels_and_missing_models_are_rejected(folder: Path, tmp_path: Path) -> None:
     vague = EntailmentJudge(relabelled(folder, tmp_path / "c", {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}))
     with pytest.raises(MetricError, match="id2label"):
         vague.scores(PAIRS)
@@ -355,7 +355,7 @@ def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
     assert judge.scores(pairs) == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_long_premise_of_a_seq2seq_model_scores_as_its_best_window(seq2seq: Path) -> None:
+def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Path) -> None:
     judge = EntailmentJudge(seq2seq, batch_size=3)
     filler = "much more may be said of it and " * 30
     pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]

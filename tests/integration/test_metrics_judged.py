@@ -203,6 +203,7 @@ class Shared:
     support_judge: SupportJudge
     judge_model: JudgeModel
     grader: GradingJudge
+    expand_citations: bool = False
 
 
 JUDGED = (
@@ -217,7 +218,7 @@ def made(name: str, offered: Shared) -> Metric:
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_what_a_judge_depends_on_stands_among_a_metrics_parameters(name: str) -> None:
+def test_a_metrics_parameters_include_its_judges(name: str) -> None:
     finer, plain = (open_judge("openai/fake@http://127.0.0.1:9/v1", FAST, probabilities=own) for own in (True, False))
     grader = LanguageModelGrader(finer)
     for judge in (LanguageModelJudge(finer), EntailmentJudge("tiny-nli")):
@@ -227,7 +228,7 @@ def test_what_a_judge_depends_on_stands_among_a_metrics_parameters(name: str) ->
                 assert {kind: own.name, **own.parameters}.items() <= parameters.items()
 
 
-def test_other_words_for_a_rubric_are_other_parameters() -> None:
+def test_changing_a_rubric_changes_the_parameters() -> None:
     first, *rest = RUBRICS
     other = [replace(first, criterion="Is it good?"), replace(first, grades=(*first.grades[1:], "Best."))]
     assert len({rubric_fingerprint(own) for own in (RUBRICS, *((own, *rest) for own in other))}) == 3
@@ -240,7 +241,7 @@ def test_other_words_for_a_rubric_are_other_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_what_holds_for_every_judged_metric(name: str) -> None:
+def test_invariants_of_all_judged_metrics(name: str) -> None:
     grade = json.dumps({"feedback": "Fine.", "score": 3})
     answers: dict[str, Answer] = {
         "GradeOneToFive": grade,

@@ -1,4 +1,4 @@
-"""Rankers, closed corpora and leakage exclusion_settings, over invented documents."""
+"""Rankers, closed corpora and leakage protection, over invented documents."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -173,7 +173,7 @@ def test_a_corpus_without_documents_is_refused() -> None:
         ClosedCorpus(topic_chunks(replace(TOPIC, documents=())))
 
 
-def test_guards_are_settings_that_keep_the_article_out() -> None:
+def test_exclusion_settings_exclude_the_article() -> None:
     settings = Settings.build(exclusion_settings(TOPIC))
     truth = GroundTruth(settings.exclude_urls, settings.exclude_titles)
     assert truth.recognise("https://www.wikiwand.com/en/articles/Big_flood", "", "")

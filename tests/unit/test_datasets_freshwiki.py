@@ -70,7 +70,7 @@ def test_an_article_is_read_with_its_tree_sentences_and_references(tmp_path: Pat
     assert topic.documents == ()
 
 
-def test_a_text_that_stands_under_all_headings_of_a_name_stays_under_the_last(tmp_path: Path) -> None:
+def test_text_repeated_under_equal_headings_is_kept_under_the_last(tmp_path: Path) -> None:
     data = read_freshwiki(tree(tmp_path, Salt=PAGE))
     first, last = (s.subsections[0] for s in data.topics[0].human.sections)
     assert (first.text, first.sentences) == ("", ())
@@ -160,7 +160,7 @@ SECTIONS = st.builds(
 
 
 @given(st.lists(SECTIONS, min_size=1, max_size=3), SENTENCES)
-def test_what_is_written_in_the_published_form_is_read_again(sections: list[HumanSection], lead: str) -> None:
+def test_the_published_format_survives_a_round_trip(sections: list[HumanSection], lead: str) -> None:
     import tempfile
 
     texts = [part.text for section in sections for part in section.walk() if part.text]

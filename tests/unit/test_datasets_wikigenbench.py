@@ -172,7 +172,7 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
         read_wikigenbench(tree(tmp_path / "empty", {}))
 
 
-def test_what_only_stands_in_a_pages_place_is_not_usable() -> None:
+def test_error_pages_and_walls_are_not_usable() -> None:
     assert is_usable(Document("https://a.example", "", PROSE))
     assert not is_usable(Document("", "", PROSE))
     assert not is_usable(Document("https://a.example", "", "a few words"))

@@ -99,7 +99,7 @@ def test_chunks_of_one_page_are_judged_separately_by_hand() -> None:
     assert found["citation_rate_wikigenbench"] == 1 / 3
 
 
-def test_equal_questions_are_judged_once_and_in_few_batches() -> None:
+def test_equal_pairs_are_judged_once_and_in_few_batches() -> None:
     judge = ScriptedSupportJudge(needs)
     shared = CachingJudge(judge)
     own = case(section("One", *[sentence("alpha beta.", A, B, C)] * 9), sources=(A, B, C))
@@ -111,7 +111,7 @@ def test_equal_questions_are_judged_once_and_in_few_batches() -> None:
     assert judge.batches[0] == (Pair("a\nalpha\nb\nbeta\nc\ngamma", "alpha beta."),)
 
 
-def test_what_the_numbers_depend_on_is_told() -> None:
+def test_the_parameters() -> None:
     judge = ScriptedSupportJudge(needs, threshold=0.7)
     assert CitationAlce(judge).parameters == {
         "judge": "test double",
@@ -191,7 +191,7 @@ def test_a_judge_that_always_says_yes_or_no(judged: Case) -> None:
     assert no["citation_precision_alce"] == (0.0 if any(share) else None)
 
 
-def test_sentences_without_a_word_are_none() -> None:
+def test_sentences_without_words_are_ignored() -> None:
     judged = case(section("S", "…", "alpha."), lead=(Sentence("—"),), sources=(A,))
     assert [s.text for s in cited_sentences(judged.article)] == ["alpha."]
     assert [s.text for s in cited_sentences(judged.article, lead=False)] == ["alpha."]

@@ -45,7 +45,7 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 
 @pytest.mark.parametrize("name", OFFLINE)
-def test_what_holds_for_every_metric(name: str, resources: Resources) -> None:
+def test_invariants_of_all_metrics(name: str, resources: Resources) -> None:
     metric = open_metric(name, resources)
     assert metric.name == name
     scores = metric.score(CASES)

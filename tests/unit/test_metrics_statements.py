@@ -59,7 +59,7 @@ def test_an_article_without_text_states_nothing() -> None:
     assert scored(generated())["statement_coverage"] == 0
 
 
-def test_what_is_not_defined() -> None:
+def test_undefined_values() -> None:
     article = generated(lead="Orrin is a lake.")
     assert scored(article, replace(TOPIC, documents=())) == {"statement_coverage": 1 / 4, "statement_ceiling": None}
     without = replace(TOPIC, human=replace(PEOPLE, statements=()))
@@ -81,7 +81,7 @@ def test_the_best_passage_counts_and_none_is_none() -> None:
     assert best_scores(judge, sought) == [0.9, 0.0, 0.1]
 
 
-def test_a_statement_is_sought_where_most_of_it_stands() -> None:
+def test_the_best_matching_passages_are_found() -> None:
     text = f"{HERONS} {HERONS}\n\nThe dam was begun in 1929.\n\n{HERONS}"
     dam, unknown = find_in_text(text, ["The dam was begun in 1929.", "Quartz glitters."])
     assert "begun in 1929" in dam.passages[0]
@@ -89,7 +89,7 @@ def test_a_statement_is_sought_where_most_of_it_stands() -> None:
     assert unknown == StatementPassages("Quartz glitters.")
 
 
-def test_copies_of_the_article_are_not_looked_at() -> None:
+def test_copies_of_the_article_are_ignored() -> None:
     passages = [passage for sought in find_in_documents(TOPIC) for passage in sought.passages]
     assert passages
     assert not any("Orrin is a lake" in passage for passage in passages)
@@ -100,7 +100,7 @@ WORDS_OF = st.lists(st.sampled_from("dam lake heron stone was begun 1929 1931 cr
 
 @settings(max_examples=60)
 @given(WORDS_OF.map(" ".join), st.lists(WORDS_OF.map(lambda own: " ".join(own[:8])), max_size=5))
-def test_every_statement_is_sought_in_a_few_passages_of_the_text(text: str, statements: list[str]) -> None:
+def test_every_statement_gets_a_few_passages_of_the_text(text: str, statements: list[str]) -> None:
     found = find_in_text(text, statements)
     assert [one.statement for one in found] == statements
     for one in found:

@@ -73,7 +73,7 @@ EXPERIMENTS = st.builds(
 
 
 @given(EXPERIMENTS)
-def test_what_is_written_is_read_again(results: ExperimentResults) -> None:
+def test_results_survive_a_round_trip(results: ExperimentResults) -> None:
     with TemporaryDirectory() as folder:
         first, second = Path(folder) / "results.json", Path(folder) / "again.json"
         save_results(first, results)
@@ -84,7 +84,7 @@ def test_what_is_written_is_read_again(results: ExperimentResults) -> None:
         json.loads(first.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 
-def test_half_a_character_does_not_lose_the_file(tmp_path: Path) -> None:
+def test_lone_surrogates_do_not_break_the_file(tmp_path: Path) -> None:
     results = ExperimentResults("a", (Result("direct", "topic", 0, failure="broken \ud83d reply"),), (), "direct")
     save_results(tmp_path / "results.json", results)
     assert load_results(tmp_path).results[0].failure == "broken ? reply"
@@ -108,7 +108,7 @@ def test_half_a_character_does_not_lose_the_file(tmp_path: Path) -> None:
         ('{"format": 1, "title": "t", "results": [], "measures": [], "baseline": "a", "x": 1}', "damaged at x"),
     ],
 )
-def test_damage_is_told(tmp_path: Path, content: str, told: str) -> None:
+def test_damage_is_reported(tmp_path: Path, content: str, told: str) -> None:
     path = tmp_path / "results.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ExperimentError, match=told) as raised:
@@ -129,7 +129,7 @@ def test_an_absent_file_and_a_folder_that_cannot_be_written(tmp_path: Path) -> N
         save_results(tmp_path / "absent" / "results.json", experiment())
 
 
-def test_an_article_or_a_measure_is_there_once(tmp_path: Path) -> None:
+def test_duplicates_are_rejected(tmp_path: Path) -> None:
     twice = Result("direct", "topic", 0)
     with pytest.raises(ValueError, match="occurs 2 times"):
         ExperimentResults("a", (twice, twice), (), "direct")
@@ -160,7 +160,7 @@ def test_a_topic_counts_once_whatever_its_seeds() -> None:
     assert results.topics == ("a", "b", "c", "d", "e")
 
 
-def test_a_metric_tells_its_judge() -> None:
+def test_the_judge_of_a_metric() -> None:
     metric = CitationAlce(ScriptedSupportJudge(lambda passage, claim: 1.0))
     (found,) = judges_of(metric, KNOWN[0])
     assert found.measures == ("citation_recall_alce", "citation_precision_alce")
@@ -169,7 +169,7 @@ def test_a_metric_tells_its_judge() -> None:
     assert judges_of(Bleu()) == ()
 
 
-def test_what_a_model_says_does_not_rest_on_the_calibrated_judge_beside_it() -> None:
+def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:
     model = open_judge("openai/fake@http://127.0.0.1:9/v1")
     support, errors = judges_of(SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), KNOWN[0])
     assert (support.measures, support.judge, support.calibration) == (("unsupported",), "test double", KNOWN[0])

@@ -51,12 +51,12 @@ def test_comparisons_by_hand() -> None:
     assert storm.corrected_t == pytest.approx(0.00648, abs=1e-4)
 
 
-def test_what_describes_and_what_is_the_same_everywhere_is_not_compared() -> None:
+def test_descriptive_and_constant_measures_are_not_compared() -> None:
     assert table_of(experiment(), "shape").paired == ()
     assert {paired.measure.name for paired in table_of(experiment(), "cost").paired} == {"seconds"}
 
 
-def test_why_nothing_is_compared_is_told() -> None:
+def test_the_reason_for_no_comparison_is_reported() -> None:
     def told(values: dict[str, list[dict[str, float | None] | str]]) -> str:
         return to_markdown(report_of(results_of(values)))
 
@@ -66,7 +66,7 @@ def test_why_nothing_is_compared_is_told() -> None:
     assert "Nothing to compare: no other method has a value on any topic for which direct has one." in apart
 
 
-def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:
+def test_the_report_says_when_no_difference_could_be_significant() -> None:
     told = verdict(table_of(experiment()), "direct")
     assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
     assert told[1].startswith("Without the correction, 0 of 2 permutation p-values")
@@ -78,7 +78,7 @@ def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:
     )
 
 
-def test_a_significant_difference_is_named_and_weighed() -> None:
+def test_a_significant_difference_is_reported() -> None:
     slow = results_of(
         {
             "direct": [{"rouge_1": 0.1, "seconds": 1.0 + n} for n in range(8)],
@@ -98,7 +98,7 @@ def test_a_significant_difference_is_named_and_weighed() -> None:
     assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
 
 
-def test_significant_differences_are_told_method_by_method() -> None:
+def test_significant_differences_are_listed_by_method() -> None:
     rows = {
         method: [{"heading_soft_recall": base + 0.01 * n, "heading_entity_recall": base + 0.02 * n} for n in range(9)]
         for method, base in (("direct", 0.1), ("storm", 0.5))
@@ -120,7 +120,7 @@ def test_one_topic_allows_no_test() -> None:
     ]
 
 
-def test_what_is_not_defined_is_told_apart_from_what_was_not_scored() -> None:
+def test_undefined_and_unscored_values_are_distinguished() -> None:
     results = results_of(
         {
             "direct": [{"rouge_1": 0.1}, {"rouge_1": None}, {}],
@@ -136,7 +136,7 @@ def test_what_is_not_defined_is_told_apart_from_what_was_not_scored() -> None:
     assert table_of(results).paired == (), "no topic in common"
 
 
-def test_means_over_different_topics_are_told() -> None:
+def test_means_over_different_topics_are_reported() -> None:
     results = results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": [{"rouge_1": 0.2}, "lost"]})
     assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
 
@@ -166,12 +166,12 @@ def test_every_measure_of_the_package_has_a_table() -> None:
         assert {*group.judged, *group.plotted} <= set(group.measures)
 
 
-def test_a_measure_of_ones_own_has_a_table_too() -> None:
+def test_unknown_measures_have_a_table_too() -> None:
     ((group, measures),) = grouped([Measure("my_measure")])
     assert (group.title, measures[0].name) == ("Further measures", "my_measure")
 
 
-def test_the_judge_is_told_in_words() -> None:
+def test_the_judges_calibration_is_reported() -> None:
     names = ["citation_recall_alce", "citation_precision_alce", "rouge_1"]
     known = judge_line(Judged(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
     assert "citation_recall_alce and citation_precision_alce: judged by screen" in known

@@ -93,7 +93,7 @@ def test_one_and_the_same_difference_can_be_flipped_but_has_no_spread_for_a_t_te
     assert (same.t_test, same.permutation) == (None, 1.0)
 
 
-def test_rounding_is_no_spread() -> None:
+def test_rounding_errors_are_no_variance() -> None:
     found = interval([0.3 - 0.2, 0.5 - 0.4, 0.7 - 0.6])
     assert found.low == found.mean == found.high
 
@@ -128,5 +128,5 @@ def _named(values: np.ndarray) -> dict[str, float]:
     return {f"{n:02d}": float(value) for n, value in enumerate(values)}
 
 
-def test_one_topic_reaches_no_p() -> None:
+def test_one_topic_has_no_smallest_p() -> None:
     assert smallest_p(1) is None

@@ -8,7 +8,7 @@ from typing import Any
 
 from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.errors import MetricError
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 
 
 class CausalModel:
@@ -19,7 +19,7 @@ class CausalModel:
     is not scored. A context that does not fit the model's window loses its beginning, a text its end.
 
     A GGUF file is unpacked once, to a folder beside it (about two minutes and 4 bytes a weight), and needs the
-    package ``gguf``. The model is loaded when it is first needed.
+    package ``gguf``. The model is loaded when it is first import_optional.
 
     Args:
         model: a folder, which is never looked for on the network, a ``.gguf`` file, or a name on the model hub.
@@ -88,7 +88,7 @@ def unpacked(gguf: Path) -> Path:
     """
     folder = gguf.with_suffix(".transformers")
     if not folder.is_dir():
-        needed("gguf")
+        import_optional("gguf")
         model, tokenizer = _opened(gguf.parent, {"gguf_file": gguf.name, "local_files_only": True})
         unfinished = Path(mkdtemp(prefix=f".{folder.name}-", dir=gguf.parent))
         try:

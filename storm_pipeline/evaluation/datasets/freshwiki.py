@@ -2,7 +2,7 @@
 
 The folder contains ``json/NAME.json``: title, url, summary, content (a tree of section_title, section_content with
 sentences and their references, and subsections), references (number → URL) and, in the original, flair_entities.
-``txt/`` has the same articles as plain text and is not read.
+``txt/NAME.txt``, where present, is the same article as text, which the official evaluation compares with.
 """
 
 import re
@@ -97,12 +97,22 @@ def _topic(file: Path) -> tuple[Topic, list[str]]:
         body,
         tuple(map(_reference, page.references.values())),
         back_matter=back,
+        published_text=_published_text(file),
         entities=tuple(dict.fromkeys(filter(None, (entity.strip().lower() for entity in page.flair_entities)))),
     )
     repairs = [
         f"repaired: {file} has the same text under all headings {name!r}; kept under the last" for name in repeated
     ]
     return Topic(file.stem, title, human), repairs
+
+
+def _published_text(file: Path) -> str:
+    """The article's ``txt/`` file; empty if there is none."""
+    path = file.parent.parent / "txt" / f"{file.stem}.txt"
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path} cannot be read ({error}); download or rebuild it") from error
 
 
 def _section(section: _Section) -> HumanSection:

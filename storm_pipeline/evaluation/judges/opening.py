@@ -18,7 +18,8 @@ from storm_pipeline.settings import Settings
 class Judges(Protocol):
     """The judges of an evaluation, each opened on first use.
 
-    ``support_judge`` judges citations, ``judge_model`` answers metric-specific questions, ``grader`` grades by rubrics.
+    ``support_judge`` judges citations, ``judge_model`` answers metric-specific questions, ``grader`` grades by rubrics;
+    ``expand_citations`` says whether uncited sentences inherit a neighbour's citations.
     """
 
     @property
@@ -26,6 +27,9 @@ class Judges(Protocol):
 
     @property
     def judge_model(self) -> JudgeModel: ...  # noqa: D102
+
+    @property
+    def expand_citations(self) -> bool: ...  # noqa: D102
 
     @property
     def grader(self) -> GradingJudge: ...  # noqa: D102

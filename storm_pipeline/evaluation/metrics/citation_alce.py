@@ -37,6 +37,7 @@ class CitationAlce:
         judge: decides whether a passage supports a claim.
         lead: whether to include the lead's sentences.
         most_citations: only the first this many citations of a sentence count; None: all (ALCE's tables use 3).
+        expand: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
     """
 
     name = "citation_alce"
@@ -44,10 +45,13 @@ class CitationAlce:
     rests_on = (("judge", measures),)
     reference = "Gao et al. 2023 (ALCE), section 3.2; used in Shao et al. 2024 (STORM), section 4.2 and Table 4"
 
-    def __init__(self, judge: SupportJudge, *, lead: bool = True, most_citations: int | None = None) -> None:
+    def __init__(
+        self, judge: SupportJudge, *, lead: bool = True, most_citations: int | None = None, expand: bool = False
+    ) -> None:
         self._judge = CachingJudge.of(judge)
         self._lead = lead
         self._most = most_citations
+        self._expand = expand
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
@@ -57,12 +61,16 @@ class CitationAlce:
             "lead": int(self._lead),
             "most_citations": self._most or "all",
         }
+        own |= {"expansion": "official -p"} if self._expand else {}
         return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Judge all sentences of all cases in at most three batches."""
         articles = [
-            [CitedSentence(s.text, s.passages[: self._most]) for s in cited_sentences(case.article, lead=self._lead)]
+            [
+                CitedSentence(s.text, s.passages[: self._most])
+                for s in cited_sentences(case.article, lead=self._lead, expand=self._expand)
+            ]
             for case in cases
         ]
         verdicts = iter(judge_alce(self._judge, [sentence for own in articles for sentence in own]))
@@ -71,7 +79,7 @@ class CitationAlce:
 
 def make(resources: Judges) -> CitationAlce:
     """The metric with the evaluation's support judge."""
-    return CitationAlce(resources.support_judge)
+    return CitationAlce(resources.support_judge, expand=resources.expand_citations)
 
 
 def judge_alce(judge: SupportJudge, sentences: Sequence[CitedSentence]) -> list[AlceVerdict]:

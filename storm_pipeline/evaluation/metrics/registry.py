@@ -12,6 +12,7 @@ METRICS = {
     "heading_entity_recall": "heading_entity_recall:make",
     "article_entity_recall": "article_entity_recall:make",
     "rouge": "rouge:make",
+    "rouge_body": "rouge:make_body",
     "bleu": "bleu:make",
     "meteor": "meteor:make",
     "statement_coverage": "statement_coverage:make",

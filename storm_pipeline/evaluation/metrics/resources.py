@@ -35,6 +35,8 @@ class Resources:
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
         conner: seam → model, where CONNER's differ from those that work offline; see
             :class:`storm_pipeline.evaluation.conner.opening.ModelNames`.
+        heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
@@ -47,6 +49,8 @@ class Resources:
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
     conner: Mapping[str, str] = field(default_factory=dict)
+    heading_truth: Literal["txt", "json"] = "txt"
+    expand_citations: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property

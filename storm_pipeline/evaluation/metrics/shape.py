@@ -29,9 +29,9 @@ class Shape:
 
     ``words`` of lead and body without headings, ``length_ratio`` to the human article, ``sentences``, ``sections``
     (first level), ``headings`` (all levels of the body; 0 for an undivided body), ``references`` (distinct cited
-    sources), ``references_collected`` (|R|, distinct sources found by the research), ``bibliography_cited``
-    (``references`` / ``references_collected``; None without sources), ``repeated_4grams`` (share of 4-grams that
-    occurred before).
+    sources), ``references_collected`` (|R|, distinct sources found by the research; with the recipe ``storm+gaps`` its
+    gap searches too), ``bibliography_cited`` (``references`` / ``references_collected``; None without sources),
+    ``repeated_4grams`` (share of 4-grams that occurred before).
     """
 
     name = "shape"

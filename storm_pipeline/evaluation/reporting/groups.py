@@ -117,6 +117,11 @@ GROUPS = (
             "rouge_2_recall",
             "rouge_l_precision",
             "rouge_l_recall",
+            *(
+                f"{kind}_body{part}"
+                for kind in ("rouge_1", "rouge_2", "rouge_l")
+                for part in ("", "_precision", "_recall")
+            ),
         ),
     ),
     Group(
