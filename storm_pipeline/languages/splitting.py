@@ -6,7 +6,7 @@ of Chinese and Japanese need nothing behind them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from storm_pipeline.languages.abbreviations import announces, numbers_take_stops
@@ -18,6 +18,12 @@ _MARK = "\ue000"
 _FULL_WIDTH = "。！？｡"
 _SPACED = ".!?…؟۔।॥։።"
 _CLOSING = "\"'”’»›)\\]}」』】》〉）］"
+_STOP = re.compile(rf"[{_SPACED}{_FULL_WIDTH}]")
+_HIDDEN = {ord(stop): 0xE100 + i for i, stop in enumerate(_SPACED + _FULL_WIDTH)}
+_SHOWN = {hidden: stop for stop, hidden in _HIDDEN.items()}
+_IS_HIDDEN = re.compile("[\ue100-\ue1ff]")
+_BEHIND_NAME = re.compile(rf"[{_CLOSING}]*(?:\s*$|\s+[\"“‘«„]?([^\W\d_]))")
+"""What may stand behind a name at the end of a sentence."""
 _BOUNDARY = re.compile(
     rf"(?<![{_SPACED}{_FULL_WIDTH}])(?P<stop>[{_SPACED}{_FULL_WIDTH}]++)"
     rf"(?P<closed>(?:[ \u00a0\u202f]?[»›”’)\]])*+[{_CLOSING}“«‹]*+)"
@@ -36,7 +42,7 @@ _STOPPED = re.compile(rf"[{_SPACED}{_FULL_WIDTH}][{_CLOSING}“«‹{_MARK}]*$")
 _QUOTED_ON = re.compile("って|と")
 
 
-def split_sentences(text: str, language: str) -> list[str]:
+def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list[str]:
     """Cut a text into its sentences, in order, each stripped; white space between them is all that is lost.
 
     Citation markers behind a stop belong to the sentence before. A line end closes a sentence unless the next line
@@ -46,7 +52,11 @@ def split_sentences(text: str, language: str) -> list[str]:
         text: any text.
         language: ISO 639-1 code; "" for a language that is not known, which is split as one without a list of short
             forms.
+        names: names with stops in them, such as "Who's Afraid of Virginia Woolf?", that are not cut. One at the end of
+            a sentence ends it where a capital follows.
     """
+    if hidden := _with_hidden_stops(text, names):
+        return [piece.translate(_SHOWN) for piece in split_sentences(hidden, language)]
     if language == "en":
         return sentences.split_sentences(text)
     masked = MARKER.sub(lambda found: _MARK * len(found[0]), text)
@@ -57,6 +67,24 @@ def split_sentences(text: str, language: str) -> list[str]:
         else:
             spans.append((start, end))
     return [piece for start, end in spans if (piece := text[start:end].strip())]
+
+
+def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
+    """The text with other characters for the stops of names; empty where there are none."""
+    stopped = sorted({name.strip() for name in names if _STOP.search(name) and has_word(name)}, key=len, reverse=True)
+    if not stopped or _IS_HIDDEN.search(text):
+        return ""
+    unmarked = MARKER.sub(lambda found: " " * len(found[0]), text)
+    anywhere = re.compile("|".join(map(re.escape, stopped)), re.I)
+    hidden = anywhere.sub(lambda found: _hide(found[0], _BEHIND_NAME.match(unmarked, found.end())), text)
+    return hidden if hidden != text else ""
+
+
+def _hide(name: str, behind: re.Match[str] | None) -> str:
+    """A name with its stops hidden, but for those that end it where a sentence may end."""
+    may_end = behind and (not behind[1] or behind[1].isupper())
+    kept = len(name.rstrip(_SPACED + _FULL_WIDTH)) if may_end else len(name)
+    return name[:kept].translate(_HIDDEN) + name[kept:]
 
 
 def _lines(masked: str) -> Iterator[tuple[int, int]]:
@@ -90,9 +118,10 @@ def _of_line(masked: str, start: int, end: int, language: str) -> Iterator[tuple
 
 def _ends(masked: str, start: int, found: re.Match[str], language: str) -> bool:
     """Whether a sentence that began at ``start`` ends at a stop."""
-    if found["stop"][-1] in _FULL_WIDTH:
-        return not (found["closed"] and _QUOTED_ON.match(masked, found.end()))
     following = _NEXT.match(masked, found.end())
+    if found["stop"][-1] in _FULL_WIDTH:
+        goes_on = following and following[1].islower()
+        return not goes_on and not (found["closed"] and _QUOTED_ON.match(masked, found.end()))
     if not found["gap"] or (following and following[1].islower()):
         return False
     return found["stop"] != "." or not _is_short_form(

@@ -40,6 +40,14 @@ _DANGLING = re.compile(
 )
 # The day is missing where a page breaks its lines behind the month.
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
+# Parts of names, which go on in capitals: a sentence ends there only where a word follows that begins one.
+_UNCERTAIN = re.compile(r"\bBros\.$")
+_BEGINS_SENTENCE = re.compile(
+    r"(?:The|Its?|In|On|At|He|She|They|This|These|That|An?|And|But|As|By|For|From|After|Before|When|While|Both|Their|His|"
+    r"Her|There|Since|Until|Some|All|Most|Many)\b"
+)
+# Titles end so: "Jeopardy! (the game)".
+_EXCLAIMED = re.compile(r"[!?]$")
 _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
 _import_lock = threading.Lock()
 
@@ -203,11 +211,21 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
     """Whether a sentence may end between ``piece`` and ``rest`` with the white space ``gap`` between."""
     if not _SENTENCE_END.search(piece) or rest[0] in _CLOSERS.replace('"', "").replace("'", ""):
         return False
+    if gap and _is_within_name(piece, rest):
+        return False
     if not gap:
         return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and has_word(rest)
     if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not has_word(rest) or not has_word(piece):
         return False
     return not (_ABBREVIATION.search(piece) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
+
+
+def _is_within_name(piece: str, rest: str) -> bool:
+    """Whether a stop at the end of ``piece`` belongs to a name that is not the end of its sentence."""
+    if _UNCERTAIN.search(piece):
+        return not _BEGINS_SENTENCE.match(rest)
+    goes_on = rest[0].islower() and piece.rstrip(_CLOSERS)[-1:] in _CJK_END
+    return goes_on or (rest[0] in "(（" and bool(_EXCLAIMED.search(piece)))
 
 
 @functools.cache

@@ -125,6 +125,32 @@ def test_a_line_of_markers_belongs_to_the_line_before() -> None:
     assert split_sentences("Der Turm steht.\n[1][2]\nEr ist hoch.", "de") == ["Der Turm steht.\n[1][2]", "Er ist hoch."]
 
 
+@pytest.mark.parametrize("language", ["en", "de", "ja", ""])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["Nintendo released Kururin Squash! for the GameCube.", "It sold well."],
+        ["Kururin Squash! (くるりんスカッシュ！) is a game [1].", "It has bosses [2]."],
+        ["In Kururin Squash! [2] the boat turns.", "It turns."],
+        ["They liked Kururin Squash! [3]", "Nintendo sold it."],
+        ["They liked “Kururin Squash!”", "Nintendo sold it."],
+    ],
+)
+def test_a_name_with_a_stop_is_not_cut(pieces: list[str], language: str) -> None:
+    assert split_sentences(" ".join(pieces), language, ["Kururin Squash!", "", "!"]) == pieces
+
+
+def test_english_names_with_stops() -> None:
+    pieces = ["It is in Super Smash Bros. Brawl.", "It is by Warner Bros.", "The rest is Jeopardy! (the game) again."]
+    assert split_sentences(" ".join(pieces), "en") == pieces
+
+
+@given(st.text(alphabet="Ab !?.。！[1]()\n", max_size=60), st.lists(st.sampled_from(["A!", "b. A", "?", "A? b!"])))
+def test_names_lose_no_text(text: str, names: list[str]) -> None:
+    for language in ("en", "fr"):
+        assert "".join("".join(split_sentences(text, language, names)).split()) == "".join(text.split())
+
+
 @given(st.text())
 def test_english_is_split_as_it_always_was(text: str) -> None:
     assert split_sentences(text, "en") == sentences.split_sentences(text)
