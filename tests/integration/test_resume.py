@@ -356,7 +356,7 @@ def test_a_run_is_streamed_and_can_be_cancelled(tmp_path: Path) -> None:
             for event in cut:
                 if isinstance(event, CallFinished):
                     break
-        with pytest.raises(RunError, match="not written"):
+        with pytest.raises(RunError, match="not finished"):
             _ = cut.article
         resumed = storm(server, tmp_path).resume(folder(tmp_path))
         assert text(resumed) == text(stream.article)
