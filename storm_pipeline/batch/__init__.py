@@ -1,11 +1,11 @@
-"""Many topics written in one go: an article each, a bad one harms no other, and the whole can be resumed.
+"""Writing articles about many topics: topics fail independently of each other, and a batch can be resumed.
 
     from storm_pipeline.batch import read_topics, write_batch
     report = write_batch(read_topics("topics.csv"), lm="openai/gpt-4o", search="you", at_once=4)
     for row in report.rows:
-        print(row.order.topic, row.state, row.folder or row.error)
+        print(row.request.topic, row.state, row.folder or row.error)
 
-What a batch makes lies in one folder: ``batch.json``, and the folder of each topic's run.
+A batch has one folder with ``batch.json`` and the folder of each topic's run.
 """
 
 from storm_pipeline.batch.api import resume_batch, write_batch

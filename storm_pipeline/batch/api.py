@@ -1,4 +1,4 @@
-"""A batch in one call: written, or gone on with."""
+"""Writing or resuming a batch in one call."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -27,23 +27,23 @@ def write_batch(
     """Write an article about each topic, in a folder ``<name>-<time>`` below ``out``.
 
     Args:
-        requests: topics, or what :func:`storm_pipeline.batch.read_topics` read.
-        name: what the folder's name begins with.
+        requests: topics, or the result of :func:`storm_pipeline.batch.read_topics`.
+        name: prefix of the folder's name.
         outline: the sections of every article, as for :meth:`storm_pipeline.storm.Storm.write`.
-        at_once: articles side by side, 1 to 64.
-        sinks: told of everything, see :class:`storm_pipeline.batch.BatchSink`.
-        open_storm: makes a ``Storm`` from settings, to use search engines, models or embedders of your own.
-        **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's own come first.
+        at_once: articles written concurrently, 1 to 64.
+        sinks: receive all events, see :class:`storm_pipeline.batch.BatchSink`.
+        open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
+        **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's own take precedence.
 
     Returns:
-        A row a topic. Topics that failed are rows too; :func:`resume_batch` tries them again.
+        One row per topic, failed ones included; :func:`resume_batch` retries those.
 
     Raises:
-        SettingsError: a setting of the whole is wrong, a request names one that does not exist, or the outline cannot
+        SettingsError: a setting of the batch is wrong, a request names one that does not exist, or the outline cannot
             be used.
         RunError: the folder cannot be made or written.
     """
-    made = Batch.create(
+    created = Batch.create(
         requests,
         Settings.build(settings),
         name=name,
@@ -52,7 +52,7 @@ def write_batch(
         sinks=sinks,
         open_storm=open_storm,
     )
-    with made as batch:
+    with created as batch:
         return batch.run()
 
 
@@ -64,14 +64,14 @@ def resume_batch(
     open_storm: "Callable[[Settings], Storm] | None" = None,
     **settings: Any,
 ) -> BatchReport:
-    """Go on with a batch: what is written stays untouched, interrupted and failed topics go on, the rest is begun.
+    """Resume a batch: finished articles are kept, interrupted and failed topics resumed, the rest started.
 
-    Arguments as for :meth:`Batch.open` and :func:`write_batch`; settings given here take the place of the batch's and
-    of the topics' own.
+    Arguments as for :meth:`Batch.open` and :func:`write_batch`; settings given here override those of the batch and
+    of its topics.
 
     Raises:
         SettingsError: a setting is wrong.
-        RunError: it is no batch's folder, is damaged, or another process is writing to it.
+        RunError: it is not a batch's folder, is damaged, or another process is writing to it.
     """
     opened = Batch.open(folder, Settings.build(settings), at_once=at_once, sinks=sinks, open_storm=open_storm)
     with opened as batch:

@@ -1,4 +1,4 @@
-"""Writing a batch: topics side by side, each in a run of its own, so that whatever befalls one leaves the others be."""
+"""Writing a batch: topics are written concurrently, each in its own run, and fail independently."""
 
 import logging
 import threading
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 AT_ONCE = 2
-_MOST_AT_ONCE = 64
-_KEPT_OPEN = 2
-"""Storms of other settings than those in use that stay open, so that topics which alternate between them share them."""
+_MAX_AT_ONCE = 64
+_IDLE_STORMS = 2
+"""Idle ``Storm`` objects kept open, for topics that alternate between settings."""
 _LOG = logging.getLogger(__name__)
 
 
 class Batch:
-    """Topics to write about, their folder, and the work on them. Use it in ``with``.
+    """Topics to write about and their folder; :meth:`run` writes them. Use it in ``with``.
 
-    Model calls in flight are bounded a run by ``workers`` and over all runs by ``process_workers``. Topics with equal
-    settings share one :class:`storm_pipeline.storm.Storm`, so that search engine and models are opened once; the
+    Concurrent model calls are limited per run by ``workers`` and over all runs by ``process_workers``. Topics with
+    equal settings share one :class:`storm_pipeline.storm.Storm`, so that search engine and models are opened once; the
     embedder is shared by all that name the same one. No article is kept in memory.
 
     Args:
         store: the batch's folder.
-        settings: given now; on going on they take the place of the batch's and of the topics' own.
-        sinks: told of everything.
-        open_storm: makes what writes, from settings; give one to use search engines, models or embedders of your own.
+        settings: override the settings of the batch and of its topics when it is resumed.
+        sinks: receive all events.
+        open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class Batch:
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> None:
         self._store = store
-        self._given = dict(settings or {})
+        self._overrides = dict(settings or {})
         self._sinks = tuple(sinks)
-        self._storms = StormPool(open_storm, most=store.at_once + _KEPT_OPEN)
-        self._refused: dict[tuple[str | None, ...], str] = {}
+        self._storms = StormPool(open_storm, size=store.at_once + _IDLE_STORMS)
+        self._refused_keys: dict[tuple[str | None, ...], str] = {}
         self._halts: set[threading.Event] = set()
         self._stopping = threading.Event()
-        self._begun = threading.Event()
+        self._set_up = threading.Event()
         self._lock = threading.RLock()  # guards the rows and the sinks
 
     @classmethod
@@ -75,7 +75,7 @@ class Batch:
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
-        """A new batch in a folder ``<name>-<time>`` below ``settings.out``; requests that repeat others count once.
+        """A new batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
             SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used, or
@@ -90,7 +90,7 @@ class Batch:
             distinct.setdefault(repr((request.topic, sorted(request.settings.items()))), request)
         rows = [TopicStatus(number, request) for number, request in enumerate(distinct.values(), 1)]
         if not rows:
-            raise SettingsError("the batch has no topic: give at least one")
+            raise SettingsError("the batch has no topics: give at least one")
         store = BatchStore.create(
             settings.out,
             name,
@@ -112,38 +112,38 @@ class Batch:
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
-        """A batch that was begun before: what is written stays, all else is gone on with or begun.
+        """Open an existing batch to resume it.
 
         Args:
-            folder: the batch's.
-            settings: those set explicitly take the place of the batch's and of the topics' own.
-            at_once: articles side by side; default: as before.
+            folder: the batch's folder.
+            settings: those set explicitly override the settings of the batch and of its topics.
+            at_once: articles written concurrently; default: as before.
             sinks: as for the class.
             open_storm: as for the class.
 
         Raises:
             SettingsError: ``at_once`` is out of range.
-            RunError: it is no batch's folder, is damaged, or another process is writing to it.
+            RunError: it is not a batch's folder, is damaged, or another process is writing to it.
         """
         if at_once is not None:
             _check_at_once(at_once)
         store = BatchStore.open(Path(folder))
         store.at_once = at_once or store.at_once
-        given = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
-        return cls(store, given, sinks=sinks, open_storm=open_storm)
+        overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
+        return cls(store, overrides, sinks=sinks, open_storm=open_storm)
 
     @property
     def folder(self) -> Path:
-        """Where it is."""
+        """The batch's folder."""
         return self._store.folder
 
     @property
     def running(self) -> bool:
-        """Whether something was begun that is worth ending in order: not while the first run is being set up."""
-        return self._begun.is_set()
+        """Whether a run has passed its set-up, so that stopping gracefully saves work."""
+        return self._set_up.is_set()
 
     def stop(self) -> None:
-        """Begin no further topic, and stop the runs in order; from any thread or signal handler."""
+        """Start no further topic, and stop the runs gracefully; safe from any thread or signal handler."""
         self._stopping.set()
         for halt in tuple(self._halts):
             halt.set()
@@ -151,28 +151,28 @@ class Batch:
     def run(self) -> BatchReport:
         """Write every topic that has no article yet.
 
-        A topic that fails, for whatever reason, is a row of the report; the others go on. Where an endpoint refuses its
-        key, those that would ask the same models with the same key are left waiting.
+        A failed topic is a row of the report, and the others go on. If an endpoint refuses its key, topics with the
+        same models and key are left waiting.
 
         Raises:
-            RunError: the batch's folder can no longer be written; the runs under way were stopped in order.
+            RunError: the batch's folder can no longer be written; the runs under way were stopped gracefully.
         """
         start = time.monotonic()
         store = self._store
-        self._tell(lambda sink: sink.begin(store.folder, tuple(store.rows)))
+        self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
         store.save(status="running")
         try:
             self._write_all(iter([row for row in store.rows if row.state != "written"]))
         finally:
             rows, stopped = tuple(store.rows), self._stopping.is_set()
-            seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused.values()))
+            seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused_keys.values()))
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
                 store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
         return report
 
     def close(self) -> None:
-        """Let other processes have the folder. May be called again."""
+        """Release the folder. Idempotent."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -191,7 +191,7 @@ class Batch:
             except BaseException as error:
                 self.stop()
                 if self.running or isinstance(error, Exception):
-                    wait(workers)  # a second interruption ends the waiting
+                    wait(workers)  # until a second interruption
                 raise
 
     def _work(self, waiting: Iterator[TopicStatus]) -> None:
@@ -200,33 +200,33 @@ class Batch:
                 row = next(waiting, None)
             if row is None or self._stopping.is_set():
                 return
-            if not self._is_in_vain(row):
+            if not self._has_refused_key(row):
                 self._write(row)
 
-    def _is_in_vain(self, row: TopicStatus) -> bool:
-        """Whether an endpoint has refused the key with which the topic would ask it."""
+    def _has_refused_key(self, row: TopicStatus) -> bool:
+        """Whether an endpoint has refused the key that the topic would use."""
         try:
-            return bool(self._refused) and _asked_of(self._settings(row)) in self._refused
+            return bool(self._refused_keys) and _models_and_key(self._settings(row)) in self._refused_keys
         except SettingsError:
-            return False  # that is told when it is written
+            return False  # reported when the topic is written
 
     def _write(self, row: TopicStatus) -> None:
-        """One topic from its beginning to its row."""
+        """Write one topic and save its row."""
         start, halt, ledger = time.monotonic(), threading.Event(), Ledger()
         usage: Usage | None = None
         self._halts.add(halt)
-        if self._stopping.is_set():  # between the look at it and the line above
+        if self._stopping.is_set():  # stop() may have been called before the line above
             halt.set()
         row = replace(row, state="running", error="")
-        self._tell(lambda sink: sink.row(row))
+        self._notify(lambda sink: sink.row(row))
         try:
             article = self._article(row, ledger, halt)
             usage = article.usage
-            ended = _told(row, article)
+            ended = _written(row, article)
         except StoppedError:
             ended = replace(row, state="stopped")
         except ModelAuthError as error:
-            self._refused[_asked_of(self._settings(row))] = str(error)
+            self._refused_keys[_models_and_key(self._settings(row))] = str(error)
             ended = replace(row, state="failed", error=str(error))
         except SettingsError as error:
             ended = replace(
@@ -234,63 +234,63 @@ class Batch:
             )
         except StormError as error:
             ended = replace(row, state="failed", error=str(error))
-        except Exception as error:  # noqa: BLE001 - a crash too is a row, and the other topics go on
+        except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
             _LOG.error("topic %d of %s crashed", row.number, self.folder, exc_info=error)
             ended = replace(row, state="failed", error=f"unexpected {type(error).__name__}: {error}")
         finally:
             self._halts.discard(halt)
-        spent = usage or ledger.usage(time.monotonic() - start)
-        self._put(replace(_with_usage(ended, spent), folder=self._store.rows[row.number - 1].folder))
+        usage = usage or ledger.usage(time.monotonic() - start)
+        self._save(replace(_with_usage(ended, usage), folder=self._store.rows[row.number - 1].folder))
 
     def _settings(self, row: TopicStatus) -> Settings:
-        given = {**self._store.settings, **row.request.settings, **self._given}
-        return Settings.build({**given, "out": self.folder})
+        values = {**self._store.settings, **row.request.settings, **self._overrides}
+        return Settings.build({**values, "out": self.folder})
 
     def _article(self, row: TopicStatus, ledger: Ledger, halt: threading.Event) -> Article:
-        storm = self._storms.of(self._settings(row))
-        sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._hear(row, event))]
-        # an absolute path in a damaged file must not lead out of the batch's folder
+        storm = self._storms.get(self._settings(row))
+        sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
+        # by name only, so that a path in a damaged file cannot escape the batch's folder
         folder = self.folder / Path(row.folder).name
         if not row.folder or not folder.is_dir():
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
         if (log := folder / "events.jsonl").is_file():
             ledger.restore(read_events(log))
-        made = storm.resume(folder, sinks=sinks, halt=halt)
-        if not isinstance(made, Article):
+        article = storm.resume(folder, sinks=sinks, halt=halt)
+        if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
-        return made
+        return article
 
-    def _hear(self, row: TopicStatus, event: Event) -> None:
-        """An event of a topic's run."""
+    def _on_event(self, row: TopicStatus, event: Event) -> None:
+        """Handle an event of a topic's run."""
         if isinstance(event, RunStarted):
-            self._put(replace(row, folder=Path(event.folder).name))
+            self._save(replace(row, folder=Path(event.folder).name))
         if isinstance(event, StageFinished) and event.stage == "set-up":
-            self._begun.set()
-        self._tell(lambda sink: sink.event(row.number, event))
+            self._set_up.set()
+        self._notify(lambda sink: sink.event(row.number, event))
 
-    def _put(self, row: TopicStatus) -> None:
+    def _save(self, row: TopicStatus) -> None:
         with self._lock:
             self._store.put(row)
-            self._tell(lambda sink: sink.row(row))
+            self._notify(lambda sink: sink.row(row))
 
-    def _tell(self, say: Callable[[BatchSink], None]) -> None:
+    def _notify(self, call: Callable[[BatchSink], None]) -> None:
         with self._lock:
             for sink in self._sinks:
-                say(sink)
+                call(sink)
 
 
 def _check_at_once(at_once: int) -> None:
-    if not 1 <= at_once <= _MOST_AT_ONCE:
-        raise SettingsError(f"{at_once} articles at once is out of range: 1 to {_MOST_AT_ONCE} are allowed")
+    if not 1 <= at_once <= _MAX_AT_ONCE:
+        raise SettingsError(f"{at_once} articles at once is out of range: 1 to {_MAX_AT_ONCE} are allowed")
 
 
-def _asked_of(settings: Settings) -> tuple[str | None, ...]:
-    """Which models are asked, where, and with which key."""
+def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
+    """Models, endpoint and key variable that a topic uses."""
     return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)
 
 
-def _told(row: TopicStatus, article: Article) -> TopicStatus:
+def _written(row: TopicStatus, article: Article) -> TopicStatus:
     return replace(
         row,
         state="written",

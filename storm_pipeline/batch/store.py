@@ -1,4 +1,4 @@
-"""A batch's folder: what is to be written, and how far each topic is; held by one process at a time."""
+"""A batch's folder: its topics and their status; locked by one process at a time."""
 
 import json
 import time
@@ -17,27 +17,27 @@ from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
 
 FORMAT = 1
-"""Version of a batch's folder; raised when an older reader would misread it."""
+"""Version of the folder's format; incremented when an older reader would misread it."""
 _STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
 _ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
-_PAUSE = 20.0
-"""Between two refreshments of ``batch.json`` lies so many times what one takes: few with a hundred thousand topics."""
+_SAVE_PAUSE = 20.0
+"""Minimum pause between saves of ``batch.json``, in multiples of the last save's duration."""
 
 
 class BatchStore:
-    """The folder of one batch. Use it in ``with``; callers see to it that one thread at a time changes it.
+    """The folder of one batch. Use it in ``with``. Not thread-safe: callers serialise changes.
 
-    ``batch.json`` holds the format, the settings of the whole, and a row a topic with the folder of its run. It is
-    written atomically when the batch begins and ends, and refreshed in between; ``journal.jsonl`` holds every change
-    from the moment it happened, so that a killed batch knows what it began.
+    ``batch.json`` holds the format, the settings of the batch, and a row per topic with the folder of its run. It is
+    written atomically when the batch starts and ends, and now and then in between; ``journal.jsonl`` holds every
+    change at once, so that the state of a killed batch can be restored.
 
     Attributes:
-        folder: where it is.
-        rows: how the topics stand, in order.
-        settings: of the whole batch: fields of Settings as JSON holds them, those alone that were given.
+        folder: path of the folder.
+        rows: status of the topics, in order.
+        settings: explicitly given settings of the batch, as JSON values.
         outline: headings of every article, as the user wrote them; None where each has its own.
-        at_once: articles side by side.
-        repeated: requests that repeated others.
+        at_once: articles written concurrently.
+        repeated: number of duplicate requests dropped.
     """
 
     def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
@@ -46,7 +46,7 @@ class BatchStore:
         try:
             self._journal = Journal(folder / _JOURNAL)
             self._state = {name: value for name, value in state.items() if name != "topics"}
-            self.rows = self._stood(state)
+            self.rows = self._restored_rows(state)
         except BaseException:
             self._lock.release()
             raise
@@ -54,7 +54,7 @@ class BatchStore:
         self.outline: str | None = self._state.get("outline")
         self.at_once: int = self._state["at_once"]
         self.repeated: int = self._state["repeated"]
-        self._due = 0.0
+        self._next_save = 0.0
         self._closed = False
 
     @classmethod
@@ -76,23 +76,23 @@ class BatchStore:
         """
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
-        facts = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
-        made = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **facts, "topics": []})
-        made.rows = list(rows)
-        made.save(status="waiting")
-        return made
+        fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
+        store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
+        store.rows = list(rows)
+        store.save(status="waiting")
+        return store
 
     @classmethod
     def open(cls, folder: Path) -> "BatchStore":
-        """The folder of a batch that was begun before.
+        """Open the folder of an existing batch.
 
         Raises:
-            RunError: it is none, is damaged, belongs to a newer version, or another process writes to it.
+            RunError: it is not a batch's folder, is damaged, is of a newer version, or another process holds it.
         """
         return cls(folder, read_batch(folder))
 
     def put(self, row: TopicStatus) -> None:
-        """Note how a topic stands now.
+        """Save the status of a topic.
 
         Raises:
             RunError: it cannot be written.
@@ -100,9 +100,9 @@ class BatchStore:
         if self._closed:
             return
         self.rows[row.number - 1] = row
-        facts = _ROW.dump_python(row, mode="json", exclude={"request", "number"})
-        self._journal.add("row", str(row.number), facts)
-        if time.monotonic() >= self._due:
+        fields = _ROW.dump_python(row, mode="json", exclude={"request", "number"})
+        self._journal.add("row", str(row.number), fields)
+        if time.monotonic() >= self._next_save:
             self.save()
 
     def save(self, **facts: Any) -> None:
@@ -120,10 +120,10 @@ class BatchStore:
         except OSError as error:
             raise RunError(f"cannot write {path}: {error.strerror}; free some space, then resume") from error
         now = time.monotonic()
-        self._due = now + _PAUSE * (now - start)
+        self._next_save = now + _SAVE_PAUSE * (now - start)
 
     def close(self) -> None:
-        """Let other processes have the folder. May be called again."""
+        """Release the folder. Idempotent."""
         self._closed = True
         self._journal.close()
         self._lock.release()
@@ -134,14 +134,14 @@ class BatchStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _stood(self, state: Mapping[str, Any]) -> list[TopicStatus]:
-        """The rows as the file has them, brought up to date with the journal."""
+    def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
+        """The rows of ``batch.json``, updated from the journal."""
         rows: list[TopicStatus] = state["topics"]
-        for key, (*_, facts) in self._journal.earlier("row").items():
+        for key, (*_, fields) in self._journal.earlier("row").items():
             index = int(key) - 1
             if not 0 <= index < len(rows):
-                raise RunError(f"{self.folder / _JOURNAL} speaks of topic {key}, which {_STATE} has not: restore both")
-            rows[index] = replace(rows[index], **facts)
+                raise RunError(f"{self.folder / _JOURNAL} names topic {key}, which {_STATE} lacks: restore both files")
+            rows[index] = replace(rows[index], **fields)
         return rows
 
 
@@ -151,14 +151,14 @@ def is_batch(folder: Path) -> bool:
 
 
 def read_batch(folder: Path) -> dict[str, Any]:
-    """What a batch's ``batch.json`` says, ``topics`` as rows; it may be older than the journal beside it.
+    """Content of ``batch.json``, ``topics`` as rows; it may be older than the journal.
 
     Raises:
-        RunError: there is none, it is damaged, or it belongs to a newer version.
+        RunError: there is none, it is damaged, or it is of a newer version.
     """
     path = folder / _STATE
-    wanted = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
-    state = read_state(path, FORMAT, wanted, absent=f"{folder} is no folder of a batch: it has no {_STATE}")
+    required = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
+    state = read_state(path, FORMAT, required, absent=f"{folder} is not a batch's folder: it has no {_STATE}")
     try:
         rows = _ROWS.validate_python(state["topics"])
     except ValidationError as error:

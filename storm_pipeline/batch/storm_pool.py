@@ -1,4 +1,4 @@
-"""What writes the topics of a batch, shared by those with equal settings."""
+"""A pool of ``Storm`` objects, shared by topics with equal settings."""
 
 import threading
 from collections import OrderedDict
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
 
 
 class StormPool:
-    """A ``Storm`` for each of the settings that were asked for last. Safe for threads.
+    """An LRU cache of ``Storm`` objects by settings. Thread-safe.
 
     Args:
-        open_storm: makes one; default: ``Storm`` itself.
-        most: kept at a time; those that are dropped live on only as long as a run of theirs.
+        open_storm: makes a ``Storm``; default: the class itself.
+        size: number of objects kept; an evicted one lives until its runs end.
     """
 
-    def __init__(self, open_storm: "Callable[[Settings], Storm] | None" = None, *, most: int) -> None:
-        self._make = open_storm or _plain_storm
-        self._most = most
-        self._kept: OrderedDict[Settings, Storm] = OrderedDict()
+    def __init__(self, open_storm: "Callable[[Settings], Storm] | None" = None, *, size: int) -> None:
+        self._open = open_storm or _default_storm
+        self._size = size
+        self._cache: OrderedDict[Settings, Storm] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, settings: Settings) -> "Storm":
-        """What writes with these settings."""
+    def get(self, settings: Settings) -> "Storm":
+        """The ``Storm`` with these settings."""
         with self._lock:
-            storm = self._kept.pop(settings, None) or self._make(settings)
-            self._kept[settings] = storm
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            storm = self._cache.pop(settings, None) or self._open(settings)
+            self._cache[settings] = storm
+            while len(self._cache) > self._size:
+                self._cache.popitem(last=False)
             return storm
 
 
-def _plain_storm(settings: Settings) -> "Storm":
+def _default_storm(settings: Settings) -> "Storm":
     from storm_pipeline.storm import Storm
 
     return Storm(settings)

@@ -1,4 +1,4 @@
-"""How the topics of a batch stand, and who is told of it."""
+"""The status of a batch's topics, and the sinks that receive it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ State = Literal["written", "running", "failed", "stopped", "waiting"]
 
 @dataclass(frozen=True)
 class TopicStatus:
-    """One topic of a batch: how it stands, and what it took over all its sessions.
+    """The status of one topic of a batch, with its usage over all sessions.
 
     Attributes:
-        number: its place in the batch, from 1.
-        request: what is to be written.
-        state: ``running`` also where the process that wrote it was killed; ``stopped`` by the user.
-        folder: name of its run's folder, which lies in the batch's; empty before it has one.
-        error: why it failed, in one sentence.
+        number: position in the batch, from 1.
+        request: topic and settings.
+        state: ``running`` also if its process was killed; ``stopped`` if the user stopped it.
+        folder: name of its run's folder inside the batch's folder; empty if it has none yet.
+        error: why it failed, in one sentence; empty if it did not.
         calls: replies received.
         tokens_in: prompt tokens.
         tokens_out: completion tokens.
-        cost: US dollars; None where a price is unknown.
+        cost: US dollars; None if a price is unknown.
         seconds: wall time.
-        sections: of the article.
-        words: of the article, its lead included.
+        sections: first-level sections of the article.
+        words: words of the article, its lead included.
         references: sources that the article cites.
     """
 
@@ -48,15 +48,15 @@ class TopicStatus:
 
 @dataclass(frozen=True)
 class BatchReport:
-    """How a batch stands when it has come to its end, or was stopped.
+    """The result of a batch that has ended or was stopped.
 
     Attributes:
-        folder: the batch's folder, which :func:`storm_pipeline.batch.resume_batch` goes on with.
-        rows: one a topic, in order.
-        stopped: whether it was stopped by the user.
-        repeated: requests that repeated others, which were written once.
+        folder: the batch's folder, for :func:`storm_pipeline.batch.resume_batch`.
+        rows: one per topic, in order.
+        stopped: whether the user stopped it.
+        repeated: number of duplicate requests dropped.
         seconds: wall time of this session.
-        refused: what was said where an endpoint refused its key; topics with the same models and key still wait.
+        refused: errors of endpoints that refused their key; topics with the same models and key still wait.
     """
 
     folder: Path
@@ -73,13 +73,13 @@ class BatchReport:
 
 
 class BatchSink(Protocol):
-    """Is told of everything, one at a time from whatever thread; must return quickly and not raise."""
+    """Receives everything that happens, one call at a time from any thread; must return quickly and not raise."""
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
-        """The batch begins, or goes on, with its topics standing like this."""
+        """The batch starts or is resumed, with topics of this status."""
 
     def event(self, number: int, event: Event) -> None:
-        """Something happened in the run of this topic."""
+        """An event of the run of topic ``number``."""
 
     def row(self, row: TopicStatus) -> None:
-        """A topic stands differently now."""
+        """A topic has a new status."""

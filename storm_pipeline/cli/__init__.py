@@ -1,4 +1,4 @@
-"""The command line, ``storm``: parses, calls :mod:`storm_pipeline.storm`, prints."""
+"""The command line ``storm``: parses arguments, calls :mod:`storm_pipeline.storm`, prints results."""
 
 from storm_pipeline.cli.app import app, main
 

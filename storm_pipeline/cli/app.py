@@ -1,4 +1,4 @@
-"""The ``storm`` command: its subcommands, and how the process ends."""
+"""The ``storm`` command: its subcommands and exit behaviour."""
 
 import signal
 from typing import Annotated
@@ -24,16 +24,16 @@ app = typer.Typer(
     name="storm",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # what it loads would double the time of `storm --help`
+    rich_markup_mode=None,  # rich would double the start-up time of `storm --help`
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
 app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
-app.command(cls=SettingsCommand, short_help="Go on with an interrupted RUN or batch.")(resume)
-app.command(cls=SettingsCommand, short_help="Show what an article about TOPIC will take.")(estimate)
-app.command(short_help="List the runs: how each stands, and what it took.")(runs)
-app.command(short_help="Tell what happened in RUN.")(show)
+app.command(cls=SettingsCommand, short_help="Resume an interrupted RUN or batch.")(resume)
+app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of an article about TOPIC.")(estimate)
+app.command(short_help="List the runs with their state and usage.")(runs)
+app.command(short_help="Show the timeline of RUN.")(show)
 app.add_typer(assets_app, name="assets")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")
@@ -41,7 +41,7 @@ app.add_typer(sources_app, name="sources")
 
 
 @app.callback(invoke_without_command=True)
-def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False) -> None:
+def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
     """Research a topic and write an encyclopedia article about it, every sentence traceable to a source."""
     if version:
         say(f"storm-pipeline {__version__}")
@@ -49,7 +49,7 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
 
 
 def main() -> None:
-    """Run the command line and end the process; interrupting (Ctrl-C, SIGTERM) ends it at once."""
+    """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     limit_malloc_arenas()
     try:
@@ -58,5 +58,5 @@ def main() -> None:
         if ending.code == INTERRUPTED:
             end_now()
         raise
-    except KeyboardInterrupt:  # once more, while the first was being dealt with
+    except KeyboardInterrupt:  # a second one, while the first was being handled
         end_now()

@@ -1,4 +1,4 @@
-"""``storm batch``, and going on with one."""
+"""``storm batch``, and resuming a batch."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,19 +19,17 @@ _Topics = Annotated[
     Path,
     typer.Argument(
         metavar="TOPICS_FILE",
-        help="A .txt with a topic a line, a .csv with a column 'topic' and others named as settings, or a .jsonl.",
+        help="A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl.",
         show_default=False,
     ),
 ]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but errors.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _JsonEvents = Annotated[
     bool,
-    typer.Option(
-        "--json-events", help="Events as JSON lines on standard output, each with the number of its topic ('order')."
-    ),
+    typer.Option("--json-events", help="Print events as JSON lines; 'order' is the number of the topic."),
 ]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show an error's traceback, and what libraries log.")]
-_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written side by side, 1 to 64.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
+_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written concurrently, 1 to 64.")]
 
 
 def batch(
@@ -44,10 +42,10 @@ def batch(
     json_events: _JsonEvents = False,
     debug: _Debug = False,
 ) -> None:
-    """Write an article about each topic of TOPICS_FILE, each in a run of its own below one folder.
+    """Write an article about each topic of TOPICS_FILE, each in its own run below one folder.
 
-    Options hold for all topics, what the file sets for one comes first. Prints a table; go on with what failed or
-    was interrupted by `storm resume FOLDER`.
+    Options apply to all topics; settings in the file take precedence. Prints a table. Retry failed and interrupted
+    topics with `storm resume FOLDER`.
     """
     with Guard(debug=debug) as guard:
         from storm_pipeline.settings import Settings
@@ -66,8 +64,8 @@ def batch(
         )
 
 
-def go_on(folder: Path, values: Mapping[str, Any], guard: Guard, *, quiet: bool, json_events: bool) -> None:
-    """Go on with a batch; ``values`` are the settings that are given now."""
+def resume_batch(folder: Path, values: Mapping[str, Any], guard: Guard, *, quiet: bool, json_events: bool) -> None:
+    """Resume a batch; ``values`` are the settings given on the command line."""
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)
@@ -77,7 +75,7 @@ def go_on(folder: Path, values: Mapping[str, Any], guard: Guard, *, quiet: bool,
 
 
 def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet: bool, json_events: bool) -> None:
-    """Do the work in sight of the sinks, then tell what came of it; the first interruption stops it in order."""
+    """Run the batch with progress or events, then print its report; the first interruption stops it gracefully."""
     with ExitStack() as stack:
         sinks: list[BatchSink] = [BatchLines()] if json_events else []
         if not quiet and not json_events:
@@ -88,10 +86,10 @@ def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet:
         guard.folder = work.folder
         stack.enter_context(stopping(work))
         report = work.run()
-    _tell(report, quiet=quiet, json_events=json_events)
+    _print_report(report, quiet=quiet, json_events=json_events)
 
 
-def _tell(report: "BatchReport", *, quiet: bool, json_events: bool) -> None:
+def _print_report(report: "BatchReport", *, quiet: bool, json_events: bool) -> None:
     from storm_pipeline.errors import StoppedError
     from storm_pipeline.progress import batch_summary
 
@@ -106,6 +104,6 @@ def _tell(report: "BatchReport", *, quiet: bool, json_events: bool) -> None:
     if report.stopped:
         raise StoppedError("stopped; what was finished is saved")
     without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
-    cause = "; ".join(report.refused) or "mend the cause"
-    typer.echo(f"error: {without}: {cause}, then go on with: storm resume {report.folder}", err=True)
+    cause = "; ".join(report.refused) or "fix the cause"
+    typer.echo(f"error: {without}: {cause}, then resume with: storm resume {report.folder}", err=True)
     raise typer.Exit(1)

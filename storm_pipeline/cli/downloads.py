@@ -1,4 +1,4 @@
-"""``storm assets``: what the embedded defaults need, and fetching it."""
+"""``storm assets``: the pinned downloads of the default settings."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -18,9 +18,9 @@ assets_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The pinned downloads: models, embedder, articles."
 )
 
-_Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Of downloads; see list.", show_default=False)]
-_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder of downloads; default: cache.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+_Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.", show_default=False)]
+_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads; default: cache.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 def needed(settings: "Settings") -> list[str]:
@@ -37,7 +37,7 @@ def needed(settings: "Settings") -> list[str]:
 
 
 def fetch_all(names: Sequence[str], cache: Path, progress: "ProgressSink | None") -> list[Path]:
-    """Fetch what is not there yet; paths in the order of the names."""
+    """Fetch missing assets; returns their paths in the order of the names."""
     from storm_pipeline import assets
 
     return [assets.fetch(name, cache, progress.downloading if progress else None) for name in names]
@@ -45,7 +45,7 @@ def fetch_all(names: Sequence[str], cache: Path, progress: "ProgressSink | None"
 
 @assets_app.command("list")
 def list_assets(*, cache: _Cache = None, debug: _Debug = False) -> None:
-    """Show the downloads: name, purpose, licence, size, and whether they are here."""
+    """List the downloads: name, size, whether they are present, licence, purpose."""
     with Guard(debug=debug):
         from storm_pipeline import assets
 
@@ -60,7 +60,7 @@ def list_assets(*, cache: _Cache = None, debug: _Debug = False) -> None:
             )
             for asset in assets.catalogue()
         ]
-        show_table(("name", "download", "here", "licence", "purpose"), rows)
+        show_table(("name", "download", "present", "licence", "purpose"), rows)
 
 
 @assets_app.command()
@@ -72,7 +72,7 @@ def pull(
     cache: _Cache = None,
     debug: _Debug = False,
 ) -> None:
-    """Fetch downloads that are not here yet; without names, those that the default settings need."""
+    """Fetch missing downloads; without names, those that the default settings need."""
     if names and every:
         raise typer.BadParameter("give either names or --all, not both")
     with Guard(debug=debug), ExitStack() as stack:
@@ -89,15 +89,15 @@ def pull(
 
 @assets_app.command()
 def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False) -> None:
-    """Hash downloads wholly and compare with the pins; without names, all that are here."""
+    """Verify the hashes of downloads; without names, of all that are present."""
     with Guard(debug=debug):
         from storm_pipeline import assets
         from storm_pipeline.errors import AssetError
 
         folder = _settings(cache).cache
-        here = [a.name for a in assets.catalogue() if (folder / "models" / a.target).exists()]
+        present = [a.name for a in assets.catalogue() if (folder / "models" / a.target).exists()]
         damaged = 0
-        for name in names or here:
+        for name in names or present:
             try:
                 say(f"{assets.verify(name, folder)}: intact")
             except AssetError as error:
@@ -105,7 +105,7 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False)
                 typer.echo(f"error: {error}", err=True)
         if damaged:
             raise typer.Exit(1)
-        if not (names or here):
+        if not (names or present):
             typer.echo(f"nothing to verify in {folder / 'models'}; fetch with `storm assets pull`", err=True)
 
 

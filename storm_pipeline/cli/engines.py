@@ -1,4 +1,4 @@
-"""``storm search``: which engines there are."""
+"""``storm search``: the search engines."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,23 +10,21 @@ from storm_pipeline.cli.output import show_table
 if TYPE_CHECKING:
     from storm_pipeline.search.opening import EngineInfo
 
-search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Where sources come from.")
+search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Search engines.")
 
 
 @search_app.command("engines")
-def list_engines(
-    *, debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
-) -> None:
-    """Show the search engines: what each needs, whether it is free and set up, its options, and what it finds."""
+def list_engines(*, debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False) -> None:
+    """List the search engines: requirements, whether free, key variable, supported filters, and what they find."""
     with Guard(debug=debug):
         from storm_pipeline.search.registry import engines
 
-        show_table(("engine", "needs", "free", "variable", "chooses by", "finds"), [_row(info) for info in engines()])
+        show_table(("engine", "needs", "free", "variable", "filters", "finds"), [_row(info) for info in engines()])
 
 
 def _row(info: "EngineInfo") -> tuple[str, ...]:
-    by = ", ".join(sorted(info.supports)) or "-"
-    return info.name, info.needs or "-", "yes" if info.free else "no", _variables(info), by, info.returns
+    filters = ", ".join(sorted(info.supports)) or "-"
+    return info.name, info.needs or "-", "yes" if info.free else "no", _variables(info), filters, info.returns
 
 
 def _variables(info: "EngineInfo") -> str:

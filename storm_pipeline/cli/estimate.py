@@ -1,4 +1,4 @@
-"""``storm estimate``: what a run will take, before it begins."""
+"""``storm estimate``: calls, tokens and cost of a run before it starts."""
 
 import dataclasses
 import json
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 _Topic = Annotated[
     str,
-    typer.Argument(metavar="TOPIC", help="What the article should be about, e.g. 'Silk Road'.", show_default=False),
+    typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
 ]
 _Recipe = Annotated[
     str | None,
     typer.Option(
         "--recipe",
         metavar="NAME",
-        help="The method: storm, one of its ablations, or a baseline: rag …; default: the one that `storm write` uses.",
+        help="The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`.",
         show_default=False,
     ),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of the table.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-_COLUMNS = ("stage", "asked", "calls", "tokens in", "tokens out", "dollars")
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+_COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
 
 
 def estimate(
@@ -42,61 +42,62 @@ def estimate(
     as_json: _Json = False,
     debug: _Debug = False,
 ) -> None:
-    """Show what an article about TOPIC will take, before it is written: calls, tokens and dollars.
+    """Estimate calls, tokens and dollars of an article about TOPIC before it is written.
 
-    The run is rehearsed with made-up replies and sources; nothing is asked and nothing is fetched. Each number is the
-    likely one, with those of a short and of a long run in brackets.
+    The run is simulated with made-up replies and sources; no service is called. Each number is the likely one, with
+    those of a short and of a long run in brackets.
     """
     with Guard(debug=debug):
-        from storm_pipeline.estimate import estimate as estimated
+        from storm_pipeline.estimate import estimate as estimate_run
         from storm_pipeline.recipes import DEFAULT
         from storm_pipeline.settings import Settings
 
         settings = Settings.build(ctx.obj)
-        made = estimated(settings, topic, recipe=recipe or DEFAULT, outline=headings)
+        result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
         if as_json:
-            say(json.dumps(_as_json(made), ensure_ascii=False))
+            say(json.dumps(_as_json(result), ensure_ascii=False))
         else:
-            _show(made)
+            _show(result)
 
 
-def _as_json(made: "Estimate") -> dict[str, object]:
-    totals = {name: getattr(made, name) for name in ("calls", "tokens_in", "tokens_cached", "tokens_out", "dollars")}
-    told = {name: total and dataclasses.asdict(total) for name, total in totals.items()}
-    prices = {name: price and dataclasses.asdict(price) for name, price in made.prices}
-    return dataclasses.asdict(made) | {"prices": prices} | told
+def _as_json(estimate: "Estimate") -> dict[str, object]:
+    names = ("calls", "tokens_in", "tokens_cached", "tokens_out", "dollars")
+    ranges = {name: getattr(estimate, name) for name in names}
+    totals = {name: total and dataclasses.asdict(total) for name, total in ranges.items()}
+    prices = {name: price and dataclasses.asdict(price) for name, price in estimate.prices}
+    return dataclasses.asdict(estimate) | {"prices": prices} | totals
 
 
-def _show(made: "Estimate") -> None:
+def _show(estimate: "Estimate") -> None:
     rows = [
         (
             row.stage,
             f"{row.role}: {row.program}",
-            *(_numbers(own) for own in (row.calls, row.tokens_in, row.tokens_out)),
+            *(_numbers(number) for number in (row.calls, row.tokens_in, row.tokens_out)),
             _dollars(row.dollars),
         )
-        for row in made.rows
+        for row in estimate.rows
     ]
-    totals = [_numbers(own) for own in (made.calls, made.tokens_in, made.tokens_out)]
-    show_table(_COLUMNS, [*rows, ("in all", "", *totals, _dollars(made.dollars))])
-    say("\n".join(["", *(printable(line) for line in _told(made))]))
+    totals = [_numbers(number) for number in (estimate.calls, estimate.tokens_in, estimate.tokens_out)]
+    show_table(_COLUMNS, [*rows, ("total", "", *totals, _dollars(estimate.dollars))])
+    say("\n".join(["", *(printable(line) for line in _summary(estimate))]))
 
 
-def _told(made: "Estimate") -> list[str]:
-    """The sum, prices, and what the numbers leave out."""
+def _summary(estimate: "Estimate") -> list[str]:
+    """Totals, prices, and notes on what the numbers leave out."""
     from storm_pipeline.recipes import DEFAULT
 
-    dollars = _dollars(made.dollars)
-    if made.unpriced and made.known_dollars.high:
-        dollars = f"unknown dollars for {', '.join(made.unpriced)}, {_dollars(made.known_dollars)} for the rest"
-    cached = f"{_numbers(made.tokens_cached)} of the tokens in from a prefix cache"
-    named = made.topic if made.recipe == DEFAULT else f"{made.topic}, {made.recipe}"
-    total = f"{named}: {_numbers(made.calls)} calls, {_numbers(made.searches)} searches, {cached}, {dollars}"
-    return [total, *(_priced(made, name, price) for name, price in made.prices), *made.notes]
+    dollars = _dollars(estimate.dollars)
+    if estimate.unpriced and estimate.known_dollars.high:
+        dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
+    cached = f"{_numbers(estimate.tokens_cached)} of the tokens in from a prefix cache"
+    name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
+    total = f"{name}: {_numbers(estimate.calls)} calls, {_numbers(estimate.searches)} searches, {cached}, {dollars}"
+    return [total, *(_price_line(estimate, model, price) for model, price in estimate.prices), *estimate.notes]
 
 
-def _priced(made: "Estimate", name: str, price: "Price | None") -> str:
-    roles = dict.fromkeys(row.role for row in made.rows if row.model == name)
+def _price_line(estimate: "Estimate", name: str, price: "Price | None") -> str:
+    roles = dict.fromkeys(row.role for row in estimate.rows if row.model == name)
     return f"{name} ({', '.join(roles)}): {_price(price)}"
 
 
@@ -108,16 +109,16 @@ def _price(price: "Price | None") -> str:
     return f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
 
 
-def _numbers(own: "Range") -> str:
-    """``30 (12–42)``; alone where nothing is open."""
-    low, likely, high = (amount(round(number)) for number in (own.low, own.likely, own.high))
+def _numbers(range_: "Range") -> str:
+    """``30 (12–42)``; ``30`` if the bounds are equal."""
+    low, likely, high = (amount(round(number)) for number in (range_.low, range_.likely, range_.high))
     return likely if low == high else f"{likely} ({low}–{high})"
 
 
-def _dollars(own: "Range | None") -> str:
-    if own is None:
+def _dollars(range_: "Range | None") -> str:
+    if range_ is None:
         return "unknown"
-    if not own.high:
+    if not range_.high:
         return "$0"
-    digits = 2 if own.likely >= 1 else 3
-    return f"${own.likely:.{digits}f} ({own.low:.{digits}f}–{own.high:.{digits}f})"
+    digits = 2 if range_.likely >= 1 else 3
+    return f"${range_.likely:.{digits}f} ({range_.low:.{digits}f}–{range_.high:.{digits}f})"

@@ -1,4 +1,4 @@
-"""How a command ends: errors become one line and an exit code, and the terminal stays clean."""
+"""Error handling of commands: one line on standard error, and an exit code."""
 
 import logging
 import traceback
@@ -20,50 +20,50 @@ INTERRUPTED = 130
 class Guard:
     """A context manager and event sink around a command's work.
 
-    As a sink it remembers the run's folder, for messages. As a context manager it lets libraries' warnings
-    and logs through only with ``debug``, and ends a command that fails with one line on standard error and an
-    exit code: 2 for a setting, 130 when interrupted, 1 for everything else.
+    As a sink it records the run's folder, for messages. As a context manager it silences libraries' warnings and logs
+    unless ``debug``, and turns an error into one line on standard error and an exit code: 2 for a setting, 130 when
+    interrupted, 1 for everything else.
     """
 
     def __init__(self, *, debug: bool = False) -> None:
         self._debug = debug
-        self._hushed = ExitStack()
+        self._silenced = ExitStack()
         self.folder: Path | None = None
 
     def emit(self, event: Event) -> None:
-        """Remember where the run writes."""
+        """Record the run's folder."""
         if isinstance(event, RunStarted) and event.folder:
             self.folder = Path(event.folder)
 
     def __enter__(self) -> Self:
         if not self._debug:
-            self._hushed.enter_context(warnings.catch_warnings())
+            self._silenced.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
-            self._hushed.callback(logging.disable, logging.root.manager.disable)
+            self._silenced.callback(logging.disable, logging.root.manager.disable)
             logging.disable(logging.ERROR)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._hushed.close()
+        self._silenced.close()
         if error is None or isinstance(error, typer.Exit):
             return
-        code, message = self._verdict(error)
+        code, message = self._exit_code_and_message(error)
         if self._debug:
             typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
         typer.echo(printable(message), err=True)
         raise typer.Exit(code) from error
 
-    def _verdict(self, error: BaseException) -> tuple[int, str]:
-        kept = f"what was finished is in {self.folder}; go on with: storm resume {self.folder}" if self.folder else ""
+    def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:
+        saved = f"progress is saved in {self.folder}; resume with: storm resume {self.folder}" if self.folder else ""
         match error:
             case KeyboardInterrupt() | StoppedError():
-                return INTERRUPTED, f"interrupted; {kept}" if kept else "interrupted"
+                return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"
             case SettingsError():
                 return 2, f"error: {error}"
             case StormError():
-                return 1, f"error: {error} ({kept})" if kept else f"error: {error}"
+                return 1, f"error: {error} ({saved})" if saved else f"error: {error}"
             case _:
                 remedy = "" if self._debug else "; run again with --debug for the traceback"
                 return 1, f"error: unexpected {type(error).__name__}: {error}{remedy}"

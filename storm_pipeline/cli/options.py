@@ -1,7 +1,7 @@
-"""A command-line option for every field of ``Settings``, made from the fields themselves.
+"""A command-line option for every field of ``Settings``, generated from the fields.
 
-They are made when a command that has them is parsed or explained, not when this module is imported: the
-settings need pydantic, and ``storm --help`` does not.
+They are generated when a command that has them is parsed, not when this module is imported: the settings need
+pydantic, and ``storm --help`` does not.
 """
 
 import inspect
@@ -21,7 +21,7 @@ _PANELS = {
     "embedder": "Writing",
     "out": "Folders",
 }
-"""Name of a field → heading of the help from that field on."""
+"""Field → heading of the help text for that field and those after it."""
 
 
 OutlineFile = Annotated[
@@ -37,18 +37,18 @@ OutlineFile = Annotated[
 
 
 class SettingsCommand(TyperCommand):
-    """A command that takes every setting as an option; what the user gave is in ``ctx.obj``, by field name.
+    """A command that takes every setting as an option; given values are in ``ctx.obj``, by field name.
 
-    Values stay as they were typed: ``Settings`` validates them, so that there is one place for it.
+    Values stay strings; ``Settings`` alone validates them.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{**kwargs, "rich_markup_mode": "rich"})  # so many options want headings
+        super().__init__(*args, **{**kwargs, "rich_markup_mode": "rich"})  # for headings between the options
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's own parameters and the settings."""
-        own: list[Any] = super().get_params(ctx)
-        return [*own, *_options()]
+        params: list[Any] = super().get_params(ctx)
+        return [*params, *_options()]
 
     def invoke(self, ctx: Any) -> Any:
         """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
@@ -58,13 +58,13 @@ class SettingsCommand(TyperCommand):
 
 
 def option_name(field: str, *, many: bool) -> str:
-    """``max_sections`` → ``--max-sections``; an option that may be repeated is named in the singular."""
+    """``max_sections`` → ``--max-sections``; repeatable options are singular."""
     return "--" + (field.removesuffix("s") if many else field).replace("_", "-")
 
 
 @cache
 def _options() -> tuple[Any, ...]:
-    """Typer makes options from a function's parameters; here is one whose parameters are the settings."""
+    """The options, which Typer derives from a function whose parameters are the settings."""
     from storm_pipeline.settings import Settings
 
     def holder(**_: Any) -> None: ...

@@ -1,4 +1,4 @@
-"""Writing to standard output: results only, and no complaint when nobody reads them any more."""
+"""Writing results to standard output, tolerating a closed pipe."""
 
 import dataclasses
 import json
@@ -16,12 +16,12 @@ from storm_pipeline.run.events import Event, JsonLinesSink
 if TYPE_CHECKING:
     from storm_pipeline.batch import TopicStatus
 
-_BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
-_WIDTH_OF_A_PIPE = 200
+_BROKEN_PIPE = 141  # a shell's exit code for a program ended by SIGPIPE
+_PIPE_WIDTH = 200
 
 
 def say(text: str) -> None:
-    """Write a result to standard output; the command ends quietly where its reader has gone."""
+    """Write a result to standard output; ends the command quietly if the pipe is closed."""
     try:
         typer.echo(text)
     except BrokenPipeError:
@@ -30,7 +30,7 @@ def say(text: str) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table: as wide as the terminal, or wide enough for other programs; nothing of it is cut off."""
+    """Write a table, as wide as the terminal or 200 columns in a pipe; cells wrap instead of being cut off."""
     say(table_text(columns, rows))
 
 
@@ -47,30 +47,30 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         table.add_row(*row)
     console = Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
-        console.width = _WIDTH_OF_A_PIPE
+        console.width = _PIPE_WIDTH
     with console.capture() as capture:
         console.print(table)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def silence_stdout() -> None:
-    """Send what is still to be written to nowhere, so that the interpreter does not complain when it ends."""
+    """Redirect standard output to the null device, so that flushing it at exit does not fail."""
     try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except OSError:  # standard output is no file of the operating system
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except OSError:  # standard output has no file descriptor
         return
 
 
 class EventLines:
-    """An event sink: JSON lines on standard output. When their reader leaves, the run goes on."""
+    """An event sink that writes JSON lines to standard output. If the pipe is closed, the run goes on."""
 
     def __init__(self) -> None:
         self._lines: JsonLinesSink | None = JsonLinesSink(sys.stdout)
 
     def emit(self, event: Event) -> None:
-        """Write one line, unless the reader has gone."""
+        """Write one line, unless the pipe is closed."""
         if self._lines is None:
             return
         try:
@@ -78,17 +78,17 @@ class EventLines:
         except BrokenPipeError:
             self._lines = None
             silence_stdout()
-            typer.echo("nobody reads the events any more; the run goes on", err=True)
+            typer.echo("the reader of the events has gone; the run goes on", err=True)
 
 
 class BatchLines:
-    """A batch's sink: JSON lines on standard output, those of a run as :class:`EventLines` has them and ``order``."""
+    """A batch's sink that writes JSON lines to standard output: events as :class:`EventLines`, plus ``order``."""
 
     def __init__(self) -> None:
-        self._gone = False
+        self._pipe_closed = False
 
     def begin(self, folder: Path, rows: "Sequence[TopicStatus]") -> None:
-        """Write where the batch is and how many topics it has."""
+        """Write the batch's folder and number of topics."""
         self._write("BatchStarted", folder=str(folder), topics=len(rows))
 
     def event(self, number: int, event: Event) -> None:
@@ -96,19 +96,19 @@ class BatchLines:
         self._write(type(event).__name__, order=number, **dataclasses.asdict(event))
 
     def row(self, row: "TopicStatus") -> None:
-        """Write how a topic stands now."""
-        facts = dataclasses.asdict(row)
-        request, number = facts.pop("request"), facts.pop("number")
-        self._write("TopicChanged", order=number, topic=request["topic"], **facts)
+        """Write the status of a topic."""
+        fields = dataclasses.asdict(row)
+        request, number = fields.pop("request"), fields.pop("number")
+        self._write("TopicChanged", order=number, topic=request["topic"], **fields)
 
-    def _write(self, name: str, **facts: Any) -> None:
-        if self._gone:
+    def _write(self, name: str, **fields: Any) -> None:
+        if self._pipe_closed:
             return
         try:
-            line = json.dumps({"event": name, "at": round(time.time(), 3)} | facts, ensure_ascii=False)
+            line = json.dumps({"event": name, "at": round(time.time(), 3)} | fields, ensure_ascii=False)
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
         except BrokenPipeError:
-            self._gone = True
+            self._pipe_closed = True
             silence_stdout()
-            typer.echo("nobody reads the events any more; the batch goes on", err=True)
+            typer.echo("the reader of the events has gone; the batch goes on", err=True)

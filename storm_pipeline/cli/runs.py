@@ -1,4 +1,4 @@
-"""``storm runs`` and ``storm show``: which runs there are, and what happened in one."""
+"""``storm runs`` and ``storm show``: a list of the runs, and the timeline of one."""
 
 import json
 import time
@@ -14,8 +14,8 @@ from storm_pipeline.text.display import age, amount, dollars, printable
 if TYPE_CHECKING:
     from storm_pipeline.run.listing import RunEntry
 
-_Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs; a cost that is unknown is null.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON; an unknown cost is null.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 def runs(
@@ -27,7 +27,7 @@ def runs(
     as_json: _Json = False,
     debug: _Debug = False,
 ) -> None:
-    """List the runs below a folder, the most recent first: how each stands, and what it took."""
+    """List the runs below a folder with their state and usage, newest first."""
     with Guard(debug=debug):
         from storm_pipeline.run.listing import list_runs
         from storm_pipeline.settings import Settings
@@ -40,7 +40,7 @@ def runs(
             columns = ("state", "age", "sessions", "calls", "tokens", "cost", "topic and folder")
             show_table(columns, [_row(entry, time.time()) for entry in entries])
         else:
-            message = f"no runs in {root}: begin one with `storm write TOPIC`, or name another folder with --out"
+            message = f"no runs in {root}: start one with `storm write TOPIC`, or name another folder with --out"
             typer.echo(printable(message), err=True)
 
 
@@ -50,26 +50,26 @@ def show(
     as_json: _Json = False,
     debug: _Debug = False,
 ) -> None:
-    """Tell what happened in RUN, session by session: each stage and role, and what went wrong.
+    """Show the timeline of RUN, session by session: stages and roles with usage, and problems.
 
-    The run may be going on, or may have been killed: it is left as it is.
+    Read-only; the run may be under way or killed.
     """
     with Guard(debug=debug):
-        from storm_pipeline.cli import timeline as told
+        from storm_pipeline.cli import timeline_view
         from storm_pipeline.errors import RunError
         from storm_pipeline.run.listing import read_timeline, run_entry
 
         entry = run_entry(run)
         if entry.state == "batch":
             raise RunError(f"{run} holds the runs of a batch: list them with storm runs --out {run}")
-        made = read_timeline(run, running=entry.state == "running")
+        timeline = read_timeline(run, running=entry.state == "running")
         if as_json:
-            say(json.dumps(_record(entry) | told.record(made), indent=1))
+            say(json.dumps(_record(entry) | timeline_view.record(timeline), indent=1))
             return
-        say(f"{printable(made.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
+        say(f"{printable(timeline.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
         if entry.problem:
             say(printable(entry.problem))
-        told.show(made)
+        timeline_view.show(timeline)
 
 
 def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
 
 
 def _record(entry: "RunEntry") -> dict[str, Any]:
-    from storm_pipeline.cli.timeline import totals
+    from storm_pipeline.cli.timeline_view import totals
 
     return {
         "folder": str(entry.folder),

@@ -1,4 +1,4 @@
-"""How a command is stopped: the first Ctrl-C or SIGTERM ends it in order, the second at once."""
+"""Signal handling: the first Ctrl-C or SIGTERM stops a command gracefully, the second ends it at once."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from storm_pipeline.cli.guard import INTERRUPTED
 
 
 class Stoppable(Protocol):
-    """What can be asked to end in order."""
+    """Work that can be stopped gracefully."""
 
     @property
     def running(self) -> bool: ...  # noqa: D102
@@ -24,25 +24,25 @@ class Stoppable(Protocol):
 
 @contextmanager
 def stopping(work: Stoppable) -> Iterator[None]:
-    """While the block runs, an interruption stops ``work`` in order; one more ends the process.
+    """While the block runs, the first interruption stops ``work`` gracefully, and the second ends the process.
 
-    Before anything runs that would be lost (while a model is downloaded or loaded), the first one ends the command.
+    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command.
     """
 
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a signal's handler
         if not work.running:
             raise KeyboardInterrupt
-        for one in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, _end)
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, _end)
         work.stop()
-        typer.echo("finishing what is in flight, then saving; once more ends it now", err=True)
+        typer.echo("finishing work in flight and saving; interrupt again to end at once", err=True)
 
-    before = {one: signal.signal(one, handle) for one in (signal.SIGINT, signal.SIGTERM)}
+    previous = {signum: signal.signal(signum, handle) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signum, handler in previous.items():
+            signal.signal(signum, handler)
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a signal's handler
@@ -50,10 +50,10 @@ def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the si
 
 
 def end_now() -> None:
-    """Leave without waiting for threads, which may wait for a model for minutes."""
+    """Exit without waiting for threads, which may wait for a model for minutes."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:  # its reader has gone
+        except OSError:  # closed pipe
             continue
     os._exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""``storm sources``: which pages may be used, and Wikipedia's list of what its editors think of sources."""
+"""``storm sources``: the source policy, and Wikipedia's list of perennial sources behind it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,23 +8,27 @@ import typer
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 
-sources_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Which pages an article may draw on.")
+sources_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Which pages an article may use as sources."
+)
 
 _Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages or domains.", show_default=False)]
-_Policy = Annotated[str, typer.Option("--policy", metavar="strict|standard|any", help="How cautious to be.")]
+_Policy = Annotated[str, typer.Option("--policy", metavar="strict|standard|any", help="Source policy.")]
 _Allow = Annotated[
-    list[str] | None, typer.Option("--allow", metavar="PLACE", help="Domain or domain/path always allowed; repeatable.")
+    list[str] | None,
+    typer.Option("--allow", metavar="PLACE", help="Domain or domain/path that is always allowed; repeatable."),
 ]
 _Deny = Annotated[
-    list[str] | None, typer.Option("--deny", metavar="PLACE", help="Domain or domain/path never allowed; repeatable.")
+    list[str] | None,
+    typer.Option("--deny", metavar="PLACE", help="Domain or domain/path that is never allowed; repeatable."),
 ]
-_Cache = Annotated[Path, typer.Option("--cache", metavar="PATH", help="Folder of downloads.")]
+_Cache = Annotated[Path, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
 _Api = Annotated[str | None, typer.Option("--api", metavar="URL", help="The wiki's api.php; default: Wikipedia's.")]
 _Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Where to write it; default: where later runs look, below --cache."),
+    typer.Option("--out", metavar="FILE", help="File to write; default: the one that later runs read, below --cache."),
 ]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 @sources_app.command()
@@ -37,7 +41,7 @@ def check(
     cache: _Cache = Path("cache"),
     debug: _Debug = False,
 ) -> None:
-    """Show whether pages may be used under a policy, what they are taken for, and why."""
+    """Show whether a policy allows pages, how they are classified, and why."""
     with Guard(debug=debug):
         from storm_pipeline.sources.catalogue import load_catalogue
         from storm_pipeline.sources.judging import Judge, policy_named
@@ -52,7 +56,7 @@ def check(
 
 @sources_app.command()
 def refresh(*, api: _Api = None, out: _Out = None, cache: _Cache = Path("cache"), debug: _Debug = False) -> None:
-    """Make Wikipedia's list of perennial sources anew; later runs use it instead of the package's older one."""
+    """Download Wikipedia's current list of perennial sources; later runs use it instead of the package's older one."""
     with Guard(debug=debug):
         from storm_pipeline.sources.catalogue import packaged_list, refreshed_file
         from storm_pipeline.sources.refresh import API, fetch_perennial, save_perennial

@@ -1,4 +1,4 @@
-"""What is said on standard error when a run has ended well."""
+"""The summary of a finished run on standard error."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ _MOST_PROBLEMS = 5
 
 
 def of_article(article: Article) -> str:
-    """Sections, words, references and uncited sentences; calls, tokens and time; problems."""
+    """Sections, words, references and uncited sentences; usage; problems."""
     body = [sentence for section in article.sections for sentence in section.sentences()]
     words = sum(len(sentence.text.split()) for sentence in article.sentences())
     uncited = sum(not sentence.citations for sentence in body)
@@ -24,7 +24,7 @@ def of_article(article: Article) -> str:
 
 
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
-    """Sections and headings; calls, tokens and time; problems."""
+    """Sections and headings; usage; problems."""
     headings = sum(1 for _ in outline.titles())
     lines = [f"{len(outline.sections)} sections, {headings} headings", _usage(usage), *_problems(problems)]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])

@@ -1,4 +1,4 @@
-"""``storm write`` and ``storm outline``."""
+"""``storm write``, ``storm outline`` and ``storm resume``."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 _Topic = Annotated[
     str,
-    typer.Argument(metavar="TOPIC", help="What it should be about, e.g. 'Silk Road'.", show_default=False),
+    typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
 ]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but errors.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _JsonEvents = Annotated[
     bool,
-    typer.Option("--json-events", help="Events as JSON lines on standard output, instead of the results."),
+    typer.Option("--json-events", help="Print events as JSON lines instead of the results."),
 ]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show an error's traceback, and what libraries log.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
 
 def write(
@@ -43,8 +43,8 @@ def write(
         typer.Option(
             "--from",
             metavar="PIECE",
-            help="Go on from an edited piece of an earlier run, whose folder is given in place of the topic: "
-            "outline or perspectives.",
+            help="Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder "
+            "instead of TOPIC.",
         ),
     ] = None,
     headings: OutlineFile = None,
@@ -54,7 +54,7 @@ def write(
 ) -> None:
     """Research TOPIC and write an article about it, every sentence traceable to a source.
 
-    Prints the paths of the article, as Markdown and as HTML; what it took is told on standard error.
+    Prints the paths of the article in Markdown and HTML, and a summary on standard error.
     """
     with Guard(debug=debug) as guard:
         if piece and headings:
@@ -64,40 +64,40 @@ def write(
             return storm.write_from(piece, topic) if piece else storm.write(topic, outline=headings)
 
         article = _run(ctx.obj, [guard], work, quiet=quiet, json_events=json_events)
-        _tell_article(article, guard, quiet=quiet, json_events=json_events)
+        _print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
 def resume(
     ctx: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run, or of a batch.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.", show_default=False)],
     *,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
 ) -> None:
-    """Go on with RUN, which was interrupted, stopped by a cap, or failed; nothing is bought twice.
+    """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
-    Options take the place of the settings that the run had. A finished run is only told again. Of a batch, what is
-    written stays, and all else goes on or is begun.
+    Options override the run's settings. The result of a finished run is printed again. In a batch, finished articles
+    are kept, and all other topics are resumed or started.
     """
     with Guard(debug=debug) as guard:
         guard.folder = run
         from storm_pipeline.batch import is_batch
 
         if is_batch(run):
-            from storm_pipeline.cli.batch import go_on
+            from storm_pipeline.cli.batch import resume_batch
 
-            go_on(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
+            resume_batch(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
             return
         from storm_pipeline.run.ledger import Ledger
         from storm_pipeline.types import Article
 
         ledger, start = Ledger(), time.monotonic()
-        made = _run(ctx.obj, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
-        if isinstance(made, Article):
-            _tell_article(made, guard, quiet=quiet, json_events=json_events)
+        result = _run(ctx.obj, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
+        if isinstance(result, Article):
+            _print_article(result, guard, quiet=quiet, json_events=json_events)
         else:
-            _tell_outline(made, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
+            _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
 def outline(
@@ -113,8 +113,10 @@ def outline(
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
-        made = _run(ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events)
-        _tell_outline(made, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
+        result = _run(
+            ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
+        )
+        _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
 def _run(
@@ -125,7 +127,7 @@ def _run(
     quiet: bool,
     json_events: bool,
 ) -> T:
-    """Check the settings and do the work in sight of the sinks; the first interruption stops it in order."""
+    """Validate the settings and do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.settings import Settings
 
@@ -140,24 +142,24 @@ def _run(
         return work(storm)
 
 
-def _tell_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
+def _print_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
     from storm_pipeline.cli import summary
 
     files = ("article.md", "article.html") if guard.folder else ()
     result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
-    _tell(result, summary.of_article(article), quiet=quiet, json_events=json_events)
+    _print(result, summary.of_article(article), quiet=quiet, json_events=json_events)
 
 
-def _tell_outline(made: "Outline", told: "Ledger", seconds: float, *, quiet: bool, json_events: bool) -> None:
+def _print_outline(outline: "Outline", ledger: "Ledger", seconds: float, *, quiet: bool, json_events: bool) -> None:
     from storm_pipeline.cli import summary
     from storm_pipeline.text.outlines import outline_to_markdown
 
-    report = summary.of_outline(made, told.usage(seconds), told.report().problems)
-    _tell(outline_to_markdown(made).rstrip("\n"), report, quiet=quiet, json_events=json_events)
+    report = summary.of_outline(outline, ledger.usage(seconds), ledger.report().problems)
+    _print(outline_to_markdown(outline).rstrip("\n"), report, quiet=quiet, json_events=json_events)
 
 
-def _tell(result: str, report: str, *, quiet: bool, json_events: bool) -> None:
-    """The result on standard output, the report on standard error; beside events, both on standard error."""
+def _print(result: str, report: str, *, quiet: bool, json_events: bool) -> None:
+    """Print the result on standard output and the report on standard error; with events, both on standard error."""
     if not quiet:
         typer.echo(f"{report}\n{result}" if json_events else report, err=True)
     if not json_events:

@@ -1,4 +1,4 @@
-"""What a run will take before it begins: calls, tokens and dollars, as ranges."""
+"""Estimates of a run's calls, tokens and dollars, as ranges."""
 
 from storm_pipeline.estimate.estimating import estimate
 from storm_pipeline.estimate.values import Estimate, EstimateRow, Range

@@ -1,8 +1,8 @@
-"""How a run may go: a short, a usual and a long one, and one whose sources say little.
+"""Scenarios of a run: short, usual, long, and with poor sources.
 
 The lengths are means over a run. The usual ones were measured on sources of four published STORM runs and of the
-embedded corpus (a sentence has 22 words in both), and on replies of our own runs; the others lie where the mean of many
-calls may lie, not where a single call may.
+embedded corpus (a sentence has 22 words in both), and on replies of our own runs; the others are plausible extremes of
+the mean, not of a single call.
 """
 
 from collections.abc import Mapping
@@ -12,22 +12,22 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Scenario:
-    """What settings leave open about a run.
+    """Properties of a run that its settings do not determine.
 
     Attributes:
-        settings: bounds of the settings that such a run does not reach.
-        reply: length of a reply for each word of a usual one, > 0.
-        items: length of a list: the least that is allowed, a usual one, or twice that.
-        copied: share of the sentences that follow a source word for word, in [0, 1].
-        remarks: share of the texts that a check hands back with remarks, in [0, 1].
-        alike: share of the pages that say of the topic what others say, in [0, 1].
-        headings: those shown of a related article.
-        found: share of the pages wanted that a search finds, in (0, 1].
-        new: share of these that tell what was asked for; any other search may find the rest as well, in [0, 1].
-        named: share of the pages whose title names the topic; others are hardly used, in [0, 1].
-        snippets: of a page, >= 1.
-        sentences: of a snippet, >= 1.
-        words: of a sentence, >= 6.
+        settings: upper bounds on settings in such a run.
+        reply: length of a reply relative to a usual one, > 0.
+        items: length of a list: the minimum allowed, the usual one, or twice that.
+        copied: share of sentences copied verbatim from a source, in [0, 1].
+        remarks: share of texts that a check returns with remarks, in [0, 1].
+        alike: share of pages that repeat what others say of the topic, in [0, 1].
+        headings: headings shown of a related article.
+        found: share of the requested pages that a search finds, in (0, 1].
+        new: share of these that answer the query; the rest are general pages that any query may find, in [0, 1].
+        named: share of pages whose title names the topic; others are hardly used, in [0, 1].
+        snippets: snippets per page, >= 1.
+        sentences: sentences per snippet, >= 1.
+        words: words per sentence, >= 6.
     """
 
     settings: Mapping[str, int] = field(default_factory=dict)
@@ -74,4 +74,4 @@ LONG = Scenario(
     words=30,
 )
 POOR = Scenario(items="twice", copied=0.0, alike=0.0, new=0.02, snippets=1, sentences=1)
-"""Sections lack facts, so that searches are made for them."""
+"""Sections lack facts, so that further searches are made for them."""

@@ -1,24 +1,24 @@
-"""Tokens of prompts and replies, counted by their characters."""
+"""Token counts of prompts and replies, estimated from characters."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-CHARACTERS_A_TOKEN = 4.3
-"""Of this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokens, 3.9 to 4.5 with Claude's first ones."""
-_MESSAGE = 4
-"""Tokens that chat templates put around a message."""
-_LEAST_CACHED, _CACHED_STEP = 1024, 128
-"""Hosted caches take prompts that share at least so many tokens, in steps of so many (OpenAI; others ask for more)."""
+CHARACTERS_PER_TOKEN = 4.3
+"""In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's first."""
+_MESSAGE_OVERHEAD = 4
+"""Tokens that a chat template adds to each message."""
+_MIN_CACHED, _CACHE_STEP = 1024, 128
+"""Hosted caches serve prefixes of at least 1024 tokens, in steps of 128 (OpenAI; other providers need more)."""
 
 
 @dataclass(frozen=True)
-class Counting:
-    """How a model may count at one end of a range.
+class TokenRates:
+    """Token counts of a model relative to our estimate, for one end of a range.
 
     Attributes:
-        english: its tokens for each of ours, > 0.
-        foreign: the same for text in another language than English.
+        english: its tokens per estimated token of English text, > 0.
+        foreign: the same for text in other languages.
         reasoning: reasoning tokens per call if it reasons by default; assumed, since providers publish none.
     """
 
@@ -27,31 +27,31 @@ class Counting:
     reasoning: int
 
 
-LOW, LIKELY, HIGH = Counting(0.85, 0.85, 0), Counting(1.0, 1.0, 400), Counting(1.25, 2.5, 2000)
+LOW, LIKELY, HIGH = TokenRates(0.85, 0.85, 0), TokenRates(1.0, 1.0, 400), TokenRates(1.25, 2.5, 2000)
 
 
 def count_tokens(messages: Sequence[str]) -> float:
     """Tokens of a prompt that consists of these messages."""
-    return sum(map(len, messages)) / CHARACTERS_A_TOKEN + _MESSAGE * len(messages)
+    return sum(map(len, messages)) / CHARACTERS_PER_TOKEN + _MESSAGE_OVERHEAD * len(messages)
 
 
 def count_shared(prompts: Sequence[Sequence[str]]) -> list[float]:
-    """For each prompt the tokens with which it begins as another one did; the sum does not depend on their order."""
+    """For each prompt, the tokens of its longest prefix in common with another; the sum is independent of order."""
     texts = ["\n".join(messages) for messages in prompts]
     shared = [0.0] * len(texts)
-    # In alphabetical order no other prompt has more of a beginning in common than the one before.
+    # In sorted order, the longest common prefix with an earlier prompt is that with the one directly before.
     for one, other in pairwise(sorted(range(len(texts)), key=texts.__getitem__)):
-        shared[other] = _common(texts[one], texts[other]) / CHARACTERS_A_TOKEN
+        shared[other] = _common_prefix(texts[one], texts[other]) / CHARACTERS_PER_TOKEN
     return shared
 
 
 def count_served(shared: Iterable[float]) -> float:
-    """Of the tokens that each prompt shares, those that a hosted provider's cache serves."""
-    return sum(own // _CACHED_STEP * _CACHED_STEP for own in shared if own >= _LEAST_CACHED)
+    """Of each prompt's shared tokens, the number that a hosted provider's cache serves."""
+    return sum(tokens // _CACHE_STEP * _CACHE_STEP for tokens in shared if tokens >= _MIN_CACHED)
 
 
-def _common(one: str, other: str) -> int:
-    """Characters that both texts begin with."""
+def _common_prefix(one: str, other: str) -> int:
+    """Length of the common prefix in characters."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

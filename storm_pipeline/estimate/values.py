@@ -9,7 +9,7 @@ from storm_pipeline.settings import Role
 
 @dataclass(frozen=True)
 class Range:
-    """A number that is not known yet: in a short run, in a usual one, and in a long one; ``low <= likely <= high``."""
+    """An estimated number: in a short, a usual and a long run; ``low <= likely <= high``."""
 
     low: float
     likely: float
@@ -17,14 +17,14 @@ class Range:
 
     @classmethod
     def around(cls, short: float, usual: float, long: float) -> "Range":
-        """The range that holds all three, ``usual`` being the likely one."""
+        """The range that spans all three values, with ``usual`` as the likely one."""
         return cls(min(short, usual, long), usual, max(short, usual, long))
 
     @classmethod
     def sum(cls, ranges: Iterable["Range"]) -> "Range":
-        """All of them together, as if all were low at once, or high at once."""
-        own = list(ranges)
-        return cls(sum(r.low for r in own), sum(r.likely for r in own), sum(r.high for r in own))
+        """The sum, as if all were low at once or high at once."""
+        summands = list(ranges)
+        return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
 
     def __contains__(self, number: float) -> bool:
         return self.low <= number <= self.high
@@ -36,14 +36,14 @@ class EstimateRow:
 
     Attributes:
         stage: as in events and usage, e.g. ``conversations``.
-        role: role of the model that is asked.
+        role: role of the model.
         program: field of :class:`storm_pipeline.models.programs.Programs`, e.g. ``question``.
         model: name of the model as in the settings.
-        calls: replies wanted.
+        calls: number of calls.
         tokens_in: prompt tokens of all calls, cached ones included.
         tokens_cached: prompt tokens that a prefix cache may serve.
         tokens_out: completion tokens of all calls, thinking included.
-        dollars: US dollars; None where the model's price is unknown.
+        dollars: US dollars; None if the model's price is unknown.
     """
 
     stage: str
@@ -59,14 +59,14 @@ class EstimateRow:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will take.
+    """Estimated usage of a run.
 
     Attributes:
-        topic: what the article is about.
+        topic: topic of the article.
         recipe: the method that writes it.
-        rows: one a program and stage; stages by the first of their programs.
+        rows: one per program and stage; stages in the order of their first programs.
         searches: queries sent to the search engine.
-        prices: name and price (None: unknown) of every model that is asked.
+        prices: name and price (None: unknown) of every model used.
         notes: what the numbers leave out or assume, a sentence each.
     """
 
@@ -79,7 +79,7 @@ class Estimate:
 
     @property
     def calls(self) -> Range:
-        """Replies in all."""
+        """Calls in all."""
         return Range.sum(row.calls for row in self.rows)
 
     @property
@@ -99,7 +99,7 @@ class Estimate:
 
     @property
     def dollars(self) -> Range | None:
-        """US dollars in all; None as soon as one model's price is unknown."""
+        """US dollars in all; None if the price of any model is unknown."""
         return None if self.unpriced else self.known_dollars
 
     @property

@@ -19,7 +19,7 @@ _CONNECTION = frozenset(
     "custom_llm_provider azure_ad_token_provider".split()
 )
 """Model parameters that only configure the connection; all others may change the reply and are part of the key."""
-_CHARACTERS_A_TOKEN = 4
+_CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Request:
     @property
     def tokens_in(self) -> int:
         """Approximate prompt tokens."""
-        return sum(len(str(message["content"])) for message in self.messages) // _CHARACTERS_A_TOKEN
+        return sum(len(str(message["content"])) for message in self.messages) // _CHARACTERS_PER_TOKEN
 
     def send(self) -> "Reply":
         """Make the call.

@@ -1,1 +1,1 @@
-"""What a person sees while runs and batches go on, and when they have ended."""
+"""Progress of runs and batches on the terminal, and the summary of a batch."""

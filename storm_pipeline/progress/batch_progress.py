@@ -1,97 +1,173 @@
-"""A batch's progress on the terminal: a live table where there is one, a line as a topic begins and ends elsewhere."""
+"""Progress of a batch on the terminal: a live table of topics, or a line as each topic starts and ends."""
 
-import threading
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from rich.console import Console, RenderableType
-from rich.live import Live
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
-from storm_pipeline.batch.topic_status import TopicStatus
-from storm_pipeline.progress.batch_board import BatchBoard
-from storm_pipeline.progress.run_board import Notes
-from storm_pipeline.progress.run_progress import can_animate, quiet_stderr
-from storm_pipeline.run.events import Downloading, Event, Noted
+from storm_pipeline.batch.topic_status import State, TopicStatus
+from storm_pipeline.progress.batch_summary import short_topic, state_counts
+from storm_pipeline.progress.display import TerminalDisplay
+from storm_pipeline.run.events import (
+    CallFinished,
+    Downloading,
+    Event,
+    Noted,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+)
 from storm_pipeline.text.display import clock, dollars, printable
 
-_FRAMES_A_SECOND = 4
+_MAX_ROWS = 200
+_COLUMNS = ("topic", "state", "stage", "sections", "calls", "time", "cost", "")
+_STYLES = {"running": "bold", "failed": "bold yellow", "waiting": "dim", "stopped": "yellow"}
 
 
-class BatchProgress:
-    """A batch's sink that shows people how it goes; a context manager that leaves the terminal as it was.
+@dataclass
+class _RunningTopic:
+    """The state of a run under way; ``started`` is a time of the board's clock."""
+
+    row: TopicStatus
+    started: float
+    stages: list[str] = field(default_factory=list)
+    note: str = ""
+    sections: int = 0
+    of_sections: int | None = None
+    calls: int = 0
+    cost: float | None = 0.0
+
+    def take(self, event: Event) -> None:
+        match event:
+            case Downloading():
+                self.note = f"{event.name} {100 * event.done // max(1, event.total)} %"
+            case StageStarted():
+                self.stages.append(event.stage)
+                self.note = ""
+                if event.stage == "sections":
+                    self.of_sections = event.total
+            case StageFinished():
+                self.stages = [stage for stage in self.stages if stage != event.stage]
+            case StageAdvanced(stage="sections"):
+                self.sections += 1
+            case CallFinished():
+                self.calls += 1
+                self.cost = None if self.cost is None or event.cost is None else self.cost + event.cost
+            case _:
+                pass
+
+    def cells(self, now: float) -> tuple[str, ...]:
+        sections = f"{self.sections} of {self.of_sections}" if self.of_sections else ""
+        took = (str(self.calls), clock(now - self.started), dollars(self.cost))
+        return (short_topic(self.row), "running", ", ".join(self.stages), sections, *took, printable(self.note))
+
+
+class BatchBoard:
+    """The state of a batch's topics.
 
     Args:
-        console: where to show it; default: standard error.
+        rows: all topics of the batch.
+        now: a clock in seconds.
+    """
+
+    def __init__(self, rows: Sequence[TopicStatus], now: Callable[[], float] = time.monotonic) -> None:
+        self.started = now()
+        self._now = now
+        self._rows = {row.number: row for row in rows}
+        self._states: Counter[State] = Counter(row.state for row in rows)
+        self._running: dict[int, _RunningTopic] = {}
+        self._ended: deque[int] = deque(maxlen=_MAX_ROWS)
+
+    def update(self, row: TopicStatus) -> None:
+        """Set the status of a topic."""
+        self._states[self._rows[row.number].state] -= 1
+        self._states[row.state] += 1
+        self._rows[row.number] = row
+        if row.state == "running":
+            started = _RunningTopic(row, self._now(), calls=row.calls, cost=row.cost)
+            self._running.setdefault(row.number, started).row = row
+        else:
+            self._running.pop(row.number, None)
+            self._ended.append(row.number)
+
+    def take(self, number: int, event: Event) -> None:
+        """Update a topic with an event of its run."""
+        if topic := self._running.get(number):
+            topic.take(event)
+
+    def counts(self) -> str:
+        """Number of topics by state."""
+        return state_counts(self._states)
+
+    def draw(self, height: int) -> RenderableType:
+        """At most ``height`` lines: running topics, then the latest that ended, then others; counts below."""
+        table = Table(*_COLUMNS, box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True, header_style="dim")
+        for column in table.columns:
+            column.no_wrap, column.overflow = True, "ellipsis"
+        table.columns[-1].ratio = 1
+        others = self._rows if len(self._rows) <= _MAX_ROWS else ()
+        by_priority = list(dict.fromkeys([*self._running, *reversed(self._ended), *others]))
+        for number in sorted(by_priority[: max(1, height - 2)]):
+            row, running = self._rows[number], self._running.get(number)
+            cells = running.cells(self._now()) if running else _cells(row)
+            table.add_row(*map(Text, cells), style=_STYLES.get(row.state, ""))
+        total = f"{clock(self._now() - self.started)}  {self.counts()}"
+        return Group(table, Text(total, style="bold", no_wrap=True, overflow="ellipsis"))
+
+
+def _cells(row: TopicStatus) -> tuple[str, ...]:
+    took = ("", "", "") if row.state == "waiting" else (str(row.calls), clock(row.seconds), dollars(row.cost))
+    return (short_topic(row), row.state, "", str(row.sections or ""), *took, printable(row.error))
+
+
+class BatchProgress(TerminalDisplay[BatchBoard]):
+    """A batch's sink that shows its progress; a context manager that restores the terminal.
+
+    Args:
+        console: console to print to; default: standard error.
         now: a clock in seconds.
     """
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._console = console or quiet_stderr()
-        self._now = now
-        self._board = BatchBoard((), now())
+        super().__init__(BatchBoard((), now), console, now)
         self._total = 0
-        self._notes = Notes()
         self._downloads: set[str] = set()
-        self._lock = threading.Lock()  # guards the picture, and is never held while something is written
-        self._shown = False
-        self._live: Live | None = None
-
-    def __enter__(self) -> Self:
-        self._shown = True
-        if can_animate(self._console):
-            self._live = Live(
-                console=self._console,
-                get_renderable=self._draw,
-                refresh_per_second=_FRAMES_A_SECOND,
-                redirect_stdout=False,
-            )
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._shown = False
-        if self._live is not None:
-            self._live.stop()
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
-        """The batch begins, or goes on."""
+        """The batch starts or is resumed."""
         with self._lock:
-            self._board = BatchBoard(rows, self._now())
-            self._total = len(rows)
-        self._say(f"{self._total} topics ({self._board.counts()}) in {printable(str(folder))}")
+            self._board, self._total = BatchBoard(rows, self._now), len(rows)
+        self._print(f"{self._board.counts()}, in {printable(str(folder))}")
 
     def event(self, number: int, event: Event) -> None:
-        """Take an event of a topic's run into the picture, and say what concerns all topics."""
+        """Update a topic with an event of its run, and print what concerns all topics."""
         with self._lock:
             self._board.take(number, event)
-            line = self._line_of(event)
-        if line:
-            self._say(line)
+            line = self._line_of_event(event)
+        self._print(line)
 
     def row(self, row: TopicStatus) -> None:
-        """Take a topic's state into the picture; where there is none, say it."""
+        """Set the status of a topic; without a live table, print it."""
         with self._lock:
-            self._board.stands(row, self._now())
-            line = None if self._live else self._line(row)
-        if line:
-            self._say(line)
+            self._board.update(row)
+        if not self._live:
+            self._print(self._line_of(row))
 
-    def _line_of(self, event: Event) -> str | None:
+    def _line_of_event(self, event: Event) -> str | None:
         if isinstance(event, Noted):
             return self._notes.add(event.detail)
         if isinstance(event, Downloading) and event.name not in self._downloads and not self._live:
             self._downloads.add(event.name)
-            return f"{self._time()} downloading {printable(event.name)} ({event.total / 1e6:.0f} MB) ..."
+            return f"{self._elapsed()} downloading {printable(event.name)} ({event.total / 1e6:.0f} MB) ..."
         return None
 
-    def _line(self, row: TopicStatus) -> str | None:
-        where = f"{self._time()} {row.number}/{self._total} {printable(row.request.topic)}"
+    def _line_of(self, row: TopicStatus) -> str | None:
+        where = f"{self._elapsed()} {row.number}/{self._total} {printable(row.request.topic)}"
         took = f"{row.seconds:.0f} s, {row.calls} calls, {dollars(row.cost)}"
         match row.state:
             case "running":
@@ -102,18 +178,3 @@ class BatchProgress:
                 return f"{where} failed ({took}): {printable(row.error)}"
             case _:
                 return f"{where} {row.state} ({took})"
-
-    def _time(self) -> str:
-        return clock(self._now() - self._board.started)
-
-    def _draw(self) -> RenderableType:
-        with self._lock:
-            return self._board.draw(self._now(), self._console.height - 1)
-
-    def _say(self, line: str) -> None:
-        if not self._shown:
-            return
-        try:
-            self._console.print(Text(line), soft_wrap=self._live is None)
-        except OSError:  # a log on a full disk, say: a sink must not end the batch
-            self._shown = False

@@ -1,1 +1,1 @@
-"""Articles as text in one format a file: pure functions, an article in, a string out."""
+"""Rendering articles as text, one module per format: pure functions from an article to a string."""

@@ -1,4 +1,4 @@
-"""What a run used, as the rows of a table for people."""
+"""The usage of a run as table rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ _STAGES = (
     *("draft outline", "related topics", "perspectives", "conversations", "outline"),
     *("sections", "polish", "lead"),
 )
-"""Stages in the order of the method; others come after them, by name."""
+"""Stages in the order of the method; others follow, sorted by name."""
 
 
 @dataclass(frozen=True)
 class CostRow:
-    """Numbers as they are shown. ``seconds`` of calls are summed, and calls overlap; ``cost`` may be ``unknown``."""
+    """Formatted numbers. ``time`` sums over calls, which may overlap; ``cost`` may be ``unknown``."""
 
     stage: str
     role: str
@@ -30,27 +30,27 @@ class CostRow:
 
 
 def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
-    """A row for each stage and role, whatever the model, in the order of the method."""
-    found = sorted(usage.rows, key=_place)
-    return tuple(_row(*key, rows) for key, rows in groupby(found, key=lambda row: (row.stage, row.role)))
+    """A row per stage and role over all models, in the order of the method."""
+    rows = sorted(usage.rows, key=_sort_key)
+    return tuple(_row(*key, group) for key, group in groupby(rows, key=lambda row: (row.stage, row.role)))
 
 
 def cost_total(usage: Usage) -> CostRow:
-    """All rows in one; its time is the whole run's."""
-    return _shown("", "", usage, usage.seconds)
+    """The sum of all rows; its time is the run's wall time."""
+    return _formatted("", "", usage, usage.seconds)
 
 
-def _place(row: UsageRow) -> tuple[int, str, str]:
-    known = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
-    return known, row.stage, row.role
+def _sort_key(row: UsageRow) -> tuple[int, str, str]:
+    position = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
+    return position, row.stage, row.role
 
 
 def _row(stage: str, role: str, rows: Iterable[UsageRow]) -> CostRow:
     usage = Usage(tuple(rows))
-    return _shown(stage, role, usage, sum(row.seconds for row in usage.rows))
+    return _formatted(stage, role, usage, sum(row.seconds for row in usage.rows))
 
 
-def _shown(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
+def _formatted(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
     return CostRow(
         tidy(stage),
         tidy(role),

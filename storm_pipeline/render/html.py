@@ -1,8 +1,7 @@
-"""An article as one self-contained HTML page that is read without a network, and without JavaScript if need be.
+"""An article as one self-contained HTML page, which works offline and without JavaScript.
 
-Nothing raw is rendered: every text goes through jinja2's autoescaping, addresses become links only where
-:func:`storm_pipeline.render.links.is_link` allows, and the page's own style and script are named by hash in a
-Content-Security-Policy, so no sanitiser is needed and nothing that slipped in could run.
+Every text is autoescaped by jinja2, addresses become links only if :func:`storm_pipeline.render.links.is_link` allows,
+and a Content-Security-Policy names the page's style and script by hash, so that no injected script could run.
 """
 
 import functools
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Link:
-    """A source as shown; ``href`` is empty where its address may not be a link."""
+    """A source for display; ``href`` is empty if its address must not become a link."""
 
     title: str
     host: str
@@ -34,7 +33,7 @@ class _Link:
 
 @dataclass(frozen=True)
 class _Mark:
-    """One citation marker: its number and anchor, the source, and the passages that this sentence cites."""
+    """One citation marker: number, anchor, source, and the snippets cited (text and page number)."""
 
     number: int
     id: str
@@ -76,11 +75,11 @@ class _Turn:
 def to_html(article: Article, *, lang: str = "en") -> str:
     """Render an article as a page.
 
-    Contents, text with a card for each citation (the cited passage, its source), the cited sources with links back
-    to where they are used, and how the article was made.
+    Table of contents, text with a card per citation (the cited passage, its source), the cited sources with links back
+    to their uses, and how the article was made.
 
     Args:
-        article: what to render.
+        article: the article to render.
         lang: language tag of the article's text (BCP 47).
     """
     page = _Page(article)
@@ -101,12 +100,12 @@ def to_html(article: Article, *, lang: str = "en") -> str:
         total=cost_total(article.usage),
         counts=_counts(article),
         problems=article.report.problems,
-        research=[(c.perspective, [page.turn(turn) for turn in c.turns]) for c in _held(article)],
+        research=[(c.perspective, [page.turn(turn) for turn in c.turns]) for c in _with_turns(article)],
     )
 
 
 class _Page:
-    """Turns an article's values into what the template shows, and remembers where each source was used."""
+    """Converts an article to the template's values, and records where each source is used."""
 
     def __init__(self, article: Article) -> None:
         self._article = article
@@ -121,7 +120,7 @@ class _Page:
         return _Section(anchor, tidy(section.heading) or "Untitled", min(level, 6), paragraphs, tuple(below))
 
     def paragraphs(self, paragraphs: Sequence[Paragraph]) -> tuple[tuple[_Sentence, ...], ...]:
-        """Paragraphs as rows of sentences; what has no text is left out."""
+        """Paragraphs as tuples of sentences; sentences and paragraphs without text are left out."""
         rows = (tuple(self._sentences(paragraph)) for paragraph in paragraphs)
         return tuple(row for row in rows if row)
 
@@ -142,7 +141,7 @@ class _Page:
             yield _Mark(number, anchor, _link(source), passages)
 
     def references(self) -> tuple[_Reference, ...]:
-        """The cited sources; call it last, when every use is known."""
+        """The cited sources; call it after all sections, when every use is known."""
         pages = cited_pages(self._article)
         return tuple(
             _Reference(n, _link(source), pages.get(source.id, ""), _published(source), tuple(self._uses[n]))
@@ -165,12 +164,12 @@ def _published(source: Source) -> str:
     return next((tidy(s.published) for s in source.snippets if s.published), "")
 
 
-def _held(article: Article) -> list[Conversation]:
+def _with_turns(article: Article) -> list[Conversation]:
     return [conversation for conversation in article.conversations if conversation.turns]
 
 
 def _facts(usage: Usage) -> list[tuple[str, str]]:
-    """What the run used, as (name, value) rows; a cost that is unknown is said to be."""
+    """Usage of the run as (name, value) rows; an unknown cost is shown as such."""
     if not usage.rows:
         return []
     return [
@@ -184,7 +183,7 @@ def _facts(usage: Usage) -> list[tuple[str, str]]:
 
 
 def _counts(article: Article) -> list[tuple[str, int]]:
-    """The report's counts in words, those above zero."""
+    """The report's counts above zero, with labels."""
     report = article.report
     rows = [
         ("Sources found", len(article.sources)),
@@ -201,7 +200,7 @@ def _counts(article: Article) -> list[tuple[str, int]]:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
+    """A duration as text: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -211,7 +210,7 @@ def duration(seconds: float) -> str:
 
 
 def _letters(index: int) -> str:
-    """Names for repeated uses, counted from 0: a to z, then aa, ab and so on."""
+    """Labels of repeated uses, counted from 0: a to z, then aa, ab and so on."""
     name = ""
     index += 1
     while index:

@@ -1,4 +1,4 @@
-"""An article as JSON and back, whole: text, sources, research, costs and report."""
+"""A complete article as JSON and back: text, sources, research, usage and report."""
 
 import dataclasses
 import functools
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 SCHEMA = 1
-"""Version of the format; raised when an older reader would misread it."""
+"""Version of the format; incremented when an older reader would misread it."""
 
 
 def to_json(article: Article) -> str:
-    """Serialise everything: ``{"schema": 1, "article": …}``, UTF-8 safe, with the fields' names as keys.
+    """Serialise everything: ``{"schema": 1, "article": …}``, with the fields' names as keys.
 
-    Half a surrogate pair, which no file can hold, becomes a question mark.
+    Lone surrogates, which UTF-8 cannot encode, become question marks.
     """
     from pydantic_core import PydanticSerializationError
 
     try:
-        told = _adapter().dump_json(article, indent=1)
+        dumped = _adapter().dump_json(article, indent=1)
     except PydanticSerializationError:
         plain = json.dumps(dataclasses.asdict(article), ensure_ascii=False).encode("utf-8", "replace")
-        told = _adapter().dump_json(_adapter().validate_json(plain), indent=1)
-    return f'{{\n "schema": {SCHEMA},\n "article": {told.decode("utf-8")}\n}}'
+        dumped = _adapter().dump_json(_adapter().validate_json(plain), indent=1)
+    return f'{{\n "schema": {SCHEMA},\n "article": {dumped.decode("utf-8")}\n}}'
 
 
 def from_json(text: str) -> Article:
     """Read an article that :func:`to_json` wrote; equal to the original.
 
     Raises:
-        RunError: the text is not such a file, is of another version, or cites a source that it does not hold.
+        RunError: the text is not such a file, is of another version, or cites a source that it lacks.
     """
     try:
         record = json.loads(text)

@@ -1,4 +1,4 @@
-"""Addresses as every renderer shows them: which ones may become links, and how they are labelled."""
+"""Source addresses for all renderers: which may become links, and their labels."""
 
 from urllib.parse import urlsplit
 
@@ -6,7 +6,7 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Source
 
 LINKED_SCHEMES = frozenset({"http", "https", "file"})
-"""Only these become links; ``javascript:``, ``data:`` and whatever else stay plain text."""
+"""Only these become links; all others, such as ``javascript:`` and ``data:``, stay plain text."""
 
 
 def one_line(url: str) -> str:
@@ -24,7 +24,7 @@ def is_link(url: str) -> bool:
 
 
 def host(url: str) -> str:
-    """The site's name without ``www.``; the scheme or the file's name where there is no site."""
+    """The host name without ``www.``; without a host, the file's name or the scheme."""
     try:
         parts = urlsplit(one_line(url))
     except ValueError:
@@ -35,5 +35,5 @@ def host(url: str) -> str:
 
 
 def label(source: Source) -> str:
-    """What a source is called: its title, or its site, or its address."""
+    """Display name of a source: its title, else its host, else its address."""
     return tidy(source.title) or host(source.url) or one_line(source.url)

@@ -1,8 +1,7 @@
-"""An article as Markdown, one sentence a line, so that a change to a sentence is a change to a line.
+"""An article as Markdown, one sentence per line, so that diffs show changed sentences.
 
-Texts are escaped: a viewer shows them literally, and a bracketed number in a text cannot be taken for a
-citation.
-:func:`storm_pipeline.references.citations.parse_markdown` reads the result back.
+Texts are escaped: a viewer shows them literally, and a bracketed number in a text is never read as a citation.
+:func:`storm_pipeline.references.citations.parse_markdown` parses the result.
 """
 
 import re
@@ -21,8 +20,8 @@ _URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
 def to_markdown(article: Article) -> str:
     """Render an article.
 
-    Title, lead, sections from ``##`` down, markers (``[1][2]``) behind a sentence's closing punctuation,
-    the list of exactly the cited sources, with the pages of those that have any, and a line of counts.
+    Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of the
+    cited sources with page numbers if known, and a line of counts.
     """
     numbers = number_references(article)
     blocks = [f"# {_heading(article.title)}".rstrip(), *_paragraphs(article.lead, numbers)]
@@ -38,7 +37,7 @@ def to_markdown(article: Article) -> str:
 
 
 def escape(text: str) -> str:
-    """A text on one line that Markdown shows literally, at the start of a line too."""
+    """The text on one line, escaped so that Markdown shows it literally, also at the start of a line."""
     return _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
 
 
@@ -58,7 +57,7 @@ def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[
 
 
 def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
-    """A block a paragraph; sentences without text leave no trace."""
+    """One block per paragraph; sentences without text are skipped."""
     for paragraph in paragraphs:
         lines = [f"{text}{marker(s, numbers)}" for s in paragraph.sentences if (text := escape(s.text))]
         if lines:

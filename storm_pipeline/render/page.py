@@ -1,4 +1,4 @@
-"""What all HTML pages share: every text is escaped, and a policy lets a page's own style and script act alone."""
+"""Set-up that all HTML pages share: autoescaping, and hashes for a Content-Security-Policy."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def page_environment(package: str) -> "Environment":
-    """Templates of a package's folder ``templates``, autoescaped; with the filter ``csp_hash``."""
+    """A jinja2 environment for a package's folder ``templates``, with autoescaping and the filter ``csp_hash``."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

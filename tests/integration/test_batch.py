@@ -244,7 +244,7 @@ def test_the_command_ends_with_one_sentence_where_the_key_is_refused(tmp_path: P
     assert said.startswith(
         f"error: 6 of 6 topics have no article: {broken.url} refuses the key for openai/fake: set the"
     )
-    assert said.endswith(f", then go on with: storm resume {folder}")
+    assert said.endswith(f", then resume with: storm resume {folder}")
     assert "6 topics: 1 failed, 5 waiting" in result.stderr
 
 
@@ -444,9 +444,9 @@ def test_the_command_ends_with_1_where_a_topic_failed_and_resume_goes_on(tmp_pat
     result = storm("batch", topics, "--out", tmp_path / "runs")
     (folder,) = (tmp_path / "runs").iterdir()
     assert result.exit_code == 1
-    assert "1 of 2 topics have no article: mend the cause, then go on with: storm resume" in result.stderr
+    assert "1 of 2 topics have no article: fix the cause, then resume with: storm resume" in result.stderr
     assert f"storm resume {folder}" in result.stderr
-    assert "1 lines repeated others" in result.stderr
+    assert "1 repeated topics were written once" in result.stderr
     assert "the model is down" in result.stdout
     again = storm("resume", folder)
     assert again.exit_code == 0, again.stderr
@@ -563,8 +563,8 @@ def test_the_first_interruption_stops_all_runs_in_order(tmp_path: Path) -> None:
         table, complaint = process.communicate(timeout=60)
     (folder,) = (tmp_path / "runs").iterdir()
     assert process.returncode == 130, complaint
-    assert "finishing what is in flight" in complaint
-    assert f"go on with: storm resume {folder}" in complaint
+    assert "finishing work in flight" in complaint
+    assert f"resume with: storm resume {folder}" in complaint
     assert [line.split()[1] for line in table.splitlines()[1:4]] == ["stopped", "stopped", "waiting"]
     assert saved(folder)["status"] == "stopped"
 

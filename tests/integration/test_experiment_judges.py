@@ -50,7 +50,7 @@ def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path)
         arguments = ("run", str(file), "--size", "smoke", "--judge-lm", f"{unheard()}@{model.url}", "--attempts", "1")
         done = command(*arguments, "--out", str(tmp_path / "out"), "--cache", str(CACHE))
     assert done.exit_code == 1
-    assert "error: 1 articles lack scores (see the report); the same command tries again" in done.output
+    assert "error: 1 articles lack scores (see the report); the same command retries them" in done.output
     assert "Traceback" not in done.output
 
 

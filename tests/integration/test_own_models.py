@@ -83,7 +83,7 @@ def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
         with pytest.raises(StoppedError):
             box[0].write("Silk Road")
         run = folder(tmp_path)
-        with pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .* give it again with Storm\(lm=…\)"):
+        with pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .* pass it again with Storm\(lm=…\)"):
             storm(server, tmp_path, lm=None).resume(run)
         article = storm(server, tmp_path, lm=own(server)).resume(run)
     assert text(article) == text(whole)

@@ -195,7 +195,7 @@ def test_a_damaged_part_is_downloaded_anew(shop: Shop) -> None:
 def test_a_wheel_that_the_index_changed_is_refused(shop: Shop) -> None:
     shop.joined("model", CHUNKS[:1])
     shop.wheel("model-part0", {"data/0.bin": b"something else"})
-    with pytest.raises(AssetError, match=r"model_part0.*another file than the pinned one"):
+    with pytest.raises(AssetError, match=r"model_part0.*different file than the pinned one"):
         shop.fetch("model")
     assert shop.path_of("model") is None
 
@@ -310,7 +310,7 @@ def test_unreadable_pins_are_told(shop: Shop, text: str) -> None:
 def test_pins_that_lead_out_of_their_place_are_refused(shop: Shop, path: str) -> None:
     wheel = shop.wheel("odd", {"data.bin": b"x"}) | {"members": {"data.bin": path}}
     shop.pin("odd", "file", "odd", {"odd": sha(b"x")}, [wheel])
-    with pytest.raises(AssetError, match="refused"):
+    with pytest.raises(AssetError, match="leads outside its folder"):
         shop.fetch("odd")
 
 
@@ -320,7 +320,7 @@ def test_pins_with_odd_names_are_refused(shop: Shop, field: str) -> None:
     shop.pin("odd", "file", "odd", {"odd": sha(b"x")}, [wheel])
     (wheel if field == "file" else shop.entries[0])[field] = "../odd"
     shop.pins.write_text(json.dumps(shop.entries), "utf-8")
-    with pytest.raises(AssetError, match="refused"):
+    with pytest.raises(AssetError, match="leads outside its folder"):
         assets.catalogue(shop.pins)
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from storm_pipeline.batch import TopicRequest, TopicStatus
-from storm_pipeline.progress.batch_board import BatchBoard
-from storm_pipeline.progress.batch_progress import BatchProgress
+from storm_pipeline.progress.batch_progress import BatchBoard, BatchProgress
 from storm_pipeline.run.events import CallFinished, Downloading, Noted, StageAdvanced, StageFinished, StageStarted
 
 CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)
@@ -17,20 +16,32 @@ def row(number: int, state: str = "waiting", **facts: object) -> TopicStatus:
     return TopicStatus(number, TopicRequest(f"Topic {number}"), state, **facts)  # type: ignore[arg-type]
 
 
-def drawn(board: BatchBoard, height: int, now: float = 70.0) -> list[str]:
+class Clock:
+    """A clock that a test sets."""
+
+    time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def drawn(board: BatchBoard, height: int) -> list[str]:
     console = Console(file=io.StringIO(), width=120, markup=False)
     with console.capture() as capture:
-        console.print(board.draw(now, height))
+        console.print(board.draw(height))
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
 def test_a_line_a_topic_tells_how_it_stands() -> None:
-    board = BatchBoard([row(1), row(2), row(3), row(4, "written", calls=9, seconds=61.0, sections=5)], 0.0)
-    board.stands(row(1, "running"), 10.0)
+    clock = Clock()
+    board = BatchBoard([row(1), row(2), row(3), row(4, "written", calls=9, seconds=61.0, sections=5)], clock)
+    clock.time = 10.0
+    board.update(row(1, "running"))
     for event in (StageStarted("sections", 8), StageAdvanced("sections", "History"), CALL, CALL):
         board.take(1, event)
-    board.stands(row(2, "running"), 10.0)
-    board.stands(row(2, "failed", error="no\x1b[2J reply", cost=None), 12.0)
+    board.update(row(2, "running"))
+    board.update(row(2, "failed", error="no\x1b[2J reply", cost=None))
+    clock.time = 70.0
     lines = drawn(board, 20)
     assert lines[0].split() == "topic state stage sections calls time cost".split()
     assert lines[1].split() == "Topic 1 running sections 1 of 8 2 1:00 $0.50".split()
@@ -41,11 +52,11 @@ def test_a_line_a_topic_tells_how_it_stands() -> None:
 
 
 def test_what_runs_is_in_sight_however_many_topics_there_are() -> None:
-    board = BatchBoard([row(n) for n in range(1, 5001)], 0.0)
+    board = BatchBoard([row(n) for n in range(1, 5001)])
     for n in range(1, 4001):
-        board.stands(row(n, "running"), 0.0)
+        board.update(row(n, "running"))
         if n not in {7, 2000}:
-            board.stands(row(n, "written"), 1.0)
+            board.update(row(n, "written"))
     lines = drawn(board, 8)
     assert len(lines) == 8
     assert [line.split()[1] for line in lines[1:-1]] == ["7", "2000", "3997", "3998", "3999", "4000"]
@@ -53,8 +64,8 @@ def test_what_runs_is_in_sight_however_many_topics_there_are() -> None:
 
 
 def test_stages_side_by_side_and_downloads_are_shown() -> None:
-    board = BatchBoard([row(1)], 0.0)
-    board.stands(row(1, "running"), 0.0)
+    board = BatchBoard([row(1)])
+    board.update(row(1, "running"))
     for event in (StageStarted("conversations"), StageStarted("outline draft"), Downloading("x", "model", 1, 4)):
         board.take(1, event)
     assert "conversations, outline draft" in drawn(board, 9)[1]
@@ -77,7 +88,7 @@ def test_without_a_terminal_there_are_lines() -> None:
         progress.row(row(2, "failed", error="the model is down", cost=None))
         progress.row(row(2, "stopped"))
     assert text.getvalue().splitlines() == [
-        "2 topics (2 waiting) in runs/x",
+        "2 topics: 2 waiting, in runs/x",
         "0:00 1/2 Topic 1 in topic-1-now ...",
         "searching with wiki-leads",
         "0:00 downloading model (4 MB) ...",

@@ -61,7 +61,7 @@ ARTICLE = Article(
 )
 OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
 
-HOW_TO_GO_ON = f"what was finished is in {Path('runs/x')}; go on with: storm resume {Path('runs/x')}"
+HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resume {Path('runs/x')}"
 
 
 class FakeStorm:
@@ -248,15 +248,15 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
             1,
             f"error: no model [2J ({HOW_TO_GO_ON})",
         ),
-        (NothingFoundError("no source"), 1, "error: no source (what"),
-        (StormError("root"), 1, "error: root (what"),
+        (NothingFoundError("no source"), 1, "error: no source (progress"),
+        (StormError("root"), 1, "error: root (progress"),
         (
             ZeroDivisionError("by nought"),
             1,
             "error: unexpected ZeroDivisionError: by nought; run again with --debug",
         ),
         (OSError(28, "No space"), 1, "error: unexpected OSError: [Errno 28] No space"),
-        (KeyboardInterrupt(), 130, f"interrupted; what was finished is in {Path('runs/x')}"),
+        (KeyboardInterrupt(), 130, f"interrupted; progress is saved in {Path('runs/x')}"),
     ],
 )
 @pytest.mark.parametrize("command", ["write", "outline"])
@@ -416,7 +416,7 @@ def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(registry, "engines", lambda: infos)
     head, *lines = run("search", "engines").stdout.splitlines()
-    assert head.split() == ["engine", "needs", "free", "variable", "chooses", "by", "finds"]
+    assert head.split() == ["engine", "needs", "free", "variable", "filters", "finds"]
     assert [line.split() for line in lines] == [
         ["you", "a", "key", "no", "not", "set", "-", "web", "pages"],
         ["pubmed", "-", "yes", "optional,", "set", "since", "abstracts"],
@@ -490,7 +490,7 @@ def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Sig
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}"]
-    assert "once more ends it now" in complaint.splitlines()[0]
+    assert "interrupt again to end at once" in complaint.splitlines()[0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -506,7 +506,7 @@ def test_the_second_interruption_waits_for_nothing(number: signal.Signals) -> No
         assert process.stderr is not None
         assert process.stderr.readline() == "waiting\n"
         process.send_signal(number)
-        assert "once more" in process.stderr.readline()
+        assert "interrupt again" in process.stderr.readline()
         process.send_signal(number)
         process.communicate(timeout=60)
     assert process.returncode == 130

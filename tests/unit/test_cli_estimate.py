@@ -17,10 +17,10 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     result = run("Silk Road", "--lm", "openai/gpt-4o")
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert lines[0].split() == ["stage", "asked", "calls", "tokens", "in", "tokens", "out", "dollars"]
+    assert lines[0].split() == ["stage", "program", "calls", "tokens", "in", "tokens", "out", "dollars"]
     (question,) = (line for line in lines if "asker: question " in line)
     assert question.split()[:4] == ["conversations", "asker:", "question", "30"]
-    (total,) = (line for line in lines if line.startswith("in all"))
+    (total,) = (line for line in lines if line.startswith("total"))
     assert "$0." in total
     (price,) = (line for line in lines if line.startswith("openai/gpt-4o"))
     assert price.endswith(
@@ -67,7 +67,7 @@ def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None
 def test_the_embedded_model_costs_nothing_but_time() -> None:
     result = run("Silk Road")
     assert "embedded (asker, expert, outliner, writer, reviewer): free" in result.stdout
-    assert "embedded runs on this machine and costs nothing but time" in result.stdout
+    assert "embedded runs on this machine, free of charge" in result.stdout
     assert " $0" in result.stdout
 
 

@@ -19,9 +19,9 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate, judging
-from storm_pipeline.estimate.rehearsal import rehearse
-from storm_pipeline.estimate.replies import Reply, Usual
+from storm_pipeline.estimate.made_up_replies import MadeUpReply, TypicalReply
 from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL, Scenario
+from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.estimate.tokens import count_served, count_shared, count_tokens
 from storm_pipeline.evaluation import statement_passages
 from storm_pipeline.evaluation.judges import language_model
@@ -175,7 +175,7 @@ def test_the_programs_own_instructions_and_examples_are_counted() -> None:
 
 @pytest.mark.parametrize("writing", ["whole", "sentences"])
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_every_recipe_can_be_rehearsed(recipe: str, writing: str) -> None:
+def test_every_recipe_can_be_simulated(recipe: str, writing: str) -> None:
     made = of(recipe=recipe, writing=writing, **SMALL)
     assert made.recipe == recipe
     assert len(made.notes) == 1, "nothing went wrong"
@@ -250,7 +250,7 @@ def test_an_endpoint_of_ones_own_is_priced_by_nobody_else() -> None:
 def test_the_embedded_model_costs_nothing_but_time() -> None:
     made = of(lm="embedded")
     assert made.dollars == Range(0, 0, 0)
-    assert "embedded runs on this machine and costs nothing but time" in made.notes
+    assert "embedded runs on this machine, free of charge" in made.notes
     assert made.tokens_cached.likely > made.tokens_in.likely / 3
     for r in made.rows:
         token_limit = getattr(Programs(), r.program).token_limit
@@ -343,14 +343,14 @@ class More(Programs):
 
 
 @pytest.mark.parametrize("course", COURSES)
-def test_a_program_and_a_recipe_that_are_new_can_be_rehearsed(course: str) -> None:
+def test_a_program_and_a_recipe_that_are_new_can_be_simulated(course: str) -> None:
     def recipe(ctx: RunContext, topic: str) -> None:
         with ctx.events.in_stage("translation"):
             reply = ctx.ask("reviewer", ctx.programs.translate, text=f"About {topic}.")  # type: ignore[attr-defined]
             assert reply.language == "de"
             assert all(editor.name for editor in reply.translations)
 
-    done = rehearse(recipe, Settings.build({}), "Silk Road", More(), COURSES[course], user_pieces=UserPieces())
+    done = simulate(recipe, Settings.build({}), "Silk Road", More(), COURSES[course], user_pieces=UserPieces())
     (call,) = done.calls
     assert (call.stage, call.role, call.program) == ("translation", "reviewer", "translate")
     assert (done.searches, done.failure) == (0, "")
@@ -385,18 +385,18 @@ def test_a_reply_has_the_form_that_is_asked_for(
     signature = dspy.make_signature(fields, "Do it.")
     adapter = PromptAdapter()
     prompt = adapter.format(signature, [], {"text": text})[-1]["content"]
-    reply = str(Reply(signature, prompt, Usual(), COURSES[course], 0))
+    reply = str(MadeUpReply(signature, prompt, TypicalReply(), COURSES[course], 0))
     parsed = adapter.parse(signature, reply)
     for value in parsed.values():
         assert not isinstance(value, list) or least <= len(value) <= most
-    assert reply == str(Reply(signature, prompt, Usual(), COURSES[course], 0))
+    assert reply == str(MadeUpReply(signature, prompt, TypicalReply(), COURSES[course], 0))
 
 
 @given(st.sampled_from([SHORT, USUAL, LONG]), st.integers(20, 400))
 def test_a_text_is_as_long_as_the_prompt_wants_and_what_is_shown_allows(course: Scenario, words: int) -> None:
     facts = "\n".join(f"[{number}] Title: {'Some words stand here in a row now. ' * 3}" for number in range(1, 21))
     signature = Programs().section.predict.signature
-    told = str(Reply(signature, f"Words: {words}\nFacts:\n{facts}", Usual(), course, 0))
+    told = str(MadeUpReply(signature, f"Words: {words}\nFacts:\n{facts}", TypicalReply(), course, 0))
     assert 0.9 * min(words * course.reply, 480) < len(told.split()) < words * course.reply + 12
     assert all(sentence.endswith("]") for sentence in told.split(".")[:-1])
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from storm_pipeline.progress.run_board import Board, Notes
-from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.progress.display import Notes
+from storm_pipeline.progress.run_progress import ProgressSink, RunBoard, count_of
 from storm_pipeline.run.events import (
     CallFinished,
     Counted,
@@ -46,6 +46,16 @@ def console(*, terminal: bool, width: int = 120) -> tuple[Console, io.StringIO]:
         _environ={"TERM": "xterm"},
     )
     return made, stream
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self, time: float = 0.0) -> None:
+        self.time = time
+
+    def __call__(self) -> float:
+        return self.time
 
 
 def plain(text: str) -> str:
@@ -215,18 +225,22 @@ def test_a_second_run_starts_afresh() -> None:
 
 
 def test_runs_side_by_side_share_bars() -> None:
-    board = Board(0.0)
+    clock = Clock()
+    board = RunBoard(clock)
+    clock.time = 1.0
     for event in (
         StageStarted("sections", 3),
         StageStarted("sections", 4),
         StageAdvanced("sections", "a"),
         StageFinished("sections", 1.0),
     ):
-        board.take(event, 1.0)
-    bar = board.bars["sections"]
-    assert (bar.count(), bar.seconds) == ("1 of at most 7 sections", None)
-    board.take(StageFinished("sections", 2.0), 2.0)
-    assert bar.seconds == 1.0
+        board.take(event)
+    bar = board.task("sections")
+    assert (count_of(bar), bar.stop_time) == ("1 of at most 7 sections", None)
+    clock.time = 2.0
+    board.take(StageFinished("sections", 2.0))
+    assert bar.elapsed == 1.0
+    assert board.all_ended()
 
 
 def test_a_full_disk_does_not_end_the_run() -> None:
@@ -281,12 +295,12 @@ happenings = st.one_of(
 @given(st.lists(happenings, max_size=12), st.integers(10, 150))
 def test_any_events_in_any_order_are_shown_and_cannot_steer_the_terminal(events: list[Event], width: int) -> None:
     made, stream = console(terminal=False, width=width)
-    board = Board(0.0)
+    board = RunBoard(Clock())
     with ProgressSink(made) as sink:
         for event in events:
             sink.emit(event)
-            board.take(event, 1.0)
-        made.print(board.draw(2.0))
+            board.take(event)
+        made.print(board.draw())
     assert all(c.isprintable() or c == "\n" for c in stream.getvalue())
 
 
@@ -347,7 +361,7 @@ def test_that_a_run_was_stopped_and_goes_on_is_told(terminal: bool) -> None:
     text = plain(stream.getvalue())
     for fact in (
         "stopped after 1:15: stopped; what was finished is saved",
-        "going on with Silk Road, session 2, in runs/x",
+        "resuming Silk Road, session 2, in runs/x",
         "2 of at most 4 turns, 2 reused",
         "2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
     ):
@@ -366,17 +380,21 @@ def test_plain_lines_say_what_there_is_when_a_run_is_stopped() -> None:
 
 
 def test_another_run_that_goes_on_is_not_the_one_before() -> None:
-    board = Board(0.0)
-    board.take(RunStarted("run", "A", "runs/a"), 0.0)
-    board.take(CALL, 1.0)
-    assert not board.goes_on(RunStarted("run", "B", "runs/b", 2))
-    assert board.goes_on(RunStarted("run", "A", "runs/a", 2))
+    board = RunBoard(Clock())
+    board.take(RunStarted("run", "A", "runs/a"))
+    board.take(CALL)
+    assert not board.is_resumed_by(RunStarted("run", "B", "runs/b", 2))
+    assert board.is_resumed_by(RunStarted("run", "A", "runs/a", 2))
 
 
 def test_the_time_between_sessions_does_not_count() -> None:
-    board = Board(100.0)
-    board.take(RunStarted("run", "A", "runs/a"), 100.0)
-    board.take(CALL, 110.0)
-    board.take(RunStarted("run", "A", "runs/a", 2), 5000.0)
-    board.take(CALL, 5020.0)
-    assert "0:30" in board.totals(5020.0)
+    clock = Clock(100.0)
+    board = RunBoard(clock)
+    for clock.time, event in (
+        (100.0, RunStarted("run", "A", "runs/a")),
+        (110.0, CALL),
+        (5000.0, RunStarted("run", "A", "runs/a", 2)),
+        (5020.0, CALL),
+    ):
+        board.take(event)
+    assert "0:30" in board.totals()

@@ -1,4 +1,4 @@
-"""What a finished run's events.jsonl tells again: the progress display and the usage."""
+"""Replaying events.jsonl of a finished run: the progress display and the usage."""
 
 import io
 import json
@@ -11,8 +11,7 @@ from test_pipeline import folder
 from test_resume import answers, stopping_after, storm
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.progress.run_board import Board
-from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.progress.run_progress import ProgressSink, RunBoard
 from storm_pipeline.run.events import CallbackSink, read_events
 from storm_pipeline.run.listing import read_timeline
 from storm_pipeline.types import Article
@@ -33,19 +32,19 @@ def interrupted_and_finished(tmp_path: Path) -> tuple[Path, Article]:
 
 def test_display_and_usage_are_rebuilt_from_the_events(tmp_path: Path) -> None:
     run, article = interrupted_and_finished(tmp_path)
-    told = list(read_events(run / "events.jsonl"))
-    moment = told[0][0]
-    board, shown = Board(moment), io.StringIO()
+    events = list(read_events(run / "events.jsonl"))
+    moment = events[0][0]
+    board, shown = RunBoard(lambda: moment), io.StringIO()
     with ProgressSink(Console(file=shown, force_terminal=False, width=200), now=lambda: moment) as sink:
-        for moment, event in told:
-            board.take(event, moment)
+        for moment, event in events:  # noqa: B007 - the clocks read it
+            board.take(event)
             sink.emit(event)
-    assert f"finished: {board.totals(moment)}" in shown.getvalue().splitlines()
+    assert f"finished: {board.totals()}" in shown.getvalue().splitlines()
     usage = article.usage
     assert (board.calls, board.tokens_in, board.tokens_out) == (usage.calls, usage.tokens_in, usage.tokens_out)
-    assert board.problems == len(article.report.problems)
+    assert board.counts["problems"] == len(article.report.problems)
     assert board.sources == len(article.sources)
-    assert all(bar.seconds is not None for bar in board.bars.values())
+    assert board.all_ended()
     made = read_timeline(run)
     assert made.usage.rows == usage.rows
     assert [session.ending for session in made.sessions] == ["stopped", "finished"]

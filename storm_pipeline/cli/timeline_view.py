@@ -1,4 +1,4 @@
-"""A run's timeline as people read it on a terminal, and as JSON."""
+"""A run's timeline as text for the terminal, and as JSON."""
 
 import time
 from collections import Counter
@@ -12,28 +12,28 @@ from storm_pipeline.text.display import amount, clock, dollars, printable
 from storm_pipeline.types import Usage
 
 _COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")
-_MOST_LINES = 20
+_MAX_LINES = 20
 
 
-def show(made: Timeline) -> None:
-    """Print sessions one below another, and the totals where there are several."""
-    for session in made.sessions:
+def show(timeline: Timeline) -> None:
+    """Print the sessions and the totals."""
+    for session in timeline.sessions:
         day = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session.started))
         reason = f": {printable(session.reason)}" if session.reason else ""
         say(f"\nsession {session.number}, {day}, {clock(session.seconds)}, {session.ending}{reason}")
-        again = any(stage.reused for stage in session.stages)
+        reused = any(stage.reused for stage in session.stages)
         if session.stages:
             rows = [row for stage in session.stages for row in _rows(stage, session)]
-            show_table((*_COLUMNS, "reused") if again else _COLUMNS, rows if again else [row[:-1] for row in rows])
-        for line in _remarks(session):
+            show_table((*_COLUMNS, "reused") if reused else _COLUMNS, rows if reused else [row[:-1] for row in rows])
+        for line in _problems_and_notes(session):
             say(line)
-    say(f"\nin all: {_in_all(made)}")
+    say(f"\nin all: {_totals_line(timeline)}")
 
 
-def record(made: Timeline) -> dict[str, Any]:
-    """The timeline for JSON; times in seconds since 1970, costs in US dollars or null where unknown."""
-    sessions = [asdict(session) | {"usage": totals(session.usage)} for session in made.sessions]
-    return {"timeline": sessions, "rows": [asdict(row) for row in made.usage.rows]}
+def record(timeline: Timeline) -> dict[str, Any]:
+    """The timeline for JSON; times in seconds since 1970, costs in US dollars or null if unknown."""
+    sessions = [asdict(session) | {"usage": totals(session.usage)} for session in timeline.sessions]
+    return {"timeline": sessions, "rows": [asdict(row) for row in timeline.usage.rows]}
 
 
 def totals(usage: Usage) -> dict[str, Any]:
@@ -49,17 +49,17 @@ def totals(usage: Usage) -> dict[str, Any]:
 
 
 def _rows(stage: Stage, session: Session) -> Iterator[tuple[str, ...]]:
-    """The stage, and below it the roles that were asked in it."""
-    going_on = "" if stage.ended else " so far" if session.ending == "running" else ", cut off"
-    times = clock(max(0.0, stage.started - session.started)), f"{clock(stage.seconds)}{going_on}"
+    """A row for the stage, then one per role."""
+    suffix = "" if stage.ended else " so far" if session.ending == "running" else ", cut off"
+    times = clock(max(0.0, stage.started - session.started)), f"{clock(stage.seconds)}{suffix}"
     counts = tuple(str(number or "") for number in (stage.searches, stage.retries, stage.reused))
-    yield printable(stage.name), *times, *_used(stage.usage), *counts
+    yield printable(stage.name), *times, *_usage_cells(stage.usage), *counts
     for row in stage.rows:
         usage = Usage((row,), row.seconds)
-        yield f"  {printable(row.role)}", "", clock(row.seconds), *_used(usage), "", "", ""
+        yield f"  {printable(row.role)}", "", clock(row.seconds), *_usage_cells(usage), "", "", ""
 
 
-def _used(usage: Usage) -> tuple[str, ...]:
+def _usage_cells(usage: Usage) -> tuple[str, ...]:
     if not usage.calls:
         return ("",) * 5
     fresh = usage.tokens_in - usage.tokens_cached
@@ -67,24 +67,24 @@ def _used(usage: Usage) -> tuple[str, ...]:
     return str(usage.calls), *tokens, dollars(usage.cost)
 
 
-def _remarks(session: Session) -> list[str]:
-    """What went wrong, then what was chosen: alike lines once."""
+def _problems_and_notes(session: Session) -> list[str]:
+    """Problems, then notes, each without duplicates."""
     problems = [f"{p.kind} in {printable(p.stage)}: {printable(p.detail)}" for s in session.stages for p in s.problems]
     notes = [f"note: {printable(note)}" for stage in session.stages for note in stage.notes]
-    return [*_gathered(problems), *_gathered(notes)]
+    return [*_deduplicated(problems), *_deduplicated(notes)]
 
 
-def _gathered(lines: Sequence[str]) -> list[str]:
-    alike = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
-    more = len(alike) - _MOST_LINES
-    return alike[:_MOST_LINES] + ([f"and {more} others, see --json"] if more > 0 else [])
+def _deduplicated(lines: Sequence[str]) -> list[str]:
+    distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
+    more = len(distinct) - _MAX_LINES
+    return distinct[:_MAX_LINES] + ([f"and {more} others, see --json"] if more > 0 else [])
 
 
-def _in_all(made: Timeline) -> str:
-    usage = made.usage
-    stages = [stage for session in made.sessions for stage in session.stages]
+def _totals_line(timeline: Timeline) -> str:
+    usage = timeline.usage
+    stages = [stage for session in timeline.sessions for stage in session.stages]
     facts = [
-        f"{len(made.sessions)} session{'s' if len(made.sessions) != 1 else ''}",
+        f"{len(timeline.sessions)} session{'s' if len(timeline.sessions) != 1 else ''}",
         clock(usage.seconds),
         f"{usage.calls} calls",
         f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",

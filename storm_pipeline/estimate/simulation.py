@@ -1,4 +1,4 @@
-"""A run that is rehearsed: the real recipe and its steps, with a made-up model and made-up sources, in memory alone."""
+"""Simulating a run: the real recipe and steps with a made-up model and made-up sources, in memory."""
 
 import threading
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import StormError
-from storm_pipeline.estimate.model import Call, MadeUpModel
+from storm_pipeline.estimate.made_up_model import Call, MadeUpModel
+from storm_pipeline.estimate.made_up_sources import MadeUpContents, made_up_search
 from storm_pipeline.estimate.scenarios import Scenario
-from storm_pipeline.estimate.sources import MadeUpContents, made_up_search
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
@@ -28,21 +28,21 @@ from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.writers import writer_for
 
 _DIMENSION = 512
-"""Of made-up vectors: enough that texts without a word in common are hardly alike."""
+"""Dimension of hashed embeddings: high enough that texts without common words are dissimilar."""
 Recipe = Callable[[RunContext, str], object]
 
 
 @dataclass(frozen=True)
-class Rehearsed:
-    """What a rehearsal asked, in no order, and what went wrong in it."""
+class Simulation:
+    """Calls of a simulated run in arbitrary order, its number of searches, and its first failure (empty if none)."""
 
     calls: tuple[Call, ...]
     searches: int
     failure: str
 
 
-class _Nowhere(RunStore):
-    """A run without a folder: what it saves is forgotten."""
+class _NullStore(RunStore):
+    """A run store without a folder, which discards everything."""
 
     def __init__(self, topic: str) -> None:
         self.folder = Path()
@@ -51,26 +51,26 @@ class _Nowhere(RunStore):
         self.replaced = {}
 
     def save_text(self, name: str, text: str) -> None:
-        """Forget it."""
+        """Discard it."""
 
     def save_json(self, name: str, value: Any) -> None:
-        """Forget it."""
+        """Discard it."""
 
 
-def rehearse(
+def simulate(
     recipe: Recipe, settings: Settings, topic: str, programs: Programs, scenario: Scenario, *, user_pieces: UserPieces
-) -> Rehearsed:
-    """Run a recipe as a scenario foresees it; nothing is asked of others, fetched or written.
+) -> Simulation:
+    """Execute a recipe in a scenario; no service is called and nothing is written.
 
     Args:
         recipe: one of :data:`storm_pipeline.recipes.RECIPES` or :data:`storm_pipeline.recipes.OUTLINES`.
-        settings: of the run.
-        topic: what it is about.
-        programs: of the run.
-        scenario: sizes of what is found and replied.
+        settings: settings of the run.
+        topic: topic of the article.
+        programs: programs of the run.
+        scenario: sizes of sources and replies.
         user_pieces: pieces that the user provides, for which no model is asked.
     """
-    settings = _rehearsed(settled(settings), scenario)
+    settings = _simulation_settings(settled(settings), scenario)
     ledger, calls = Ledger(), list[Call]()
     control = RunControl(settings, Spent(), threading.Event())
     events = Events(ledger, control)
@@ -79,9 +79,9 @@ def rehearse(
     def model(role: Role) -> Model:
         engine = MadeUpModel(role, programs, scenario, lambda: events.stage, calls)
         lm = StatelessLM(
-            f"rehearsal/{role}", engine=engine, cache=False, num_retries=0, max_tokens=settings.reply_tokens
+            f"simulation/{role}", engine=engine, cache=False, num_retries=0, max_tokens=settings.reply_tokens
         )
-        return Model(lm, PromptAdapter(), role, "a rehearsal", bounded=is_embedded(settings.lm_of(role)))
+        return Model(lm, PromptAdapter(), role, "a simulation", bounded=is_embedded(settings.lm_of(role)))
 
     parts = Parts(
         engine=open_engine(settings, checked(search)),
@@ -91,7 +91,7 @@ def rehearse(
         programs=programs,
         writer=writer_for(settings),
     )
-    run = _Nowhere(topic)
+    run = _NullStore(topic)
     ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces)
     failure = ""
     try:
@@ -101,14 +101,14 @@ def rehearse(
     finally:
         ctx.search.close()
         ctx.store.close()
-    return Rehearsed(tuple(calls), len(search.queries), failure or ledger.failure_summary())
+    return Simulation(tuple(calls), len(search.queries), failure or ledger.failure_summary())
 
 
-def _rehearsed(settings: Settings, scenario: Scenario) -> Settings:
-    """The settings of a rehearsal: no caps, no pages read, no sources left out, and no more than the scenario takes."""
-    fewer = {name: min(most, getattr(settings, name) or most) for name, most in scenario.settings.items()}
+def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:
+    """Settings without caps, page fetching and source filters, and within the scenario's bounds."""
+    bounded = {name: min(bound, getattr(settings, name) or bound) for name, bound in scenario.settings.items()}
     uncapped = dict.fromkeys(("max_cost", "max_tokens", "max_minutes"))
-    sought = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
-    # A seed reaches the model, so that interviews side by side that ask alike are answered differently. Replies come at
-    # once, so calls in flight together would only get in each other's way.
-    return settings.model_copy(update={**fewer, **uncapped, **sought, "attempts": 1, "workers": 1, "seed": 0})
+    search = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
+    # The seed varies by place, so that concurrent interviews with equal prompts get different replies. Replies are
+    # immediate, so concurrency would only slow the simulation down.
+    return settings.model_copy(update={**bounded, **uncapped, **search, "attempts": 1, "workers": 1, "seed": 0})

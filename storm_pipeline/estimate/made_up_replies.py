@@ -1,0 +1,168 @@
+"""Made-up replies: in the form that a signature requires and the length of a scenario."""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, count, repeat, zip_longest
+from typing import Any, Literal, get_args, get_origin
+
+import dspy
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from storm_pipeline.estimate.made_up_text import SeededRandom, reworded
+from storm_pipeline.estimate.scenarios import Scenario
+
+_NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.+?)(?= \[\d+\] |$)", re.M)
+_REQUESTED = re.compile(r"^(Words|Number): (\d+)$", re.M)
+_TOPIC = re.compile(r"^Topic: (.+)$", re.M)
+_REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
+_STOP = re.compile(r"(?<=\.) ")
+_REMARKED = 2
+"""Sentences of a text that get remarks, if a check has any."""
+
+_MAX_ITEMS = 100
+"""Items of a list without a bound."""
+
+
+@dataclass(frozen=True)
+class TypicalReply:
+    """The usual reply of a program.
+
+    Attributes:
+        words: words of a text, or of each text of a list.
+        items: items of a list.
+        paraphrases: whether a text paraphrases what the prompt shows.
+    """
+
+    words: int = 60
+    items: int = 3
+    paraphrases: bool = True
+
+
+DEFAULT_REPLY = TypicalReply()
+TYPICAL_REPLIES: Mapping[str, TypicalReply] = {
+    "related": TypicalReply(3, items=5),
+    "perspectives": TypicalReply(8),
+    "question": TypicalReply(20, paraphrases=False),
+    "questions": TypicalReply(20),
+    "open_questions": TypicalReply(20, items=6),
+    "queries": TypicalReply(5),
+    "passage_answer": TypicalReply(120),
+    "answer": TypicalReply(75),
+    "draft": TypicalReply(3, items=6),
+    "refine": TypicalReply(3, items=6),
+    "plan": TypicalReply(3, items=6),
+    "place": TypicalReply(items=6),
+    "memory": TypicalReply(paraphrases=False),
+    "heading": TypicalReply(4, paraphrases=False),
+    "edit": TypicalReply(10, items=6),
+}
+"""Field of :class:`storm_pipeline.models.programs.Programs` → its usual reply, measured on runs of our own."""
+
+
+class MadeUpReply:
+    """A reply to one prompt, determined by the prompt and a seed.
+
+    Args:
+        signature: signature of the call.
+        prompt: the last message, which holds the inputs.
+        typical: the program's usual reply.
+        scenario: scenario of the run.
+        seed: makes replies to equal prompts differ.
+    """
+
+    def __init__(
+        self, signature: type[dspy.Signature], prompt: str, typical: TypicalReply, scenario: Scenario, seed: int | None
+    ) -> None:
+        self._signature = signature
+        self._prompt = prompt
+        self._typical = typical
+        self._scenario = scenario
+        self._requested = {name: int(number) for name, number in _REQUESTED.findall(prompt)}
+        self._random = SeededRandom(signature.instructions, prompt, seed)
+
+    def __str__(self) -> str:
+        outputs = self._signature.output_fields
+        if [field.annotation for field in outputs.values()] == [str]:
+            return self._text()
+        return json.dumps({name: self._value(field, self._typical.items) for name, field in outputs.items()})
+
+    def _text(self) -> str:
+        """Paraphrased sentences of the prompt with their numbers, or else made-up ones; or replies to remarks."""
+        if remarks := _REMARK.findall(self._prompt.rpartition("\nRemarks:")[2]):
+            return "\n".join(f"{number}: {reworded(text)[:-1]} {markers}." for number, text, markers in remarks)
+        words = max(1, round(self._requested.get("Words", self._typical.words) * self._scenario.reply))
+        paraphrased = self._paraphrased(words) if self._typical.paraphrases else []
+        return " ".join([*self._opening(), *(paraphrased or self._made_up(words))])
+
+    def _paraphrased(self, words: int) -> list[str]:
+        """The sentences shown, paraphrased, up to about ``words`` words."""
+        sentences: list[str] = []
+        for (sentence, number), is_copied in zip(self._shown(), self._copied(), strict=False):
+            if words <= 0:
+                break
+            sentences.append((sentence if is_copied else reworded(sentence))[:-1] + number)
+            words -= len(sentences[-1].split())
+        return sentences
+
+    def _made_up(self, words: int) -> list[str]:
+        sentences: list[str] = []
+        while words > 0:
+            sentences.append(self._random.sentence(min(words, self._scenario.words)))
+            words -= len(sentences[-1].split())
+        return sentences
+
+    def _copied(self) -> Iterator[bool]:
+        """For each sentence, whether it is copied verbatim, which a check reports."""
+        if self._is_checked:
+            remarked = _REMARKED if self._random.random() < self._scenario.remarks else 0
+            return chain(repeat(True, remarked), repeat(False))  # noqa: FBT003
+        share, start = self._scenario.copied, self._random.random()
+        return (int(number * share + start) > int((number - 1) * share + start) for number in count(1))
+
+    def _opening(self) -> list[str]:
+        """The topic, with which a checked text begins."""
+        return _TOPIC.findall(self._prompt)[:1] if self._is_checked else []
+
+    @property
+    def _is_checked(self) -> bool:
+        """Whether a check may return the text with remarks."""
+        return "remarks" in self._signature.input_fields
+
+    def _shown(self) -> Iterator[tuple[str, str]]:
+        """Sentences of the numbered passages with their endings: the first of each, then the second of each.
+
+        Without numbered passages, the sentences of the last input.
+        """
+        if numbered := _NUMBERED.findall(self._prompt):
+            by_number = ([(sentence, f" {number}.") for sentence in _STOP.split(text)] for number, text in numbered)
+            yield from (sentence for rank in zip_longest(*by_number) for sentence in rank if sentence)
+            return
+        label = list(self._signature.input_fields)[-1].replace("_", " ").capitalize()
+        _, separator, value = self._prompt.rpartition(f"{label}:")
+        lines = [line for line in value.splitlines() if line and not line.startswith("#")] if separator else []
+        yield from ((sentence, ".") for line in lines for sentence in _STOP.split(line.strip()))
+
+    def _value(self, field: FieldInfo, items: int) -> Any:
+        """A value of a field's type; ``items`` is the usual length of a list."""
+        kind = field.annotation
+        if get_origin(kind) is list:
+            (item,) = get_args(kind)
+            return [self._value(FieldInfo(annotation=item), 1) for _ in range(self._length(field, items))]
+        if get_origin(kind) is Literal:
+            return get_args(kind)[0]
+        if inspect.isclass(kind) and issubclass(kind, BaseModel):
+            return {name: self._value(subfield, 1) for name, subfield in kind.model_fields.items()}
+        if kind is str:
+            return self._random.words(max(1, round(self._typical.words * self._scenario.reply)))
+        return self._random.randint(1, 9)
+
+    def _length(self, field: FieldInfo, usual: int) -> int:
+        """Length of a list: as the prompt or the scenario states, within the declared bounds."""
+        low = max((bound.min_length for bound in field.metadata if hasattr(bound, "min_length")), default=0)
+        high = min((bound.max_length for bound in field.metadata if hasattr(bound, "max_length")), default=_MAX_ITEMS)
+        expected = {"fewest": low, "usual": usual, "twice": 2 * usual}[self._scenario.items]
+        return max(low, min(self._requested.get("Number", expected), high))
