@@ -13,7 +13,7 @@ from storm_pipeline.search.base import Search
 from storm_pipeline.search.contents import ContentsSource, TableOfContents
 from storm_pipeline.search.result import SearchResult, SeenPage, Unread, decoded, encoded
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.filtering import each_page_once
+from storm_pipeline.sources.filtering import one_per_page
 from storm_pipeline.types import Exclusion
 
 _DECIDING = (
@@ -62,7 +62,7 @@ class RecordedSearch(Search):
     def excluded(self) -> tuple[Exclusion, ...]:
         """Pages left out so far, each once, by address."""
         with self._lock:
-            return each_page_once(self._excluded)
+            return one_per_page(self._excluded)
 
     @property
     def unread(self) -> Mapping[str, str]:
@@ -122,7 +122,7 @@ class RecordedSearch(Search):
     def _gather(self, result: SearchResult) -> tuple[Exclusion, ...]:
         """Add a result to what is known of the run; the pages of it that no earlier result left out."""
         with self._lock:
-            new = tuple(one for one in each_page_once(result.excluded) if source_id(one.url) not in self._left_out)
+            new = tuple(one for one in one_per_page(result.excluded) if source_id(one.url) not in self._left_out)
             self._left_out.update(source_id(one.url) for one in new)
             self._excluded.update(result.excluded)
             self._unread.update(result.unread)
