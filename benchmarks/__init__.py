@@ -1,1 +1,1 @@
-"""Every figure of the README comes from a module here; run one as `python -m benchmarks.NAME` in the checkout."""
+"""Benchmarks that produce the figures in the README; run one as `python -m benchmarks.NAME` in the checkout."""

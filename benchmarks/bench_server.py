@@ -1,8 +1,8 @@
-"""A language model and a search engine of fixed latency on loopback, which know what every call depended on.
+"""A fake language model and search engine with fixed latency on loopback, which trace dependencies between calls.
 
-Every reply and every search result carries a mark of its own (a made-up word). A call depends on the calls whose marks
-stand in its prompt or query, so the longest chain of dependent calls is read off the traffic itself, whatever the
-pipeline is. It runs in a process of its own, as a served model does, so that it takes nothing from what it measures.
+Every reply and search result carries a unique mark (a made-up word). A call depends on the calls whose marks occur in
+its prompt or query, so the critical path can be computed from the traffic alone, whatever the pipeline does. The server
+runs in a separate process, so that it does not slow down what it measures.
 """
 
 import json
@@ -21,17 +21,17 @@ from urllib.request import urlopen
 
 import tiktoken
 
-from benchmarks.local_server import JsonHandler, LocalServer, completion, own_process
-from benchmarks.scripted import MARK, answered, mark_of, pages
+from benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from benchmarks.scripted import MARK, mark_of, pages, scripted_reply
 
 LM_SECONDS, TOKEN_SECONDS, SEARCH_SECONDS = 0.25, 0.002, 0.1
 _WORDS = 78
-"""Of encyclopedia text in a snippet; about 100 in all."""
+"""Words of encyclopedia text per snippet; about 100 words in total."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One answered call: its kind, the prompt, its latency and the length of the chain that ends with it (seconds)."""
+    """A completed call: kind, prompt, tokens, latency, and length of the dependency chain ending with it (seconds)."""
 
     kind: str
     prompt: str
@@ -43,36 +43,36 @@ class Call:
 
 @dataclass
 class Traffic:
-    """Everything that was asked, and the chains between."""
+    """All calls and their dependency chains."""
 
     calls: list[Call] = field(default_factory=list)
     _chains: dict[str, float] = field(default_factory=dict)
-    _looks: int = 0
+    _epoch: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def new_mark(self, request: str) -> str:
-        """A word that the reply to no other request holds, nor to the same one in another run."""
+        """A mark unique to this request and measurement."""
         with self._lock:
-            return mark_of(f"{self._looks} {request}")
+            return mark_of(f"{self._epoch} {request}")
 
     def record(self, kind: str, prompt: str, mark: str, *, tokens: tuple[int, int], latency: float) -> None:
-        """Note a call, whose chain is its own latency on top of the longest one that its prompt shows."""
+        """Record a call; its chain is its latency plus the longest chain among the marks in its prompt."""
         with self._lock:
             before = max((self._chains.get(found, 0.0) for found in MARK.findall(prompt)), default=0.0)
             self._chains[mark] = before + latency
             self.calls.append(Call(kind, prompt, *tokens, latency, before + latency))
 
-    def taken(self) -> list[Call]:
-        """The calls so far, which are then forgotten; what is asked from now on is answered in new words."""
+    def drain(self) -> list[Call]:
+        """Return and clear the calls so far; later replies carry new marks."""
         with self._lock:
             calls, self.calls = self.calls, []
             self._chains.clear()
-            self._looks += 1
+            self._epoch += 1
             return calls
 
 
 class Tokenizer:
-    """GPT-4's tokens, from the file that LiteLLM carries; nothing is fetched."""
+    """GPT-4's tokenizer, from the file shipped with LiteLLM; no download."""
 
     def __init__(self) -> None:
         spec = find_spec("litellm")
@@ -86,20 +86,20 @@ class Tokenizer:
 
 @dataclass(frozen=True)
 class Bench:
-    """A server that runs in another process."""
+    """Client of the server in another process."""
 
     url: str
 
     def calls(self) -> list[Call]:
-        """All calls since the last look."""
+        """All calls since the last request for them."""
         with urlopen(f"{self.url}/calls") as answer:
             return [Call(**call) for call in json.load(answer)]
 
 
 @contextmanager
 def serving(leads: Path) -> Iterator[Bench]:
-    """Start a server in a process of its own and end it afterwards."""
-    with own_process(__name__, str(leads.absolute())) as url:
+    """Run a server in a separate process within the block."""
+    with separate_process(__name__, str(leads.absolute())) as url:
         yield Bench(url)
 
 
@@ -119,7 +119,7 @@ class _Handler(JsonHandler):
     def get(self) -> None:
         start = time.monotonic()
         if self.path == "/calls":
-            self._reply([asdict(call) for call in self.server.traffic.taken()], start)
+            self._reply([asdict(call) for call in self.server.traffic.drain()], start)
             return
         query = parse_qs(urlsplit(self.path).query)
         text, k = query["query"][0], int(query.get("count", ["3"])[0])
@@ -133,7 +133,7 @@ class _Handler(JsonHandler):
         request = self.read()
         prompt = "\n".join(f"<{m['role']}>\n{m['content']}" for m in request["messages"])
         mark = self.server.traffic.new_mark(prompt)
-        kind, text = answered(request["messages"], mark)
+        kind, text = scripted_reply(request["messages"], mark)
         tokens = len(self.server.tokens(prompt)), len(self.server.tokens(text))
         latency = LM_SECONDS + TOKEN_SECONDS * tokens[1]
         self.server.traffic.record(kind, prompt, mark, tokens=tokens, latency=latency)
@@ -146,10 +146,10 @@ class _Handler(JsonHandler):
 
 
 def main() -> None:
-    """Serve until killed; the first line printed is the address."""
+    """Serve until killed; prints the URL first."""
     leads = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     texts = [(lead["title"], lead["extract"]) for lead in leads.values() if len(lead["extract"].split()) > 40]
-    sys.setswitchinterval(1e-4)  # else replies that are due together wait for each other
+    sys.setswitchinterval(1e-4)  # so that replies due at the same time do not wait for each other
     _Server(texts).run()
 
 

@@ -1,9 +1,9 @@
-"""What the published data sets are like, beside the papers' tables; what is kept out of them; which ranker finds what.
+"""Statistics of the published data sets against the papers' tables, leaked copies, and retrieval by ranker.
 
     python -m benchmarks.datasets [--data ../shared/data] [--dense]
 
-The rankers are asked with each topic's title over the chunks of all topics pooled; what belongs to the topic counts as
-found. ``--dense`` embeds them too, which takes more than ten minutes on two cores.
+Each ranker is queried with every topic's title over the pooled chunks of all topics; chunks of the topic count as
+relevant. ``--dense`` adds the dense ranker, which takes more than ten minutes on two cores.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
     parser.add_argument("--cache", type=Path, default=Path("cache"))
-    parser.add_argument("--dense", action="store_true", help="rank by sentence vectors too")
+    parser.add_argument("--dense", action="store_true", help="also rank by sentence embeddings")
     options = parser.parse_args()
     fresh = read_freshwiki(options.data / "freshwiki")
     bench = read_wikigenbench(options.data / "wikigenbench")
@@ -67,10 +67,10 @@ def _print_histograms(data: DataSet) -> None:
 def _print_documents(data: DataSet) -> None:
     print(f"\n{data.name}, {len(data.topics)} topics:")
     for origin in ("human", "search"):
-        held = [d for topic in data.topics for d in topic.documents if d.origin == origin]
-        words = sum(len(document.text.split()) for document in held) / len(data.topics)
-        flat = sum(is_flattened(document.text) for document in held)
-        print(f"- {origin}: {len(held)} documents, {flat} without capitals, {words:,.0f} words a topic")
+        documents = [d for topic in data.topics for d in topic.documents if d.origin == origin]
+        words = sum(len(document.text.split()) for document in documents) / len(data.topics)
+        flat = sum(is_flattened(document.text) for document in documents)
+        print(f"- {origin}: {len(documents)} documents, {flat} without capitals, {words:,.0f} words a topic")
     found = [copy for topic in data.topics for copy in copies(topic)]
     print(f"- copies of their own article: {len(found)}: {', '.join(copy.document.url for copy in found)}")
 
@@ -81,7 +81,7 @@ def _print_rankers(data: DataSet, rankers: Sequence[Ranker]) -> None:
     print(f"\n| ranker | of its {_DEPTH} best of {len(pool)} pooled chunks, the topic's own | ms a query |")
     print("|---|---|---|")
     for ranker in rankers:
-        ranker.rank(data.topics[0].title, pool, 1)  # the index is built once
+        ranker.rank(data.topics[0].title, pool, 1)  # builds the index, outside the timing
         start = time.monotonic()
         hits = sum(
             chunk.source_id in mine

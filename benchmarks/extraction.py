@@ -1,11 +1,11 @@
-"""How much of a web page's article is found, and how much else: ours beside trafilatura's modes.
+"""Precision and recall of main-text extraction: ours against trafilatura's modes.
 
     python -m benchmarks.extraction [--data ../shared/data] [--shingle 1]
 
 Over the 181 pages of the article-extraction-benchmark. A page's text is a multiset of tokens (runs of letters, digits
 and underscores); tp, fp and fn are the sizes of the intersection with the true article body and of both differences,
-scaled so that they sum to 1 a page, and summed over the pages, as that benchmark does. ``--shingle 4`` takes runs of
-four tokens instead, its own measure.
+scaled so that they sum to 1 a page, and summed over the pages, as that benchmark does. ``--shingle 4`` compares
+4-grams of tokens instead, which is the benchmark's own measure.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=default)
-    parser.add_argument("--shingle", type=int, default=1, help="tokens that are counted as one")
+    parser.add_argument("--shingle", type=int, default=1, help="size of the token n-grams that are compared")
     options = parser.parse_args()
     folder = options.data / "article_extraction"
     logging.disable(logging.ERROR)

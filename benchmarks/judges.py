@@ -1,13 +1,13 @@
-"""What support judges are worth, what the screen's features are worth, and what recorded runs score.
+"""Accuracy of the support judges, ablation of the screen's features, and citation scores of recorded runs.
 
     python -m benchmarks.judges calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
     python -m benchmarks.judges learn
     python -m benchmarks.judges storm-runs [--judge …]
 
-`calibrate` judges the half of ExpertQA's questions that nothing was learnt from: claims against the experts' labels,
-with swapped citations, and with changed numbers. `learn` fits the screen's weights to the other half and prints them,
-and what each feature is worth on the first. `storm-runs` scores the articles of the official system by both families of
-citation metrics.
+`calibrate` judges the held-out half of ExpertQA's questions: claims against the experts' labels, with swapped
+citations, and with changed numbers. `learn` fits the screen's weights to the other half and prints them, with an
+ablation of each feature on the held-out half. `storm-runs` scores the articles of the official system by both families
+of citation metrics.
 """
 
 import argparse
@@ -43,11 +43,13 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=ROOT / "cache")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
     parser.add_argument("--judge", default="screen", help="screen, nli:FOLDER-OR-NAME, or lm:MODEL such as lm:embedded")
-    parser.add_argument("--claims", type=int, help="judge at most so many claims")
-    parser.add_argument("--tasks", nargs="+", help="of: experts, another question, another source, changed number")
-    parser.add_argument("--threshold", type=float, help="least score of a supported claim; default: the judge's own")
-    parser.add_argument("--probabilities", action="store_true", help="score by the probabilities of a model's tokens")
-    parser.add_argument("--value", action="store_true", help="print the calibration as a Python value")
+    parser.add_argument("--claims", type=int, help="maximum number of claims to judge")
+    parser.add_argument(
+        "--tasks", nargs="+", help="subset of: experts, another question, another source, changed number"
+    )
+    parser.add_argument("--threshold", type=float, help="minimum score of a supported claim; default: the judge's own")
+    parser.add_argument("--probabilities", action="store_true", help="score by a model's token probabilities")
+    parser.add_argument("--value", action="store_true", help="print the calibration as a Python literal")
     options = parser.parse_args()
     if options.what == "learn":
         learn(read_expertqa(options.data / "expertqa"), open_embedder(options.embedder, options.cache))
@@ -105,7 +107,7 @@ def _labels(task: CalibrationTask) -> np.ndarray:
 
 
 def _fitted(given: Sequence[CalibrationTask], known: dict[object, np.ndarray], names: list[str]) -> Weights:
-    """Both kinds weigh the same, and so do the tasks among their negatives; a claim's own pair counts once."""
+    """Logistic regression; positives and negatives have equal weight, and so have the tasks among the negatives."""
     from sklearn.linear_model import LogisticRegression
 
     items = {item.pair: item.positive for task in given for item in task.items}
@@ -124,7 +126,7 @@ def _fitted(given: Sequence[CalibrationTask], known: dict[object, np.ndarray], n
 
 
 def storm_runs(folder: Path, judge: SupportJudge) -> None:
-    """Both families of citation metrics over the articles before and after polishing."""
+    """Score the articles before and after polishing by both families of citation metrics."""
     remembering = CachingJudge(judge)
     metrics: list[Metric] = [CitationAlce(remembering), CitationWikiGenBench(remembering)]
     names = [measure.name for metric in metrics for measure in metric.measures]
@@ -136,9 +138,9 @@ def storm_runs(folder: Path, judge: SupportJudge) -> None:
             scores = {name: value for own in found for name, value in own[i].items()}
             sentences = list(case.article.sentences())
             cited = sum(bool(s.citations) for s in sentences) / len(sentences)
-            told = " | ".join("–" if scores[name] is None else f"{scores[name]:.3f}" for name in names)
+            cells = " | ".join("–" if scores[name] is None else f"{scores[name]:.3f}" for name in names)
             kind = "polished" if polished else "before polishing"
-            print(f"| {case.topic.title} | {kind} | {len(sentences)} | {cited:.0%} | {told} |", flush=True)
+            print(f"| {case.topic.title} | {kind} | {len(sentences)} | {cited:.0%} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

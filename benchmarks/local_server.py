@@ -1,4 +1,4 @@
-"""HTTP on loopback for the benchmarks: a server in a process of its own, as a served model is."""
+"""HTTP servers on loopback for the benchmarks, each in a separate process."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ _CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 class LocalServer(ThreadingHTTPServer):
-    """Unlimited concurrency on a free port."""
+    """A threading server on a free port, without a concurrency limit."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -23,24 +23,24 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Root address."""
+        """Base URL."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def run(self) -> None:
-        """Serve until killed; the first line printed is the address."""
+        """Serve until killed; prints the URL first."""
         print(self.url, flush=True)
         self.serve_forever()
 
     def handle_error(self, *_: object) -> None:
-        """A client that was killed is nothing to report."""
+        """Ignore connections dropped by killed clients."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(*_)
 
 
 class JsonHandler(BaseHTTPRequestHandler):
-    """Reads and writes JSON over connections that stay open."""
+    """Reads and writes JSON over persistent connections."""
 
-    disable_nagle_algorithm = True  # else the kernel adds up to 40 ms to a reply
+    disable_nagle_algorithm = True  # Nagle's algorithm adds up to 40 ms to a reply
     wbufsize = -1
     protocol_version = "HTTP/1.1"
 
@@ -57,15 +57,15 @@ class JsonHandler(BaseHTTPRequestHandler):
         self.put()
 
     def get(self) -> None:
-        """Answer a GET."""
+        """Handle a GET request."""
         self.send(b"{}", 404)
 
     def post(self) -> None:
-        """Answer a POST."""
+        """Handle a POST request."""
         self.send(b"{}", 404)
 
     def put(self) -> None:
-        """Answer a PUT."""
+        """Handle a PUT request."""
         self.send(b"{}", 404)
 
     def read(self) -> Any:
@@ -73,10 +73,10 @@ class JsonHandler(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def send(self, data: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        """A whole reply."""
+        """Send a complete response."""
         self.send_response(status)
-        told = {"Content-Type": "application/json", "Content-Length": str(len(data))} | dict(headers or {})
-        for name, value in told.items():
+        all_headers = {"Content-Type": "application/json", "Content-Length": str(len(data))} | dict(headers or {})
+        for name, value in all_headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
@@ -84,8 +84,8 @@ class JsonHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def own_process(module: str, *arguments: str) -> Iterator[str]:
-    """Run a server's module in a process of its own, and end it afterwards; gives its address.
+def separate_process(module: str, *arguments: str) -> Iterator[str]:
+    """Run a server module in a separate process within the block; yields its URL.
 
     Paths among the arguments must be absolute: the process starts in the checkout.
     """
@@ -99,7 +99,7 @@ def own_process(module: str, *arguments: str) -> Iterator[str]:
 
 
 def completion(model: str, mark: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
-    """A reply as OpenAI's servers form it; ``tokens`` of the prompt and of the text."""
+    """A chat completion in OpenAI's format; ``tokens``: prompt and completion tokens."""
     return {
         "id": mark,
         "object": "chat.completion",

@@ -1,10 +1,10 @@
-"""The metrics that need no judge over articles and outlines of the original STORM, beside what people wrote.
+"""The judge-free metrics over articles and outlines of the original STORM, against human articles.
 
     python -m benchmarks.metrics --tagger spacy:FOLDER [--wordnet FOLDER] [--heading-embedder NAME]
 
-Outlines: the draft, the refined one and the headings written. Articles: STORM's own, and as a floor what people wrote
-about the next topic of FreshWiki, which is well written and off the topic. Taggers: the entities that the tagger finds
-in people's articles beside those that FreshWiki's authors published (FLAIR's). Then seconds an article.
+Outlines: the draft, the refined one and the final headings. Articles: STORM's, and as a lower bound the human article
+about the next topic of FreshWiki, well written but off-topic. Taggers: entities found in human articles against those
+published by FreshWiki's authors (FLAIR's). Last, seconds per article.
 """
 
 import argparse
@@ -84,7 +84,10 @@ def articles(runs: Sequence[Path], topics: Mapping[str, Topic], resources: Resou
     print(f"\n| topic | article | {' | '.join(SHOWN)} |\n|---|---|{'---:|' * len(SHOWN)}")
     for folder in runs:
         other = topics[names[(names.index(folder.name) + 1) % len(names)]]
-        for label, article in (("STORM", stormed(folder)), (f"people's {other.title}", as_generated(other.human))):
+        for label, article in (
+            ("STORM", storm_article(folder)),
+            (f"people's {other.title}", as_generated(other.human)),
+        ):
             found: dict[str, float | None] = {}
             for metric in metrics:
                 start = time.perf_counter()
@@ -113,7 +116,7 @@ def row(values: Iterable[float | None]) -> str:
 
 
 def human(page: Mapping[str, Any]) -> HumanArticle:
-    """An article of FreshWiki; its sentences lost their full stops."""
+    """An article of FreshWiki; restores the full stops that its sentences lost."""
     return HumanArticle(page["title"], page["url"], page["summary"], tuple(sections(page["content"])))
 
 
@@ -131,8 +134,8 @@ def as_generated(article: HumanArticle) -> Article:
     return Article(article.title, paragraphs(article.lead, ()), tuple(map(section, article.sections)))
 
 
-def stormed(folder: Path) -> Article:
-    """The polished article of a run of the original system; ``[n]`` is a page's number, one snippet stands for it."""
+def storm_article(folder: Path) -> Article:
+    """The polished article of a run of the original system; ``[n]`` cites a page, which becomes one snippet."""
     info = json.loads((folder / "url_to_info.json").read_text("utf-8"))
     pages = {
         url: info["url_to_info"][url]

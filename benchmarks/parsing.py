@@ -1,8 +1,8 @@
-"""Share of typed replies of a model that parse: at the first try, and after one fresh sample.
+"""Share of a model's structured replies that parse: on the first attempt, and after one retry.
 
     python -m benchmarks.parsing [--lm embedded] [--calls 200] [--structured auto|never]
 
-Asks the signatures that want JSON (related topics, perspectives, queries, repetition, draft and refined outline) about
+Calls the signatures with JSON output (related topics, perspectives, queries, repetition, draft and refined outline) on
 many topics, with the package's own prompts, retries and schema.
 """
 
@@ -40,7 +40,7 @@ QUESTIONS = (
 
 
 def main() -> None:
-    """Ask, count and print a Markdown table."""
+    """Make the calls and print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lm", default="embedded")
     parser.add_argument("--calls", type=int, default=200)
@@ -66,12 +66,12 @@ def main() -> None:
     start = time.monotonic()
     parsed = parallel_map(parses, chosen, workers=4)
     asked = Counter(program.name for _, program, _ in chosen)
-    lost = Counter(program.name for (_, program, _), ok in zip(chosen, parsed, strict=True) if not ok)
-    report(options, asked, failures, lost, time.monotonic() - start)
+    unparsed = Counter(program.name for (_, program, _), ok in zip(chosen, parsed, strict=True) if not ok)
+    report(options, asked, failures, unparsed, time.monotonic() - start)
 
 
 def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
-    """An endless round of typed questions about the topics."""
+    """An endless cycle of structured calls about the topics."""
     typed: list[tuple[Role, Program]] = [
         ("asker", programs.related),
         ("expert", programs.queries),
@@ -90,7 +90,7 @@ WANTED = "five to seven sections"
 
 
 def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
-    """Inputs of one question; they differ from turn to turn."""
+    """Inputs of one call; they differ by turn."""
     question = QUESTIONS[turn % len(QUESTIONS)].format(topic)
     answer = f'Expert: {topic} changed in {1200 + turn}, when "old" ways gave way to new ones.'
     pairs = (
@@ -117,15 +117,15 @@ def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
 
 
 def report(
-    options: argparse.Namespace, asked: Counter[str], failures: Counter[str], lost: Counter[str], seconds: float
+    options: argparse.Namespace, asked: Counter[str], failures: Counter[str], unparsed: Counter[str], seconds: float
 ) -> None:
-    """Print the shares by signature and over all."""
+    """Print the shares by signature and overall."""
     print(f"{sum(asked.values())} calls of {options.lm}, structured={options.structured}, {seconds:.0f} s\n")
-    print("| signature | calls | parsed at the first try | after one fresh sample |")
+    print("| signature | calls | parsed on the first attempt | after one retry |")
     print("|---|---|---|---|")
     for name in [*asked, "all"]:
-        n, bad, gone = (sum(c.values()) if name == "all" else c[name] for c in (asked, failures, lost))
-        first = n - (bad - gone)  # a lost call has failed twice
+        n, bad, gone = (sum(c.values()) if name == "all" else c[name] for c in (asked, failures, unparsed))
+        first = n - (bad - gone)  # an unparsed call has failed twice
         print(f"| {name} | {n} | {first / n:.1%} | {(n - gone) / n:.1%} |")
 
 

@@ -1,10 +1,10 @@
-"""Which ranking finds what a query asks for: sparse, dense, fused, and fused behind a lexical first stage.
+"""Retrieval quality of sparse, dense, fused, and two-stage (lexical, then fused) ranking.
 
     python -m benchmarks.retrieval [--data ../shared/data] [--topics 20] [--words 150 256]
 
-Cranfield: 225 questions over 1,400 abstracts, every judged grade from 1 up counts as relevant. WikiGenBench: the pages
-of many topics in one pool, the topic's name as the query, relevant are the pages that belong to the topic. A page ranks
-as its best passage does. ``staged-N`` embeds only the N passages that BM25 puts first for the query.
+Cranfield: 225 questions over 1,400 abstracts; grades from 1 up count as relevant. WikiGenBench: pooled pages of many
+topics, with the topic's name as query and its own pages as relevant. A page ranks as its best passage does.
+``staged-N`` embeds only the top N passages of BM25 for the query.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from storm_pipeline.retrieval.ranking import fused
 MEASURES = [nDCG @ 10, RR, R @ 50]
 DEPTHS = (10, 20, 50, 100)
 _FIELD = re.compile(r"<(docno|title|text)>(.*?)</\1>", re.S)
-_FEWEST_WORDS, _MOST_PASSAGES = 50, 40
+_MIN_WORDS, _MAX_PASSAGES = 50, 40
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
     parser.add_argument("--cache", type=Path, default=Path("cache"))
     parser.add_argument("--topics", type=int, default=20, help="topics of WikiGenBench to pool")
-    parser.add_argument("--words", type=int, nargs="+", default=[150, 256], help="longest passage in words")
+    parser.add_argument("--words", type=int, nargs="+", default=[150, 256], help="maximum words per passage")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
     options = parser.parse_args()
     embedder = open_embedder(options.embedder, options.cache)
@@ -64,10 +64,10 @@ def main() -> None:
 
 
 def rows(collection: Collection, words: int, embedder: Embedder) -> Iterator[str]:
-    """A row of the table for each retriever."""
+    """One table row per retriever."""
     owners, texts = [], []
     for page, (title, text) in collection.pages.items():
-        for passage in chunks(text, words)[:_MOST_PASSAGES]:
+        for passage in chunks(text, words)[:_MAX_PASSAGES]:
             owners.append(page)
             texts.append(f"{title}\n{passage}")
     start = time.monotonic()
@@ -100,7 +100,7 @@ def _staged(lexical: list[int], dense: "np.ndarray[tuple[int], np.dtype[np.int64
 
 
 def _share(lexical: dict[str, list[int]], depth: int, size: int) -> str:
-    """Share of the passages that the queries make one embed, all queries together."""
+    """Share of all passages that must be embedded for all queries together."""
     return f"{len({i for ranked in lexical.values() for i in ranked[:depth]}) / size:.0%}"
 
 
@@ -116,7 +116,7 @@ def _scores(collection: Collection, owners: list[str], ranked: dict[str, list[in
 
 
 def cranfield(folder: Path) -> Collection:
-    """The abstracts and questions; judgements name a question by its place in the file, from 1."""
+    """The abstracts and questions; judgements refer to questions by position in the file, from 1."""
     pages = {}
     for document in (folder / "cran.all.1400.xml").read_text(encoding="utf-8").split("</doc>"):
         fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(document)}
@@ -133,10 +133,10 @@ def cranfield(folder: Path) -> Collection:
 
 
 def wikigenbench(folder: Path, topics: int) -> Collection:
-    """Pages that a search engine found for the first topics, pooled; too short ones are block pages and left out."""
+    """Pages that a search engine found for the first topics, pooled; very short ones are block pages and skipped."""
     pages, queries, relevant = {}, {}, {}
     for file in sorted((folder / "google").glob("*.json")):
-        own = [(hit["title"], hit["text"]) for hit in _read(file) if len(hit["text"].split()) >= _FEWEST_WORDS]
+        own = [(hit["title"], hit["text"]) for hit in _read(file) if len(hit["text"].split()) >= _MIN_WORDS]
         if len(own) < 3 or len(queries) == topics:
             continue
         ids = [f"{file.stem}-{n}" for n in range(len(own))]

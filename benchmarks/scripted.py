@@ -1,7 +1,7 @@
-"""What a language model and a search engine of the benchmarks reply: pure functions of what they are asked.
+"""Scripted replies of the benchmarks' language model and search engine: pure functions of the request.
 
-Every reply carries a mark, a made-up word that follows from the request alone, so that what came from where can be
-read off the prompts and the article, and the same request is answered with the same words.
+Every reply carries a mark, a made-up word derived from the request, so that its use can be traced through prompts and
+article, and equal requests get equal replies.
 """
 
 import hashlib
@@ -17,33 +17,33 @@ _SNIPPETS = 4
 
 
 def number_of(text: str) -> int:
-    """A number that follows from the text: 48 bits of its hash."""
+    """A 48-bit hash of a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
 def mark_of(request: str) -> str:
-    """The word that the reply to a request carries."""
+    """The mark of a request's reply."""
     return "mark" + f"{number_of(request) % 10**6:06d}".translate(str.maketrans("0123456789", "abcdefghij"))
 
 
-def answered(messages: Sequence[dict[str, str]], mark: str) -> tuple[str, str]:
-    """Kind and text of a reply of realistic length and form to each of the pipeline's prompts."""
+def scripted_reply(messages: Sequence[dict[str, str]], mark: str) -> tuple[str, str]:
+    """Kind and text of a reply of realistic length and format to a prompt of the pipeline."""
     system, user = messages[0]["content"], messages[-1]["content"]
-    for told, kind, answer in _ANSWERS:
-        if told in system:
+    for phrase, kind, answer in _ANSWERS:
+        if phrase in system:
             return kind, answer(user, mark)
     raise ValueError(f"the benchmark has no reply for this prompt: {system[:80]}")
 
 
 def pages(query: str, mark: str, k: int, texts: Sequence[tuple[str, str]], words: int) -> list[dict[str, Any]]:
-    """``k`` pages for a query, in You.com's form: four snippets each, all of them the query's own.
+    """``k`` pages for a query in You.com's format, four snippets each, unique to the query.
 
     Args:
-        query: what was searched for.
-        mark: carried by every snippet.
-        k: pages.
-        texts: title and text; the snippets open with about ``words`` words of them.
-        words: of text in a snippet, beside a sentence about the query.
+        query: the query.
+        mark: included in every snippet.
+        k: number of pages.
+        texts: title and text; each snippet starts with ``words`` words of one.
+        words: words of text per snippet, besides a sentence about the query.
     """
     subject = " ".join(MARK.sub("", query).split())
     return [_page(subject, mark, texts, words, first) for first in range(0, k * _SNIPPETS, _SNIPPETS)]
@@ -54,8 +54,8 @@ def _page(subject: str, mark: str, texts: Sequence[tuple[str, str]], words: int,
     for position in range(first, first + _SNIPPETS):
         number = number_of(f"{subject} {mark} {position}")
         title, text = texts[number % len(texts)]
-        told = text.split()
-        opening = " ".join((told * (words // len(told) + 1))[:words]).rstrip(",;. ")
+        tokens = text.split()
+        opening = " ".join((tokens * (words // len(tokens) + 1))[:words]).rstrip(",;. ")
         aspect = TITLES[number % len(TITLES)].lower()
         towns = number % 900 + 100
         snippets.append(f"{opening}. The {aspect} of {subject}, as {mark} tells, concerned {towns} towns and {title}.")
@@ -92,37 +92,37 @@ def _outline(_: str, mark: str) -> str:
 
 
 def _from_facts(sentences: int) -> Callable[[str, str], str]:
-    """Sentences in other words than the facts that they cite: the same content words in another order."""
+    """Sentences that paraphrase the facts they cite: the same words in another order."""
 
-    def told(user: str, mark: str) -> str:
+    def reply(user: str, mark: str) -> str:
         facts = _FACT.findall(user)[-sentences * 2 :]
-        return " ".join(f"In {mark}, {_mixed(text)} [{number}]." for number, _, text in facts[:sentences])
+        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts[:sentences])
 
-    return told
+    return reply
 
 
-def _mixed(text: str) -> str:
+def _shuffled(text: str) -> str:
     words = text.rstrip(".").split()[:24]
     half = len(words) // 2
     return " ".join(w for pair in zip(words[half:], words[:half], strict=False) for w in pair)
 
 
-def _mending(answer: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """A writer that deletes what is handed back to it."""
+def _deleting(answer: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """A writer that deletes every sentence returned with a remark."""
 
-    def answered(user: str, mark: str) -> str:
-        _, remarks, told = user.rpartition("Remarks:")
+    def reply(user: str, mark: str) -> str:
+        _, remarks, listed = user.rpartition("Remarks:")
         if not remarks:
             return answer(user, mark)
-        return "\n".join(f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", told, re.M))
+        return "\n".join(f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", listed, re.M))
 
-    return answered
+    return reply
 
 
 def _lead(user: str, mark: str) -> str:
     topic = _topic(user)
     body = re.findall(r"\[(\d+)\] ([^\[\n]+)", user.rpartition("Article:")[2])
-    return " ".join(f"Of {topic}, says {mark}, {_mixed(text)} [{number}]." for number, text in body[:5])
+    return " ".join(f"Of {topic}, says {mark}, {_shuffled(text)} [{number}]." for number, text in body[:5])
 
 
 def _reworded(user: str, _: str) -> str:
@@ -137,11 +137,11 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("answer an encyclopedia writer", "answer", _from_facts(4)),
     ("Improve the outline", "outline", _outline),
     ("Write the outline", "draft outline", _outline),
-    ("Write one section", "section", _mending(_from_facts(8))),
+    ("Write one section", "section", _deleting(_from_facts(8))),
     ("Write the heading", "heading", lambda *_: "Further history"),
-    ("Write the opening", "lead", _mending(_lead)),
+    ("Write the opening", "lead", _deleting(_lead)),
     ("are to be told in an article", "placed findings", lambda *_: json.dumps({"places": []})),
-    ("research has gone on since", "revised section", _mending(_from_facts(8))),
+    ("research has gone on since", "revised section", _deleting(_from_facts(8))),
     ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),

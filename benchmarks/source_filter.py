@@ -1,11 +1,11 @@
-"""What the reliable-source filter keeps out, of what search finds and of what Wikipedians cite.
+"""What the reliable-source filter excludes, among search results and among sources cited by Wikipedians.
 
     python -m benchmarks.source_filter [--data ../shared/data] [--show cited|found|leaks]
 
-Over WikiGenBench: the share of pages that a web search found and that each policy excludes, beside the share of
-the pages that the articles' authors cited. A good filter excludes many times more of the first. Then copies of
-the very article: those that the filter recognises by address and title alone, and those that repeat its text
-(runs of 8 words, bound by bound). Over runs of the original STORM: the same, on what their searches returned.
+Over WikiGenBench: the share of web search results that each policy excludes, against the share of pages cited by the
+articles' authors. A good filter excludes many times more of the former. Then copies of the article itself: those that
+the filter recognises by URL and title alone, and those recognised by text (shared word 8-grams, for several
+thresholds). Over runs of the original STORM: the same, on what their searches returned.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import POLICIES, Judge, Policy
+from storm_pipeline.sources.judging import POLICIES, Policy, SourcePolicy
 from storm_pipeline.sources.site_patterns import pattern_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
     )
-    parser.add_argument("--show", choices=("cited", "found", "leaks"), help="list pages: excluded ones, or repetitions")
+    parser.add_argument("--show", choices=("cited", "found", "leaks"), help="list pages: excluded ones, or copies")
     options = parser.parse_args()
     tasks = list(wikigenbench(options.data / "wikigenbench"))
     by_policy(tasks)
@@ -76,7 +76,7 @@ def wikigenbench(folder: Path) -> Iterator[Task]:
 
 
 def storm_runs(data: Path) -> Iterator[Task]:
-    """The runs whose target article's text is known."""
+    """The search results of each run, with the text of its target article if known."""
     for folder in sorted((data / "storm_runs").iterdir()):
         article = data / "freshwiki" / "txt" / f"{folder.name}.txt"
         text = article.read_text("utf-8") if article.exists() else ""
@@ -85,7 +85,7 @@ def storm_runs(data: Path) -> Iterator[Task]:
 
 
 def pages_in(record: Any) -> Iterator[Page]:
-    """Every search result, however deep it lies in a record of a run."""
+    """Every search result, at any depth of a run's record."""
     if isinstance(record, dict):
         if isinstance(record.get("url"), str) and "snippets" in record:
             yield Page(record["url"], record.get("title") or "", "\n".join(record["snippets"]))
@@ -103,7 +103,7 @@ def by_policy(tasks: list[Task]) -> None:
     print("| policy | found by search, excluded | cited by Wikipedians, excluded | ratio |")
     print("|---|---|---|---|")
     for policy in POLICIES:
-        judge = Judge(policy)
+        judge = SourcePolicy(policy)
         found = [not judge.judge(page.url).allowed for task in tasks for page in task.found]
         cited = [not judge.judge(page.url).allowed for task in tasks for page in task.cited]
         shares = sum(found) / len(found), sum(cited) / len(cited)
@@ -113,7 +113,7 @@ def by_policy(tasks: list[Task]) -> None:
 
 
 def by_status(tasks: list[Task]) -> None:
-    judge = Judge("standard")
+    judge = SourcePolicy("standard")
     counts: dict[str, Counter[str]] = {"found": Counter(), "cited": Counter()}
     for kind, counter in counts.items():
         counter.update(judge.judge(page.url).status for task in tasks for page in getattr(task, kind))
@@ -125,7 +125,7 @@ def by_status(tasks: list[Task]) -> None:
 
 
 def list_excluded(pages: Iterable[Page], policy: Policy = "standard") -> None:
-    judge = Judge(policy)
+    judge = SourcePolicy(policy)
     verdicts = [judge.judge(page.url) for page in pages]
     hosts = Counter((v.rule, v.status.value) for v in verdicts if not v.allowed)
     print(
@@ -136,7 +136,7 @@ def list_excluded(pages: Iterable[Page], policy: Policy = "standard") -> None:
 
 
 def copies(tasks: list[Task], *, show: bool) -> None:
-    """Found pages recognised by address or title, and by text alone (in brackets: those that no title gave away)."""
+    """Print found pages recognised by URL or title, and by text (in brackets: those not recognised by name)."""
     print("| article | found | by address or title | " + " | ".join(f"text, {b:.0%}" for b in BOUNDS) + " | missed |")
     print("|---|---|---|" + "---|" * len(BOUNDS) + "---|")
     total: Counter[str] = Counter()
@@ -155,7 +155,7 @@ def copies(tasks: list[Task], *, show: bool) -> None:
                 missed += [f"- {task.title}: {p.url} ({repeats[p]})" for p in repeats.keys() - named]
         missing = [p for p in task.found if p not in named and names(p, task.title)]
         row["missing"] = len(missing)
-        missed += [f"- {task.title}: {page.url} ({page.title}) bears its name on a wiki" for page in missing]
+        missed += [f"- {task.title}: {page.url} ({page.title}) has its name on a wiki" for page in missing]
         total += row
         if show:
             print(line(task.title, row))
@@ -167,7 +167,7 @@ def copies(tasks: list[Task], *, show: bool) -> None:
 
 
 def names(page: Page, title: str) -> bool:
-    """Whether a page looks like a copy to a person who skims: the title in address and heading, on some wiki."""
+    """Whether a page looks like a copy at a glance: the title is in URL and heading, on some wiki."""
     folded = "/" + title.casefold()
     address = canonical_url(page.url).casefold().replace("_", " ").replace("%20", " ")
     return folded in address and folded[1:] in page.title.casefold() and "wiki" in address + page.title.casefold()

@@ -1,9 +1,10 @@
-"""How near a run's wall time comes to its longest chain of calls, and how much of its prompts a prefix cache serves.
+"""A run's wall time against the critical path of its calls, and the share of prompts that a prefix cache serves.
 
     python -m benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
 
-The language model answers after 250 ms + 2 ms a completion token, the search engine after 100 ms with four snippets
-of 100 words a hit; both with unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in GPT-4's tokens.
+The language model replies after 250 ms + 2 ms per completion token, the search engine after 100 ms with four snippets
+of 100 words per hit; both with unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in GPT-4
+tokens.
 """
 
 import argparse
@@ -25,10 +26,10 @@ from storm_pipeline.types import Article
 
 
 class NoContents:
-    """No encyclopedia to look up: the look-up is not what is measured."""
+    """A contents source without articles, to leave look-ups out of the measurement."""
 
     def table_of_contents(self, title: str) -> None:
-        """Know no article."""
+        """Always None."""
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cache", type=Path, default=Path("cache"))
-    parser.add_argument("--stages", action="store_true", help="print the wall time of every stage too")
+    parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     options = parser.parse_args()
     limit_malloc_arenas()
     print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
@@ -48,7 +49,7 @@ def main() -> None:
     for embedder in options.embedder or ["real", "stub"]:
         calls = measure(embedder, options)
     print()
-    tell_tokens(calls)
+    print_tokens(calls)
 
 
 def measure(embedder: str, options: argparse.Namespace) -> list[Call]:
@@ -84,7 +85,7 @@ def _storm(bench: Bench, embedder: str, options: argparse.Namespace, out: str, s
             stages.append(f"  {event.stage}: {event.seconds:.2f} s")
 
     return Storm(
-        lm=f"openai/gpt-4o-mini@{bench.url}/v1",  # a name with a price: for others DSPy looks through all its table
+        lm=f"openai/gpt-4o-mini@{bench.url}/v1",  # a model with a known price: for others DSPy searches its whole table
         search=YouSearch("none", base_url=f"{bench.url}/v1/search", rate=math.inf),
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
@@ -98,13 +99,13 @@ def _storm(bench: Bench, embedder: str, options: argparse.Namespace, out: str, s
 
 
 def _check(article: Article) -> None:
-    """A benchmark of a run that wrote nothing would be worthless."""
+    """Check that the run wrote an article without failures."""
     assert len(article.sections) >= 4 and article.lead, "the run wrote no article"
     failed = [problem for problem in article.report.problems if problem.kind == "failure"]
     assert not failed, failed
 
 
-def tell_tokens(calls: list[Call]) -> None:
+def print_tokens(calls: list[Call]) -> None:
     """Print tokens by kind of call, and the share that a prefix cache would serve."""
     tokens = Tokenizer()
     asked = [call for call in calls if call.kind != "search"]

@@ -1,13 +1,13 @@
-"""What the screen of statement coverage is worth: how often it misses a statement, and how often it sees one too many.
+"""Error rates of the statement-coverage screen: how often it misses a statement, and how often it finds a false one.
 
     python benchmarks/statements.py [--data ../shared/data] [--statements 60]
 
-- stated: a statement in people's own article, from which it was drawn;
-- taken out: the same, once every sentence that may state it is taken out of the article: the nearest by words, by
-  meaning and by both, and all with a cosine from .75 on. What is left is on the topic and tells other things;
-- another topic: the same statement in the article of the next topic;
-- WiCE: a sentence of Wikipedia in the page that it cites, by what people said of the support (Kamoi et al. 2023). These
-  sentences are twice as long as statements, so the screen misses more of them.
+- stated: a statement against the human article it was drawn from;
+- taken out: the same, after removing every sentence that may state it: the nearest by words, by embedding and by both,
+  and all with a cosine of at least .75. The rest is on-topic but states other things;
+- another topic: the same statement against the article of the next topic;
+- WiCE: a Wikipedia sentence against the page it cites, by human support label (Kamoi et al. 2023). These sentences are
+  twice as long as statements, so the screen misses more of them.
 """
 
 import argparse
@@ -35,11 +35,11 @@ _LABELS = ("supported", "partially_supported", "not_supported")
 
 
 def main() -> None:
-    """Print a Markdown table: the share that the screen takes for stated, by threshold."""
+    """Print a Markdown table: the share that the screen accepts as stated, by threshold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
     parser.add_argument("--cache", type=Path, default=Path("cache"))
-    parser.add_argument("--statements", type=int, default=60, help="of a topic, evenly drawn")
+    parser.add_argument("--statements", type=int, default=60, help="number per topic, evenly spaced")
     options = parser.parse_args()
     embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", options.cache))
     judge = ScreenJudge(embedder)
@@ -52,21 +52,23 @@ def main() -> None:
         print(f"| {threshold:g} | {' | '.join(f'{share:.3f}' for share in shares)} |")
 
 
-def _of_articles(topics: Sequence[Topic], judge: ScreenJudge, embedder: Embedder, most: int) -> dict[str, list[float]]:
+def _of_articles(topics: Sequence[Topic], judge: ScreenJudge, embedder: Embedder, limit: int) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {"stated": [], "taken out": [], "another topic": []}
     for topic, other in zip(topics, [*topics[1:], topics[0]], strict=True):
-        every = max(1, len(topic.human.statements) // most)
-        statements = topic.human.statements[::every][:most]
+        every = max(1, len(topic.human.statements) // limit)
+        statements = topic.human.statements[::every][:limit]
         found["stated"] += _scores(judge, topic.human.text(), statements)
         found["another topic"] += _scores(judge, other.human.text(), statements)
         sentences = split_sentences(topic.human.text())
         vectors = embedder.embed(sentences)
-        had = [frozenset(terms(sentence)) for sentence in sentences]
+        sentence_terms = [frozenset(terms(sentence)) for sentence in sentences]
         for statement in statements:
             needed = frozenset(terms(statement))
-            shared = np.array([len(needed & own) / max(1, len(needed)) for own in had])
-            alike = vectors @ embedder.embed([statement])[0]
-            out = {int(own.argmax()) for own in (shared, alike, shared + alike)} | set(np.flatnonzero(alike >= _SAME))
+            shared = np.array([len(needed & own) / max(1, len(needed)) for own in sentence_terms])
+            similarity = vectors @ embedder.embed([statement])[0]
+            out = {int(own.argmax()) for own in (shared, similarity, shared + similarity)} | set(
+                np.flatnonzero(similarity >= _SAME)
+            )
             rest = " ".join(sentence for place, sentence in enumerate(sentences) if place not in out)
             found["taken out"] += _scores(judge, rest, [statement])
     return found

@@ -1,9 +1,9 @@
-"""What the reference store costs, beside its alternatives. Prints Markdown tables.
+"""Cost of the reference store against its alternatives. Prints Markdown tables.
 
     python benchmarks/store.py embedders --model FOLDER --cranfield FOLDER
     python benchmarks/store.py scale --model FOLDER --leads FILE
 
-Times are of the processor (all threads together) and of the wall clock; on a shared machine trust the first.
+Reports CPU time (all threads) and wall time; on a shared machine trust CPU time.
 """
 
 import argparse
@@ -34,7 +34,7 @@ DEPTH = 100
 
 @contextmanager
 def timed(into: dict[str, tuple[float, float]], name: str) -> Iterator[None]:
-    """Record wall and processor seconds of a block."""
+    """Record wall and CPU seconds of a block."""
     wall, processor = time.perf_counter(), time.process_time()
     yield
     into[name] = (time.perf_counter() - wall, time.process_time() - processor)
@@ -47,11 +47,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print()
 
 
-# --- Embedders side by side ---------------------------------------------------------------------------------------
+# --- Comparing embedders ---------------------------------------------------------------------------------------
 
 
 def float32(model: Path, longest: int = 256) -> Embed:
-    """sentence-transformers as it comes, texts of more than ``longest`` tokens cut."""
+    """Unmodified sentence-transformers; texts are truncated to ``longest`` tokens."""
     from sentence_transformers import SentenceTransformer
 
     network = SentenceTransformer(str(model), device="cpu", local_files_only=True)
@@ -76,7 +76,7 @@ def torch_dynamic(model: Path, *, per_channel: bool) -> Embed:
 
 
 def static(model: Path) -> Embed:
-    """The mean of the model's input embeddings: no network at all."""
+    """The mean of the model's input embeddings, without running the network."""
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
@@ -92,13 +92,13 @@ def static(model: Path) -> Embed:
 
 
 def cranfield(folder: Path, documents: int) -> tuple[list[str], list[str], list[set[int]]]:
-    """The first documents, the questions that one of them answers, and for each the answering positions."""
+    """The first documents, the questions that some of them answer, and the indices of the answers to each."""
     raw = re.findall(r"<docno>(\d+)</docno>.*?<text>(.*?)</text>", (folder / "cran.all.1400.xml").read_text(), re.S)
     texts = [" ".join(text.split()) for _, text in raw][:documents]
     asked = re.findall(r"<title>(.*?)</title>", (folder / "cran.qry.xml").read_text(), re.S)
     answers: list[set[int]] = [set() for _ in asked]
     for line in (folder / "cranqrel.trec.txt").read_text().splitlines():
-        # The judgements count the questions from 1 in the order of the file, whatever their <num>.
+        # The judgements number the questions from 1 in file order, regardless of their <num>.
         question, _, document, grade = (int(field) for field in line.split())
         if grade > 0 and document <= documents:
             answers[question - 1].add(document - 1)
@@ -117,7 +117,7 @@ def ndcg(rankings: Sequence[Sequence[int]], answers: Sequence[set[int]]) -> floa
 
 
 def embedders(options: argparse.Namespace) -> None:
-    """Cost and retrieval quality of every way to embed."""
+    """Cost and retrieval quality of the embedders."""
     import torch
 
     torch.set_num_threads(options.threads)
@@ -172,7 +172,7 @@ def embedders(options: argparse.Namespace) -> None:
     table(header, rows)
 
 
-# --- The store beside plain parts ---------------------------------------------------------------------------------
+# --- The store against plain parts ---------------------------------------------------------------------------------
 
 
 def lead_texts(path: Path, count: int) -> list[Snippet]:
@@ -185,13 +185,13 @@ def lead_texts(path: Path, count: int) -> list[Snippet]:
 
 
 def query_batches(snippets: Sequence[Snippet]) -> list[list[str]]:
-    """50 needs of three queries each."""
+    """50 information needs with three queries each."""
     titles = [snippet.title for snippet in snippets[:: max(1, len(snippets) // 50)]][:50]
     return [[title, f"History of {title}", f"{title}: importance and influence"] for title in titles]
 
 
 def plain(snippets: Sequence[Snippet], embed: Embed, folder: Path) -> dict[str, tuple[float, float]]:
-    """Embedder and FAISS by hand, no deduplication, no BM25, no checks."""
+    """A baseline of embedder and FAISS only: no deduplication, no BM25, no checks."""
     import faiss
 
     spent: dict[str, tuple[float, float]] = {}
@@ -216,7 +216,7 @@ def plain(snippets: Sequence[Snippet], embed: Embed, folder: Path) -> dict[str, 
 def through_store(
     snippets: Sequence[Snippet], embedder: Int8BertEmbedder, folder: Path
 ) -> dict[str, tuple[float, float]]:
-    """The same by the reference store."""
+    """The same operations with the reference store."""
     spent: dict[str, tuple[float, float]] = {}
     with ReferenceStore(embedder) as store:
         with timed(spent, "add and embed"):
@@ -239,7 +239,7 @@ def through_store(
 
 
 def measure(options: argparse.Namespace) -> None:
-    """One system in this process; prints JSON for :func:`scale`."""
+    """Measure one system in this process; prints JSON for :func:`scale`."""
     snippets = lead_texts(options.leads, options.snippets)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -257,7 +257,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def scale(options: argparse.Namespace) -> None:
-    """Each system in a process of its own, side by side."""
+    """Compare the systems, each in a separate process."""
     systems = [*(["plain float32"] if options.float32 else []), "plain int8", "store"]
     results = {}
     for system in systems:
@@ -278,7 +278,7 @@ def scale(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     for command, run in (("embedders", embedders), ("scale", scale)):
@@ -294,7 +294,7 @@ def main() -> None:
         else:
             sub.add_argument("--leads", type=Path, required=True, help="JSON of Wikipedia leads")
             sub.add_argument("--snippets", type=int, default=10_000)
-            sub.add_argument("--float32", action="store_true", help="also plain float32, which takes longest")
+            sub.add_argument("--float32", action="store_true", help="also measure plain float32, which takes longest")
             sub.add_argument("--system", help=argparse.SUPPRESS)
     options = parser.parse_args()
     (measure if getattr(options, "system", None) else options.run)(options)

@@ -1,1 +1,1 @@
-"""What becomes of runs that are killed, failed by servers, hung, or short of disk space."""
+"""Fault injection: runs that are killed, hung, short of disk space, or served with errors."""

@@ -1,10 +1,10 @@
-"""What becomes of runs that are killed, failed by servers, hung, short of disk space, or many at once.
+"""Fault injection: runs that are killed, hung, short of disk space, served with errors, or many at once.
 
     python -m benchmarks.faults [--kills 30] [--runs 10] [--disks 10] [--topics 20] [--batches 3] [--log calls.jsonl]
 
-A language model and a search engine on loopback (benchmarks/faults/server.py) answer each request with the same words
-whenever it comes, after 20 to 50 ms, and fail as they are told. Prints a Markdown table and what did not hold; the exit
-code is 1 if anything did not.
+A language model and a search engine on loopback (benchmarks/faults/server.py) reply deterministically after 20 to
+50 ms, and inject the configured faults. Prints a Markdown table and the violated expectations; the exit code is 1 if
+there are any.
 """
 
 import argparse
@@ -30,14 +30,14 @@ from benchmarks.faults.replies import crowd, failing, hung, resident
 from storm_pipeline.concurrency import limit_malloc_arenas
 
 _GROWTH = 60.0
-"""Megabytes that memory may have grown by from the first batch of topics to the last."""
+"""Maximum growth of memory from the first batch of topics to the last, in megabytes."""
 _LIFE = 0.25
-"""Share of an undisturbed run's time after which a run that is killed many times is killed again, at most."""
+"""Maximum time between kills of a run that is killed repeatedly, as a share of an undisturbed run's time."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was done, how often, how often all held, figures, and what did not hold."""
+    """One table row: scenario, number of runs, runs that met all expectations, figures, and violations."""
 
     what: str
     tried: int
@@ -49,18 +49,22 @@ class Row:
 def main() -> None:
     """Run every part and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=30, help="of runs killed once, and of one run killed many times")
-    parser.add_argument("--runs", type=int, default=10, help="against a server that fails 30 %% of all calls")
-    parser.add_argument("--disks", type=int, default=10, help="of each kind of trouble with the disk")
-    parser.add_argument("--topics", type=int, default=20, help="at once")
-    parser.add_argument("--batches", type=int, default=3, help="of so many topics at once, to see memory stay flat")
-    parser.add_argument("--log", type=Path, help="where to keep the server's log of every call")
+    parser.add_argument("--kills", type=int, default=30, help="number of runs killed once, and of kills of one run")
+    parser.add_argument(
+        "--runs", type=int, default=10, help="number of runs against a server that fails 30 %% of all calls"
+    )
+    parser.add_argument("--disks", type=int, default=10, help="number of runs per kind of disk failure")
+    parser.add_argument("--topics", type=int, default=20, help="number of concurrent topics")
+    parser.add_argument(
+        "--batches", type=int, default=3, help="number of batches of concurrent topics, to check for memory growth"
+    )
+    parser.add_argument("--log", type=Path, help="where to save the server's log of every call")
     options = parser.parse_args()
     limit_malloc_arenas()
     rows: list[Row] = []
     print("| what | runs | held | figures |\n|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as place:
-        for row in _parts(place, options):
+    with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as bench_lab:
+        for row in _parts(bench_lab, options):
             print(f"| {row.what} | {row.tried} | {row.held} | {row.figures} |", flush=True)
             rows.append(row)
         if options.log:
@@ -70,26 +74,26 @@ def main() -> None:
     sys.exit(any(row.held < row.tried for row in rows))
 
 
-def _parts(place: Lab, options: argparse.Namespace) -> Iterator[Row]:
-    whole = undisturbed(place, "undisturbed")
+def _parts(bench_lab: Lab, options: argparse.Namespace) -> Iterator[Row]:
+    whole = undisturbed(bench_lab, "undisturbed")
     if options.kills:
-        yield from kills(place, whole, options.kills)
+        yield from kills(bench_lab, whole, options.kills)
     if options.runs:
-        yield failures(place, options.runs)
-    yield silence(place, search=False)
-    yield silence(place, search=True)
+        yield failures(bench_lab, options.runs)
+    yield no_replies(bench_lab, search=False)
+    yield no_replies(bench_lab, search=True)
     if options.disks:
-        yield from disks(place, whole, options.disks)
+        yield from disks(bench_lab, whole, options.disks)
     if options.topics:
-        yield topics(place, options.topics, options.batches)
+        yield topics(bench_lab, options.topics, options.batches)
 
 
-def kills(place: Lab, whole: Whole, number: int) -> Iterator[Row]:
-    """Runs killed once, at moments spread over a whole run; then one run killed as often."""
-    once = [killed_at(place, f"killed-{i}", [at], whole) for i, at in enumerate(moments(number, whole))]
+def kills(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
+    """Runs killed once, at times spread over a run; then one run killed repeatedly."""
+    once = [killed_at(bench_lab, f"killed-{i}", [at], whole) for i, at in enumerate(moments(number, whole))]
     yield _recovered("`kill -9` at a random moment, then `storm resume`", once)
     lives = [at * _LIFE for at in moments(number, whole, seed=1)]
-    yield _recovered(f"one run, `kill -9` up to {number} times", [killed_at(place, "killed-often", lives, whole)])
+    yield _recovered(f"one run, `kill -9` up to {number} times", [killed_at(bench_lab, "killed-often", lives, whole)])
 
 
 def _recovered(what: str, runs: list[Recovered]) -> Row:
@@ -102,44 +106,44 @@ def _recovered(what: str, runs: list[Recovered]) -> Row:
     return _row(what, [list(run.problems) for run in runs], figures)
 
 
-def failures(place: Lab, number: int) -> Row:
-    """Runs against a server that fails 30 % of calls and searches."""
-    runs = [failing(place, f"failing-{seed}", seed) for seed in range(number)]
+def failures(bench_lab: Lab, number: int) -> Row:
+    """Runs against a server that fails 30 % of LM calls and searches."""
+    runs = [failing(bench_lab, f"failing-{seed}", seed) for seed in range(number)]
     pieces = sum(problem.kind == "failure" for run in runs for a in run.articles for problem in a.report.problems)
     figures = (
-        f"{sum(len(run.log) for run in runs)} calls, {sum(run.faults for run in runs)} faults, each told once; "
+        f"{sum(len(run.log) for run in runs)} calls, {sum(run.faults for run in runs)} faults, each reported once; "
         f"{pieces} pieces missing, each reported"
     )
     return _row("30 % of calls and searches fail", [run.problems for run in runs], figures)
 
 
-def silence(place: Lab, *, search: bool) -> Row:
-    """A run whose language model, or search engine, accepts calls and answers none."""
-    run = hung(place, f"hung-{search}", search=search)
+def no_replies(bench_lab: Lab, *, search: bool) -> Row:
+    """A run whose language model or search engine accepts calls and never replies."""
+    run = hung(bench_lab, f"hung-{search}", search=search)
     what = "search engine" if search else "language model"
     return _row(f"the {what} never answers", [run.problems], f"ended after {run.seconds:.1f} s, naming the endpoint")
 
 
-def disks(place: Lab, whole: Whole, number: int) -> Iterator[Row]:
-    """Full disks, files that may not grow, folders that may not be written or are gone."""
+def disks(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
+    """Full disks, file size limits, read-only and deleted folders."""
     spread = moments(number, whole, seed=2)
-    if can_mount(place.folder):
-        full = [short_of_space(place, f"full-{i}", n, whole) for i, n in enumerate(sizes(number, whole.bytes))]
+    if can_mount(bench_lab.folder):
+        full = [short_of_space(bench_lab, f"full-{i}", n, whole) for i, n in enumerate(sizes(number, whole.bytes))]
         yield _row("disk full (a small file system), then some space, then resume", full)
-    quota = [over_quota(place, f"quota-{i}", n, whole) for i, n in enumerate(sizes(number, whole.largest))]
+    quota = [over_quota(bench_lab, f"quota-{i}", n, whole) for i, n in enumerate(sizes(number, whole.largest))]
     yield _row("files may not grow (a quota), then they may, then resume", quota)
-    yield _row("the folder of runs may not be written", [read_only_from_the_start(place, "closed")])
-    closed = [read_only_from(place, f"closed-{i}", at, whole) for i, at in enumerate(spread)]
+    yield _row("the folder of runs may not be written", [read_only_from_the_start(bench_lab, "closed")])
+    closed = [read_only_from(bench_lab, f"closed-{i}", at, whole) for i, at in enumerate(spread)]
     yield _row("the run's folder becomes read-only, then not, then resume", closed)
-    gone = [deleted_after(place, f"deleted-{i}", at) for i, at in enumerate(spread)]
+    gone = [deleted_after(bench_lab, f"deleted-{i}", at) for i, at in enumerate(spread)]
     yield _row("the run's folder is deleted", gone)
 
 
-def topics(place: Lab, number: int, batches: int) -> Row:
-    """Many topics at once in this process, while 30 % of calls and searches fail; several times."""
+def topics(bench_lab: Lab, number: int, batches: int) -> Row:
+    """Many concurrent topics in this process while 30 % of calls and searches fail; in several batches."""
     problems, memory, written, faults, calls = [], [], 0, 0, 0
     for batch in range(batches):
-        run = crowd(place, f"crowd-{batch}", number, seed=batch)
+        run = crowd(bench_lab, f"crowd-{batch}", number, seed=batch)
         written, faults, calls = written + len(run.articles), faults + run.faults, calls + len(run.log)
         problems.append(run.problems)
         del run

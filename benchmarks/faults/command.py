@@ -1,7 +1,7 @@
-"""The command ``storm`` in a process of its own, which can be killed or kept short of disk space.
+"""The command ``storm`` in a separate process, which can be killed or limited in disk space.
 
-The process is forked from one that has loaded what the command needs, so that moments within a run can be met. Its
-embedder takes no time, and no encyclopedia is looked up; all else is the command as it is installed.
+The process is forked from one with the imports done, so that kills can be timed within a run. It uses a hashing
+embedder and looks up no encyclopedia; everything else is the installed command.
 """
 
 import ctypes
@@ -21,22 +21,22 @@ _LOADED = (
     *("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress.run_progress"),
     *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "pysbd", "requests"),
 )
-"""Loaded once, and part of every process from its beginning."""
+"""Modules preloaded into every process."""
 _CAPABILITY_VERSION = 0x20080522
 
 
 class NoContents:
-    """No encyclopedia to look up."""
+    """A contents source without articles."""
 
     def __init__(self, *_: object) -> None: ...
 
     def table_of_contents(self, title: str) -> None:
-        """Know no article."""
+        """Always None."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: exit code (negative: the signal), standard output and error, seconds."""
+    """Result of a command: exit code (negative: the signal), standard output and error, seconds."""
 
     code: int
     out: str
@@ -45,36 +45,36 @@ class Ended:
 
 
 class Command:
-    """``storm`` with these arguments, started.
+    """A running ``storm`` process.
 
     Args:
-        arguments: of the command line.
-        said: folder for what it says.
-        quota: bytes that a file may have; None for any number.
-        obeys_modes: whether a user who may do anything is one who may not, as far as files are concerned.
+        arguments: the command line.
+        output: folder for its standard output and error.
+        quota: maximum file size in bytes; None for no limit.
+        obeys_modes: whether root drops the capabilities that bypass file permissions.
     """
 
     def __init__(
-        self, arguments: list[str], said: Path, *, quota: int | None = None, obeys_modes: bool = False
+        self, arguments: list[str], output: Path, *, quota: int | None = None, obeys_modes: bool = False
     ) -> None:
-        said.mkdir(parents=True, exist_ok=True)
-        self._said = said
+        output.mkdir(parents=True, exist_ok=True)
+        self._said = output
         self._start = time.monotonic()
-        self._process: BaseProcess = _context().Process(target=_run, args=(arguments, said, quota, obeys_modes))
+        self._process: BaseProcess = _context().Process(target=_run, args=(arguments, output, quota, obeys_modes))
         self._process.start()
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is still running."""
         return self._process.is_alive()
 
-    def ended(self, patience: float = 60.0) -> Ended:
-        """Wait for its end; one that outlasts ``patience`` (seconds) is killed."""
-        self._process.join(patience)
+    def ended(self, timeout: float = 60.0) -> Ended:
+        """Wait for its end; kill it after ``timeout`` seconds."""
+        self._process.join(timeout)
         return self.killed()
 
     def killed(self) -> Ended:
-        """Kill it, unless it has ended, with the signal that no process can refuse."""
+        """Send SIGKILL, unless it has ended."""
         self._process.kill()
         self._process.join()
         out, err = ((self._said / name).read_text("utf-8") if (self._said / name).exists() else "" for name in _STREAMS)
@@ -88,9 +88,9 @@ def _context() -> ForkServerContext:
     return context
 
 
-def _run(arguments: list[str], said: Path, quota: int | None, obeys_modes: bool) -> None:  # noqa: FBT001 - pickled
+def _run(arguments: list[str], output: Path, quota: int | None, obeys_modes: bool) -> None:  # noqa: FBT001 - pickled
     for number, name in enumerate(_STREAMS, 1):
-        os.dup2(os.open(said / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        os.dup2(os.open(output / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     from storm_pipeline.cli import main
     from storm_pipeline.retrieval import embedder
     from storm_pipeline.run import session
@@ -100,13 +100,13 @@ def _run(arguments: list[str], said: Path, quota: int | None, obeys_modes: bool)
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
     if obeys_modes and os.geteuid() == 0:
-        _give_up_capabilities()
+        _drop_capabilities()
     sys.argv = ["storm", *arguments]
     main()
 
 
-def _give_up_capabilities() -> None:
-    """Make root obey the modes of files, as others must (Linux: capset(2) with empty sets)."""
+def _drop_capabilities() -> None:
+    """Make root subject to file permissions (Linux: capset(2) with empty sets)."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     sets = (ctypes.c_uint32 * 6)()
     if ctypes.CDLL(None, use_errno=True).capset(header, sets):

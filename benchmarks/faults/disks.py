@@ -1,4 +1,4 @@
-"""Runs whose disk is full, whose folder may not be written, or whose folder goes away."""
+"""Runs on a full disk, or whose folder is read-only or deleted."""
 
 import random
 import shutil
@@ -16,50 +16,50 @@ _PLENTY = "64m"
 
 
 def short_of_space(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
-    """Write an article to a disk of so many bytes; then free some space and go on. What is wrong, if anything."""
+    """Write an article to a disk of ``size`` bytes; then add space and resume. Returns the violated expectations."""
     with small_disk(lab.folder / run / "runs", size) as more:
         ended = lab.write(run).ended()
         if not ended.code:
             return [f"{size} bytes were enough"]
-        said = badly_said(ended, "No space left on device")
+        problems = wrong_failure(ended, "No space left on device")
         more()
-        return said + _goes_on(lab, run, whole)
+        return problems + _resumes(lab, run, whole)
 
 
 def over_quota(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
-    """Write an article while no file may grow beyond ``size`` bytes; then lift that and go on."""
+    """Write an article with a file size limit of ``size`` bytes; then lift it and resume."""
     ended = lab.write(run, quota=size).ended()
-    return badly_said(ended, "File too large") + _goes_on(lab, run, whole)
+    return wrong_failure(ended, "File too large") + _resumes(lab, run, whole)
 
 
 def read_only_from_the_start(lab: Lab, run: str) -> list[str]:
-    """Write an article into a folder that may not be written."""
+    """Write an article to a read-only folder."""
     out = lab.folder / run / "closed"
     out.mkdir(parents=True)
-    with _closed(out):
-        return badly_said(lab.write(run, out=out, modes=True).ended(), "Permission denied")
+    with _read_only(out):
+        return wrong_failure(lab.write(run, out=out, modes=True).ended(), "Permission denied")
 
 
 def read_only_from(lab: Lab, run: str, seconds: float, whole: Whole) -> list[str]:
-    """Forbid writing to a run's folder after so many seconds; then allow it and go on."""
+    """Make a run's folder read-only after ``seconds``; then writable again and resume."""
     command = lab.write(run, modes=True)
     folder = _after(command, lab, run, seconds)
-    with _closed(folder):
+    with _read_only(folder):
         ended = command.ended()
-    return badly_said(ended, "Permission denied") + _goes_on(lab, run, whole)
+    return wrong_failure(ended, "Permission denied") + _resumes(lab, run, whole)
 
 
 def deleted_after(lab: Lab, run: str, seconds: float) -> list[str]:
-    """Delete a run's folder after so many seconds."""
+    """Delete a run's folder after ``seconds``."""
     command = lab.write(run)
     folder = _after(command, lab, run, seconds)
     _delete(folder)
-    said = badly_said(command.ended(), "")
-    return said + badly_said(lab.resume(run, folder).ended(), "is not a run's folder")
+    problems = wrong_failure(command.ended(), "")
+    return problems + wrong_failure(lab.resume(run, folder).ended(), "is not a run's folder")
 
 
-def badly_said(ended: Ended, reason: str) -> list[str]:
-    """What is wrong with how a command failed: exit code 1 and one line that says why are right."""
+def wrong_failure(ended: Ended, reason: str) -> list[str]:
+    """What is wrong with how a command failed: expected are exit code 1 and one line with the reason."""
     lines = ended.err.strip().splitlines()
     found = [f"exit code {ended.code} instead of 1"] if ended.code != 1 else []
     if len(lines) != 1 or not lines[0].startswith("error: ") or "unexpected" in lines[0]:
@@ -71,10 +71,10 @@ def badly_said(ended: Ended, reason: str) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path, size: int) -> Iterator[Callable[[], None]]:
-    """A file system of so many bytes at a folder (Linux, as root); gives what makes it larger.
+    """Mount a file system of ``size`` bytes at a folder (Linux, as root); yields a function that enlarges it.
 
     Raises:
-        OSError: this machine does not let us mount one.
+        OSError: mounting is not permitted.
     """
     folder.mkdir(parents=True)
     _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))
@@ -94,7 +94,7 @@ def can_mount(folder: Path) -> bool:
 
 
 def sizes(number: int, most: int, seed: int = 0) -> list[int]:
-    """Random numbers of bytes, one in each of as many equal parts of ``most``, none below a block."""
+    """Random sizes, one from each of ``number`` equal parts of ``most`` bytes, at least one block each."""
     chance = random.Random(seed)
     return [max(4096, int(most / number * (position + chance.random()))) for position in range(number)]
 
@@ -106,25 +106,27 @@ def _mount(*arguments: str) -> None:
         raise OSError(error.stderr.strip()) from error
 
 
-def _goes_on(lab: Lab, run: str, whole: Whole) -> list[str]:
-    """What is wrong with the folder of a run that failed, and with its going on."""
-    folder = lab.made(run)
+def _resumes(lab: Lab, run: str, whole: Whole) -> list[str]:
+    """What is wrong with the folder of a failed run, and with its resumption."""
+    folder = lab.run_folder(run)
     if folder is None:
         return []
     found = damage(folder)
     ended = lab.resume(run, folder).ended()
     if ended.code and "not a run's folder" in ended.err and not (folder / "run.json").exists():
-        return found  # it failed before anything was bought
+        return found  # it failed before the first paid call
     if ended.code:
         return [*found, f"resumed: exit code {ended.code}: {ended.err.strip()}"]
     article, text = read_article(folder)
-    return found + ["another article than without the fault"] * ((article, text) != (whole.article, whole.text))
+    return found + ["the article differs from that without the fault"] * (
+        (article, text) != (whole.article, whole.text)
+    )
 
 
 def _after(command: Command, lab: Lab, run: str, seconds: float) -> Path:
-    """The run's folder, when it is there and so many seconds have passed."""
+    """The run's folder, once it exists and ``seconds`` have passed."""
     time.sleep(seconds)
-    while (folder := lab.made(run)) is None and command.running:
+    while (folder := lab.run_folder(run)) is None and command.running:
         time.sleep(0.01)
     if folder is None:
         raise RuntimeError(f"the run made no folder: {command.ended().err}")
@@ -132,8 +134,8 @@ def _after(command: Command, lab: Lab, run: str, seconds: float) -> Path:
 
 
 @contextmanager
-def _closed(folder: Path) -> Iterator[None]:
-    """The folder and those in it may not be written within the block."""
+def _read_only(folder: Path) -> Iterator[None]:
+    """Make a folder and its subfolders read-only within the block."""
     inside = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
     for path in inside:
         path.chmod(0o555)
@@ -145,7 +147,7 @@ def _closed(folder: Path) -> Iterator[None]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder in which files are being made."""
-    grave = folder.with_name("deleted")
-    folder.rename(grave)
-    shutil.rmtree(grave)
+    """Delete a folder in which files are being created."""
+    renamed = folder.with_name("deleted")
+    folder.rename(renamed)
+    shutil.rmtree(renamed)

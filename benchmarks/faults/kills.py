@@ -1,4 +1,4 @@
-"""Runs that are killed, and what going on with them asks for a second time."""
+"""Runs that are killed and resumed, and the calls that are repeated."""
 
 import json
 import math
@@ -15,24 +15,24 @@ from benchmarks.faults.lab import Lab, damage
 from benchmarks.faults.server import Line
 
 GRACE = 0.25
-"""Seconds that a client may take from the moment a reply was sent whole until it is saved."""
+"""Seconds that a client may take to save a reply after it was sent completely."""
 
 
 @dataclass(frozen=True)
-class Death:
-    """A kill: when the signal was about to be sent, and when the process was gone. It may have asked in between."""
+class Kill:
+    """A kill: when the signal was about to be sent, and when the process had ended. It may call in between."""
 
     began: float
     over: float
 
     def met(self, line: Line) -> bool:
-        """Whether a call was in flight: received, and answered less than :data:`GRACE` before or later."""
+        """Whether a call was in flight: received, and its reply not sent more than :data:`GRACE` before."""
         return line.received < self.over and line.ended + GRACE > self.began
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A run that nobody disturbed: its article, how often each request was asked, seconds, and bytes on the disk."""
+    """An undisturbed run: its article, count of each request, seconds, total bytes on disk and largest file."""
 
     article: dict[str, Any]
     text: str
@@ -44,15 +44,15 @@ class Whole:
 
 @dataclass(frozen=True)
 class Recovered:
-    """A run that was killed and went on to its end.
+    """A run that was killed and resumed to its end.
 
     Attributes:
         kills: how often it was killed.
-        lines: of the server's log.
-        in_flight: calls that were, when it was killed.
-        repeated: calls answered whole more often than in the undisturbed run.
-        lost: of these, how long before the kill the reply had been sent, in seconds; none for what was not answered.
-        problems: why the run is not as if nothing had happened; empty where it is.
+        lines: number of lines of the server's log.
+        in_flight: number of calls in flight when it was killed.
+        repeated: number of calls answered completely more often than in the undisturbed run.
+        lost: for each of these, seconds between sending the reply and the kill.
+        problems: differences from the undisturbed run; empty if there are none.
     """
 
     kills: int
@@ -64,14 +64,14 @@ class Recovered:
 
 
 def undisturbed(lab: Lab, run: str) -> Whole:
-    """Write an article from beginning to end.
+    """Write an article without faults.
 
     Raises:
-        RuntimeError: that failed.
+        RuntimeError: the run failed.
     """
-    Command(["--version"], lab.folder / run / "said").ended()  # the first process loads what the others begin with
+    Command(["--version"], lab.folder / run / "said").ended()  # warms up the fork server
     ended = lab.write(run).ended()
-    folder = lab.made(run)
+    folder = lab.run_folder(run)
     if ended.code or folder is None:
         raise RuntimeError(f"the undisturbed run ended with {ended.code}: {ended.err}")
     article, text = read_article(folder)
@@ -80,15 +80,15 @@ def undisturbed(lab: Lab, run: str) -> Whole:
 
 
 def moments(number: int, whole: Whole, seed: int = 0) -> list[float]:
-    """Random moments spread over an undisturbed run: one in each of as many equal parts, in seconds."""
+    """Random times in seconds, one from each of ``number`` equal parts of an undisturbed run."""
     chance = random.Random(seed)
     part = whole.seconds / number
     return [part * (position + chance.random()) for position in range(number)]
 
 
 def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recovered:
-    """Kill a run after so many seconds, again and again, then let it go on to its end."""
-    deaths: list[Death] = []
+    """Kill a run after each of ``times`` seconds, resuming in between, then let it finish."""
+    kills: list[Kill] = []
     for seconds in times:
         command = _started(lab, run)
         time.sleep(seconds)
@@ -96,49 +96,49 @@ def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recov
         command.killed()
         if not alive:
             break
-        deaths.append(Death(began, time.time()))
+        kills.append(Kill(began, time.time()))
     ended = _started(lab, run).ended()
-    if ended.code and "not a run's folder" in ended.err:  # killed before anything was bought
+    if ended.code and "not a run's folder" in ended.err:  # killed before the first paid call
         ended = lab.write(run, out=lab.out(run) / "anew").ended()
-    return _recovered(lab, run, deaths, ended, whole)
+    return _recovered(lab, run, kills, ended, whole)
 
 
 def _started(lab: Lab, run: str) -> Command:
-    folder = lab.made(run)
+    folder = lab.run_folder(run)
     return lab.resume(run, folder) if folder else lab.write(run)
 
 
-def _recovered(lab: Lab, run: str, deaths: Sequence[Death], ended: Ended, whole: Whole) -> Recovered:
+def _recovered(lab: Lab, run: str, kills: Sequence[Kill], ended: Ended, whole: Whole) -> Recovered:
     log = lab.bench.log(run)
-    bought_again = _bought_again(log, whole.asked)
-    lost = [age_of(line, deaths) for line in bought_again]
-    in_flight = sum(any(death.met(line) for death in deaths) for line in log)
-    repeated = len(bought_again)
+    repeated_calls = _repeated_calls(log, whole.asked)
+    lost = [age_of(line, kills) for line in repeated_calls]
+    in_flight = sum(any(kill.met(line) for kill in kills) for line in log)
+    repeated = len(repeated_calls)
     problems = [f"exit code {ended.code}: {ended.err.strip()}"] if ended.code else []
     if repeated > in_flight:
         problems.append(f"{repeated} calls repeated, {in_flight} in flight")
-    problems += [f"a reply sent {age:.2f} s before the kill was bought again" for age in lost if age > GRACE]
+    problems += [f"a reply sent {age:.2f} s before the kill was requested again" for age in lost if age > GRACE]
     folder = next(lab.out(run).rglob("article.json"), None)
     if folder is None:
         problems.append("no article")
     else:
         article, text = read_article(folder.parent)
-        problems += ["another text"] * (text != whole.text)
-        problems += [f"another {name}" for name in whole.article if article.get(name) != whole.article[name]]
+        problems += ["the text differs"] * (text != whole.text)
+        problems += [f"{name} differs" for name in whole.article if article.get(name) != whole.article[name]]
         problems += damage(folder.parent)
-    return Recovered(len(deaths), len(log), in_flight, repeated, tuple(lost), tuple(problems))
+    return Recovered(len(kills), len(log), in_flight, repeated, tuple(lost), tuple(problems))
 
 
-def age_of(line: Line, deaths: Sequence[Death]) -> float:
-    """Seconds from the moment a reply was sent to the next kill; infinite where none came."""
-    kill = min((death.began for death in deaths if death.over > line.received), default=math.inf)
-    return max(0.0, kill - line.ended)
+def age_of(line: Line, kills: Sequence[Kill]) -> float:
+    """Seconds from sending a reply to the next kill; infinite if there was none."""
+    next_kill = min((kill.began for kill in kills if kill.over > line.received), default=math.inf)
+    return max(0.0, next_kill - line.ended)
 
 
-def _bought_again(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
-    """Calls answered whole whose answer was had once more than the undisturbed run had it: all but the last ones."""
+def _repeated_calls(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
+    """Completely answered calls beyond the number in the undisturbed run: all but the last ones of each request."""
     whole: dict[str, list[Line]] = defaultdict(list)
-    for line in sorted(log, key=lambda line: line.received):  # logged when answered, so a slow one later than its twin
+    for line in sorted(log, key=lambda line: line.received):  # logged when answered, so not in order of arrival
         if line.whole:
             whole[line.key].append(line)
     return [line for key, lines in whole.items() for line in lines[: max(0, len(lines) - max(1, asked[key]))]]
@@ -149,7 +149,7 @@ def _answered(log: Sequence[Line]) -> Counter[str]:
 
 
 def read_article(folder: Path) -> tuple[dict[str, Any], str]:
-    """The article's values, without what it took, and its text."""
+    """The article's values, without its usage, and its text."""
     article: dict[str, Any] = json.loads((folder / "article.json").read_text(encoding="utf-8"))["article"]
     del article["usage"]
     return article, (folder / "article.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The ways in which a server fails: what it sends instead of the reply, drawn by chance that can be repeated."""
+"""Kinds of server faults, drawn reproducibly at random, and what is sent for each."""
 
 import json
 import random
@@ -20,15 +20,15 @@ KINDS = (
     "10 MB",
 )
 ANSWERED = frozenset({OK, "empty", "wrong form", "10 MB"})
-"""After these the client of a language model holds a completion, however useless."""
+"""Faults after which the client of a language model has received a completion, however useless."""
 _TEN_MEGABYTES = 10 * 2**20
 _TEXTS = frozenset({"question", "answer", "section", "heading", "lead", "reworded"})
-"""Kinds of calls that are answered in prose; the others want one JSON object."""
-_NO_PROSE = (
+"""Kinds of calls with prose replies; the others expect one JSON object."""
+_INVALID_PROSE = (
     "<think>The user wants an answer. Let me go through what is given, one by one, before I begin to write it",
     "<think>First the sources.</think>\n<think>Then what they leave open, which",
 )
-_NO_OBJECT = ("I am sorry, but I cannot help with that.", '{"result": []}', "[]", '{"result": ' + "[" * 3000)
+_INVALID_JSON = ("I am sorry, but I cannot help with that.", '{"result": []}', "[]", '{"result": ' + "[" * 3000)
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Plan:
     """How a server treats the calls of one run.
 
     Attributes:
-        share: of the calls of the language model that fail, in [0, 1].
-        search_share: the same for searches.
-        kinds: of faults, each as likely as the others.
-        latency: least and most seconds before a reply.
-        silence: seconds for which a call that times out is kept waiting, unless its client gives up.
-        seed: other seeds give other faults.
+        share: share of language-model calls that fail, in [0, 1].
+        search_share: share of searches that fail, in [0, 1].
+        kinds: kinds of faults, equally likely.
+        latency: minimum and maximum seconds before a reply.
+        silence: maximum seconds to keep a call waiting that is to time out.
+        seed: random seed of the faults.
     """
 
     share: float = 0.0
@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Sent:
-    """What goes over the wire: ``announced`` more bytes than follow; ``broken`` ends the connection without a reply."""
+    """A response: Content-Length exceeds the data by ``announced``; ``broken`` resets the connection instead."""
 
     data: bytes = b""
     status: int = 200
@@ -71,12 +71,12 @@ class Sent:
 
 
 def sent_for(fault: str, kind: str, body: dict[str, Any]) -> Sent:
-    """What is sent of a reply with this fault.
+    """The response for a reply with this fault.
 
     Args:
         fault: one of :data:`KINDS` but ``time-out``, after which nothing is sent.
-        kind: of the call.
-        body: the reply as it should be.
+        kind: kind of the call.
+        body: the correct reply.
     """
     if fault in _REFUSED:
         return _REFUSED[fault]
@@ -100,7 +100,7 @@ _REFUSED = {
 
 
 def _useless_completion(fault: str, kind: str, body: dict[str, Any]) -> bytes:
-    """A whole completion whose text is none that the prompt asked for."""
+    """A complete completion whose text is not what the prompt asked for."""
     good: str = body["choices"][0]["message"]["content"]
     match fault:
         case "empty":
@@ -108,14 +108,14 @@ def _useless_completion(fault: str, kind: str, body: dict[str, Any]) -> bytes:
         case "10 MB":
             text = (good + " ") * (_TEN_MEGABYTES // (len(good) + 1) + 1)
         case _:
-            forms = _NO_PROSE if kind in _TEXTS else _NO_OBJECT
+            forms = _INVALID_PROSE if kind in _TEXTS else _INVALID_JSON
             text = forms[len(good) % len(forms)]
     choice = body["choices"][0] | {"message": {"role": "assistant", "content": text}}
     return json.dumps(body | {"choices": [choice]}).encode()
 
 
 def _useless_search(fault: str, body: dict[str, Any]) -> bytes:
-    """An answer with status 200 that holds no results as they should be."""
+    """A response with status 200 but without valid results."""
     match fault:
         case "empty":
             return b""

@@ -1,4 +1,4 @@
-"""A place for runs against the server that fails: their settings, their folders, and what must hold of each."""
+"""The test bed of the fault runs: settings, folders, and checks of the results."""
 
 import json
 import re
@@ -29,8 +29,8 @@ class Lab:
     Attributes:
         bench: the server.
         folder: where the runs are.
-        perspectives: of every run.
-        turns: of every conversation.
+        perspectives: number per run.
+        turns: number per conversation.
         lm_timeout: seconds that a run waits for a silent language model.
         search_timeout: the same for the search engine.
     """
@@ -43,7 +43,7 @@ class Lab:
     search_timeout: float = 1.5
 
     def plan(self, run: str, plan: Plan) -> None:
-        """Say how the server treats the calls of a run."""
+        """Set the fault plan of a run."""
         self.bench.plan(run, plan)
 
     def write(self, run: str, *, out: Path | None = None, quota: int | None = None, modes: bool = False) -> Command:
@@ -61,15 +61,15 @@ class Lab:
             "cache": str(self.folder / run / "cache"),
         }
         options = [f"--{name}={value}" for name, value in settings.items()]
-        said = self.folder / run / "said"
-        return Command(["write", TOPIC, "--quiet", *options], said, quota=quota, obeys_modes=modes)
+        output = self.folder / run / "said"
+        return Command(["write", TOPIC, "--quiet", *options], output, quota=quota, obeys_modes=modes)
 
     def resume(self, run: str, folder: Path) -> Command:
         """Start ``storm resume``."""
         return Command(["resume", str(folder), "--quiet"], self.folder / run / "said")
 
     def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
-        """A ``Storm`` of this process that asks the server in the name of a run."""
+        """A ``Storm`` in this process that uses the server under the name of a run."""
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
@@ -88,33 +88,33 @@ class Lab:
 
     @property
     def patience(self) -> Patience:
-        """With the search engine."""
+        """Timeouts and retries for the search engine."""
         return Patience(connect=2.0, read=self.search_timeout, total=20.0, first_pause=0.05, longest_pause=2.0)
 
     def out(self, run: str) -> Path:
-        """Folder in which the run makes its own."""
+        """Parent folder of the run's folder."""
         return self.folder / run / "runs"
 
-    def made(self, run: str) -> Path | None:
-        """The run's own folder, if it came so far."""
+    def run_folder(self, run: str) -> Path | None:
+        """The run's folder, if it exists."""
         return next(iter(sorted(self.out(run).glob("*/"))), None)
 
 
 @contextmanager
 def lab(folder: Path, **fields: float) -> Iterator[Lab]:
-    """Open a lab with fields of its own; the server's log is ``calls.jsonl`` in its folder."""
+    """Open a lab with these fields; the server's log is ``calls.jsonl`` in its folder."""
     with serving(folder / "calls.jsonl") as bench:
         yield Lab(bench, folder, **fields)  # type: ignore[arg-type]
 
 
 def dangling(article: Article) -> list[str]:
-    """What in an article points at nothing, or is pointed at by nothing; empty for a sound one."""
+    """Inconsistent citations and empty parts of an article; empty if it is sound."""
     cited = {citation.source_id for sentence in article.sentences() for citation in sentence.citations}
     if not cited <= {source.id for source in article.sources}:
-        return ["a sentence cites a source that is not there"]
+        return ["a sentence cites an unknown source"]
     numbers = {int(n) for n in _MARKER.findall(article.to_markdown().split("## References")[0])}
     faults = {
-        "the text cites other numbers than the references have": numbers != set(range(1, len(article.references) + 1)),
+        "the cited numbers differ from the reference numbers": numbers != set(range(1, len(article.references) + 1)),
         "a reference is not cited": {source.id for source in article.references} != cited,
         "a sentence has no source": any(not s.citations for section in article.sections for s in section.sentences()),
         "a section is empty": any(not any(section.sentences()) for section in article.sections),
@@ -124,13 +124,13 @@ def dangling(article: Article) -> list[str]:
 
 
 def damage(folder: Path) -> list[str]:
-    """Files of a run's folder that are not whole; a last line that was being written may be torn."""
+    """Damaged files in a run's folder; a truncated last line of the journal is allowed."""
     found = [f"{path.name} was left over" for path in folder.rglob(".*.*") if path.is_file()]
     for path in folder.rglob("*.json"):
         try:
             json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
-            found.append(f"{path.name} is no JSON")
+            found.append(f"{path.name} is not JSON")
     if (folder / "article.json").exists():
         found += dangling(from_json((folder / "article.json").read_text(encoding="utf-8")))
     journal = folder / "journal.jsonl"

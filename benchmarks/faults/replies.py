@@ -1,4 +1,4 @@
-"""Runs whose server fails every third call, or answers none."""
+"""Runs whose server fails 30 % of calls, or never replies."""
 
 import ctypes
 import gc
@@ -22,20 +22,20 @@ FAILING = Plan(share=0.3, search_share=0.3)
 _NAMES = ("Alder", "Birch", "Cedar", "Elder", "Hazel", "Larch", "Maple", "Rowan")
 _ATTEMPTS = 2
 _SLACK = 10.0
-"""Seconds that a run may take beside its time-outs, on a busy machine."""
+"""Seconds that a run may take in addition to its timeouts, on a busy machine."""
 
 
 @dataclass
 class Outcome:
-    """How a run, or several, went against a server that fails.
+    """Outcome of one or more runs against a faulty server.
 
     Attributes:
-        articles: those that came to be.
+        articles: the completed articles.
         error: what ended the run otherwise.
-        log: the server's.
-        events: told meanwhile.
-        seconds: of wall time.
-        problems: what is wrong; empty where nothing is.
+        log: the server's log.
+        events: the events reported.
+        seconds: wall time.
+        problems: violated expectations; empty if none.
     """
 
     articles: list[Article] = field(default_factory=list)
@@ -52,50 +52,50 @@ class Outcome:
 
 
 def failing(lab: Lab, run: str, seed: int) -> Outcome:
-    """Write an article while 30 % of all calls fail; it is to be whole, and the log, events and report to agree."""
+    """Write an article while 30 % of all calls fail; it must be complete, and log, events and report must agree."""
     lab.plan(run, Plan(share=FAILING.share, search_share=FAILING.search_share, seed=seed))
-    outcome = _outcome(lab, run, lambda told: [lab.storm(run, sinks=[told]).write(TOPIC)])
-    folder = lab.made(run)
+    outcome = _outcome(lab, run, lambda sink: [lab.storm(run, sinks=[sink]).write(TOPIC)])
+    folder = lab.run_folder(run)
     if not outcome.articles or folder is None:
         outcome.problems.append(f"no article: {outcome.error}")
         return outcome
     outcome.problems += damage(folder) + disagreements(outcome.log, outcome.events, outcome.articles)
     if [event for _, event in read_events(folder / "events.jsonl")] != outcome.events:
-        outcome.problems.append("events.jsonl holds other events than were told")
+        outcome.problems.append("events.jsonl differs from the events reported")
     return outcome
 
 
 def hung(lab: Lab, run: str, *, search: bool) -> Outcome:
-    """Write an article while the language model, or the search engine, accepts calls and answers none."""
+    """Write an article while the language model or the search engine accepts calls and never replies."""
     lab.plan(run, Plan(share=float(not search), search_share=float(search), kinds=("time-out",)))
-    outcome = _outcome(lab, run, lambda told: [lab.storm(run, sinks=[told], attempts=_ATTEMPTS).write(TOPIC)])
-    longest = _SLACK + (_longest_search(lab) if search else _longest_asking(lab))
+    outcome = _outcome(lab, run, lambda sink: [lab.storm(run, sinks=[sink], attempts=_ATTEMPTS).write(TOPIC)])
+    longest = _SLACK + (_max_search_seconds(lab) if search else _max_lm_seconds(lab))
     if outcome.seconds > longest:
-        outcome.problems.append(f"took {outcome.seconds:.0f} s, the time-outs allow {longest:.0f} s")
+        outcome.problems.append(f"took {outcome.seconds:.0f} s, the timeouts allow {longest:.0f} s")
     if lab.bench.place not in outcome.error:
         outcome.problems.append(f"the error does not name {lab.bench.place}: {outcome.error or 'there is none'}")
     outcome.problems += disagreements(outcome.log, outcome.events)
     return outcome
 
 
-def _longest_asking(lab: Lab) -> float:
-    """Seconds until related topics, perspectives and a first question have been asked for in vain."""
+def _max_lm_seconds(lab: Lab) -> float:
+    """Maximum seconds until the calls for related topics, perspectives and a first question have failed."""
     return 3 * _ATTEMPTS * lab.lm_timeout
 
 
-def _longest_search(lab: Lab) -> float:
-    """Seconds until every conversation's first searches have failed, two at a time: then the engine is left alone."""
+def _max_search_seconds(lab: Lab) -> float:
+    """Maximum seconds until every conversation's first searches have failed, two at a time, and the circuit opens."""
     return (lab.perspectives + 1) * 3 / 2 * lab.patience.attempts * lab.search_timeout
 
 
 def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
-    """Write articles on many topics at once, with one ``Storm``, while 30 % of all calls fail."""
+    """Write articles on many topics concurrently, with one ``Storm``, while 30 % of all calls fail."""
     lab.plan(run, Plan(share=FAILING.share, search_share=FAILING.search_share, seed=seed))
     names = [f"{_NAMES[i % len(_NAMES)]} {_NAMES[i // len(_NAMES)]}" for i in range(topics)]
     failed: list[str] = []
 
-    def write(told: CallbackSink) -> list[Article]:
-        storm = lab.storm(run, sinks=[told])
+    def write(sink: CallbackSink) -> list[Article]:
+        storm = lab.storm(run, sinks=[sink])
 
         def one(topic: str) -> Article | None:
             try:
@@ -112,18 +112,18 @@ def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
     outcome.error = "; ".join(failed)
     if len(outcome.articles) + len(failed) != topics:
         outcome.problems.append(f"{len(outcome.articles)} written and {len(failed)} reported of {topics}")
-    outcome.problems += [f"{thread.name} was left behind" for thread in _left(before)]
+    outcome.problems += [f"{thread.name} was left behind" for thread in _leaked_threads(before)]
     outcome.problems += disagreements(outcome.log, outcome.events, outcome.articles if not failed else ())
     outcome.problems += [fault for folder in lab.out(run).iterdir() for fault in damage(folder)]
     for article in outcome.articles:
         text = article.to_markdown()
         others = [name for name in names if name != article.title and name in text]
-        outcome.problems += [f"{article.title} speaks of {name}" for name in others]
+        outcome.problems += [f"{article.title} mentions {name}" for name in others]
     return outcome
 
 
 def resident() -> float:
-    """Memory that this process needs, in megabytes (Linux): without what its allocator keeps in reserve."""
+    """Resident memory of this process in megabytes (Linux), after trimming the allocator's free lists."""
     gc.collect()
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
@@ -132,7 +132,7 @@ def resident() -> float:
 
 
 def _outcome(lab: Lab, run: str, work: Callable[[CallbackSink], list[Article]]) -> Outcome:
-    forget_gates()  # a service that was hung in one run may be asked in the next
+    forget_gates()  # so that open circuits do not carry over
     outcome = Outcome()
     start = time.monotonic()
     try:
@@ -144,8 +144,8 @@ def _outcome(lab: Lab, run: str, work: Callable[[CallbackSink], list[Article]]) 
     return outcome
 
 
-def _left(before: set[threading.Thread]) -> list[threading.Thread]:
-    """Threads that were started since and do not end within a second; without the one that tqdm keeps a process."""
+def _leaked_threads(before: set[threading.Thread]) -> list[threading.Thread]:
+    """Threads started since that do not end within a second, except tqdm's monitor."""
     until = time.monotonic() + 1.0
     while True:
         left = [t for t in threading.enumerate() if t not in before and t.name != "tqdm_monitor"]

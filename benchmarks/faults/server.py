@@ -1,9 +1,9 @@
-"""A language model and a search engine that fail as they are told to, and keep a log of every call.
+"""A language model and a search engine that inject faults and log every call.
 
-Serves below ``/RUN`` an OpenAI-compatible ``/v1/chat/completions`` and a SearXNG ``/search``, where RUN is a name that
-tells the calls of several runs apart; a plan may be put for each (``PUT /RUN/plan``). Replies and faults are functions
-of the request and of how often it came before, so that a run can be repeated. The log, one line a call, is read at
-``/RUN/log`` and stands in a file, which outlives the server.
+Serves an OpenAI-compatible ``/v1/chat/completions`` and a SearXNG ``/search`` under ``/RUN``, the name of a run; each
+run may have a fault plan (``PUT /RUN/plan``). Replies and faults depend only on the request and the number of its
+repetitions, so runs are reproducible. The log, one line per call, is served at ``/RUN/log`` and appended to a file,
+which outlives the server.
 """
 
 import json
@@ -23,10 +23,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
 
 from benchmarks.faults.kinds import OK, Plan, Sent, sent_for
-from benchmarks.local_server import JsonHandler, LocalServer, completion, own_process
-from benchmarks.scripted import answered, mark_of, number_of, pages
+from benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from benchmarks.scripted import mark_of, number_of, pages, scripted_reply
 
-_HITS, _WORDS = 12, 20  # a page of results, more than any search asks for
+_HITS, _WORDS = 12, 20  # hits per result page, more than any search requests
 _GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()
 _PLACES = "Varn Oselle Kitta Marrow Dunmere Tolva Issel Brant Quill Harrow Selby Corvane".split()
 
@@ -36,14 +36,14 @@ class Line:
     """One call in the log.
 
     Attributes:
-        run: whose call it is.
-        kind: of prompt, or ``search``.
-        key: of the request; the same request has the same one.
-        attempt: how often it was asked before.
-        fault: what was done to it; ``ok`` for nothing.
-        received: seconds since the epoch.
-        ended: when the reply had been sent, or given up; 0 while the call is open.
-        whole: whether all of what was to be sent was handed to a connection that stood.
+        run: name of the run.
+        kind: kind of prompt, or ``search``.
+        key: hash of the request.
+        attempt: number of earlier calls with this key.
+        fault: the injected fault; ``ok`` for none.
+        received: when it was received, in seconds since the epoch.
+        ended: when the reply was sent or abandoned; 0 while the call is open.
+        whole: whether the complete reply was written to an open connection.
     """
 
     run: str
@@ -66,7 +66,7 @@ class Log:
         self._lock = threading.Lock()
 
     def begin(self, run: str, kind: str, key: str, plan: Plan) -> tuple[int, Line, float]:
-        """Note that a call came in; gives its number, its line and the latency that is drawn for it."""
+        """Record a received call; returns its number, its line and its latency."""
         with self._lock:
             attempt = self._asked[run, key]
             self._asked[run, key] += 1
@@ -76,21 +76,21 @@ class Log:
             return len(self._lines) - 1, line, latency
 
     def end(self, number: int, *, whole: bool) -> None:
-        """Note how it ended, and write its line."""
+        """Record the end of a call, and write its line."""
         with self._lock:
             line = self._lines[number] = replace(self._lines[number], ended=time.time(), whole=whole)
             self._stream.write(json.dumps(asdict(line)) + "\n")
             self._stream.flush()
 
     def of(self, run: str) -> list[Line]:
-        """The calls of one run, in the order in which they came."""
+        """The calls of one run, in order of arrival."""
         with self._lock:
             return [line for line in self._lines if line.run == run]
 
 
 @dataclass(frozen=True)
 class FaultBench:
-    """The server, seen from another process."""
+    """Client of the server in another process."""
 
     url: str
 
@@ -104,17 +104,17 @@ class FaultBench:
         return f"openai/bench@{self.url}/{run}/v1"
 
     def search(self, run: str) -> str:
-        """Address of the search engine of a run."""
+        """URL of the search engine of a run."""
         return f"{self.url}/{run}"
 
     def plan(self, run: str, plan: Plan) -> None:
-        """Say how the calls of a run are treated; without it none fails."""
+        """Set the fault plan of a run; by default no call fails."""
         body = json.dumps(asdict(plan)).encode()
         urlopen(Request(f"{self.url}/{run}/plan", data=body, method="PUT")).close()
 
-    def log(self, run: str, patience: float = 5.0) -> list[Line]:
-        """The calls of a run; waits up to ``patience`` seconds for those that are open."""
-        until = time.monotonic() + patience
+    def log(self, run: str, timeout: float = 5.0) -> list[Line]:
+        """The calls of a run; waits up to ``timeout`` seconds for open ones."""
+        until = time.monotonic() + timeout
         while True:
             with urlopen(f"{self.url}/{run}/log") as answer:
                 lines = [Line(**line) for line in json.load(answer)]
@@ -125,8 +125,8 @@ class FaultBench:
 
 @contextmanager
 def serving(log: Path) -> Iterator[FaultBench]:
-    """Start the server in a process of its own and end it afterwards; the log is appended to a file."""
-    with own_process(__name__, str(log)) as url:
+    """Run the server in a separate process within the block; the log is appended to a file."""
+    with separate_process(__name__, str(log)) as url:
         yield FaultBench(url)
 
 
@@ -141,8 +141,8 @@ class _Handler(JsonHandler):
     server: _Server
 
     def put(self) -> None:
-        told = self.read()
-        self.server.plans[self._run()] = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in told.items()})
+        plan = self.read()
+        self.server.plans[self._run()] = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in plan.items()})
         self.send(b"{}")
 
     def get(self) -> None:
@@ -156,7 +156,7 @@ class _Handler(JsonHandler):
     def post(self) -> None:
         request = self.read()
         prompt = json.dumps(request["messages"], ensure_ascii=False)
-        kind, text = answered(request["messages"], mark_of(prompt))
+        kind, text = scripted_reply(request["messages"], mark_of(prompt))
         tokens = len(prompt.split()), len(text.split())
         self._reply(kind, prompt, completion(request["model"], mark_of(prompt), text, tokens))
 
@@ -175,13 +175,13 @@ class _Handler(JsonHandler):
                 time.sleep(latency)
                 sent = Sent(json.dumps(body).encode()) if line.fault == OK else sent_for(line.fault, kind, body)
                 whole = self._sent(sent)
-        except OSError:  # the client is gone
+        except OSError:  # the client has disconnected
             self.close_connection = True
         finally:
             self.server.log.end(number, whole=whole)
 
     def _stay_silent(self, seconds: float) -> None:
-        """Until the client gives up, or has waited for so long."""
+        """Wait until the client gives up, or for ``seconds``."""
         select.select([self.connection], [], [], seconds)
         self.close_connection = True
 
@@ -197,14 +197,14 @@ class _Handler(JsonHandler):
 
 
 def _results(query: str) -> dict[str, Any]:
-    """What SearXNG finds: a page and a passage a hit."""
+    """A SearXNG result page: one page and one passage per hit."""
     mark = mark_of(f"search {query}")
     found = pages(query, mark, _HITS, _TEXTS, _WORDS)
     return {"results": [{"url": p["url"], "title": p["title"], "content": " ".join(p["snippets"][:2])} for p in found]}
 
 
-def _made_up() -> list[tuple[str, str]]:
-    """Texts for snippets to open with: a place and what was traded there."""
+def _fictional_texts() -> list[tuple[str, str]]:
+    """Texts for the start of snippets: a place and what was traded there."""
     return [
         (
             f"{good.title()} of {place}",
@@ -215,7 +215,7 @@ def _made_up() -> list[tuple[str, str]]:
     ]
 
 
-_TEXTS = _made_up()
+_TEXTS = _fictional_texts()
 
 
 if __name__ == "__main__":

@@ -44,10 +44,10 @@ def check(
     """Show whether a policy allows pages, how they are classified, and why."""
     with Guard(debug=debug):
         from storm_pipeline.sources.catalogue import load_catalogue
-        from storm_pipeline.sources.judging import Judge, policy_named
+        from storm_pipeline.sources.judging import SourcePolicy, policy_named
 
         catalogue = load_catalogue(cache.expanduser())
-        judge = Judge(policy_named(policy), allow=allow or (), deny=deny or (), catalogue=catalogue)
+        judge = SourcePolicy(policy_named(policy), allow=allow or (), deny=deny or (), catalogue=catalogue)
         verdicts = [judge.judge(url) for url in urls]
         rows = [(v.url, "yes" if v.allowed else "no", v.status, v.rule or "-", v.reason) for v in verdicts]
         show_table(("page", "allowed", "status", "by", "why"), rows)

@@ -1,1 +1,1 @@
-"""Text from files, whole or in passages: what can be read is, what cannot is reported."""
+"""Text extraction from files, whole or in passages; unreadable files are reported."""

@@ -1,13 +1,13 @@
-"""Zip archives from unknown hands: what they unpack to is bounded, whatever they claim."""
+"""Reading untrusted zip archives with a limit on the unpacked size."""
 
 import io
 import zipfile
 
-_MOST_BYTES = 300_000_000
+_MAX_BYTES = 300_000_000
 
 
 class TooLargeError(ValueError):
-    """An archive unpacks to more than it may."""
+    """An archive exceeds the limit on its unpacked size."""
 
 
 class BoundedZip:
@@ -15,15 +15,15 @@ class BoundedZip:
 
     Args:
         data: the archive.
-        most_bytes: what all that is read may come to; counted as it is unpacked, since headers can lie.
+        max_bytes: limit on all that is read; counted while unpacking, since headers can lie.
 
     Raises:
-        zipfile.BadZipFile: it is no archive.
+        zipfile.BadZipFile: it is not a zip archive.
     """
 
-    def __init__(self, data: bytes, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, data: bytes, max_bytes: int = _MAX_BYTES) -> None:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
-        self._most = self._left = most_bytes
+        self._limit = self._left = max_bytes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -31,15 +31,15 @@ class BoundedZip:
         return tuple(self._zip.namelist())
 
     def read(self, name: str) -> bytes:
-        """A member, unpacked.
+        """Unpack a member.
 
         Raises:
-            TooLargeError: it exceeds what is left of the total.
+            TooLargeError: it exceeds what is left of the limit.
             KeyError: there is no such member.
         """
         with self._zip.open(name) as member:
             data = member.read(self._left + 1)
         if len(data) > self._left:
-            raise TooLargeError(f"unpacks to more than {self._most:,} bytes; split it, or remove pictures from it")
+            raise TooLargeError(f"unpacks to more than {self._limit:,} bytes; split it, or remove images from it")
         self._left -= len(data)
         return data

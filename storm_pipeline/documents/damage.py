@@ -1,4 +1,4 @@
-"""What damaged files make libraries raise, and how that is told."""
+"""The exceptions that libraries raise on damaged files, and how they are reported."""
 
 import struct
 import zipfile
@@ -6,7 +6,7 @@ import zlib
 
 from storm_pipeline.documents.document import FileText
 
-# Beside the libraries' own errors; RuntimeError covers recursion and missing parts, SyntaxError that of XML.
+# In addition to the libraries' own; RuntimeError covers RecursionError, SyntaxError covers XML's.
 DAMAGE = (
     OSError,
     ValueError,
@@ -26,6 +26,6 @@ DAMAGE = (
 
 
 def unreadable(kind: str, error: Exception) -> FileText:
-    """What is left of a file that cannot be read as what its name says it is."""
-    why = f"cannot be read as {kind} ({type(error).__name__}); open and save it anew, or remove it"
+    """The result for a file that cannot be parsed as its format."""
+    why = f"cannot be read as {kind} ({type(error).__name__}); open and re-save it, or remove it"
     return FileText(problems=(why,))

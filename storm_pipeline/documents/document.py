@@ -1,17 +1,17 @@
-"""What reading gives: a file's text, a document to search in, or why there is none."""
+"""Results of reading: a file's text, a searchable document, or why a file was skipped."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class FileText:
-    """What could be read of a file.
+    """The text of a file.
 
     Attributes:
-        title: the title that the file states; may be empty.
-        pages: page number from 1 (None where there are none) and text, in order.
-        published: ISO date that the file states, if it does.
-        problems: what could not be read, each as the end of a sentence that begins with the file's name.
+        title: the title in its metadata; may be empty.
+        pages: page number from 1 (None if unpaginated) and text, in order.
+        published: ISO date in its metadata, if any.
+        problems: what could not be read: predicates of sentences whose subject is the file's name.
     """
 
     title: str = ""
@@ -22,14 +22,13 @@ class FileText:
 
 @dataclass(frozen=True)
 class Document:
-    """A document to search in.
+    """A searchable document.
 
     Attributes:
-        url: its address; ``file://…`` where it is only a file here.
+        url: its URL; ``file://…`` for a local file.
         title: may be empty.
-        pages: page number from 1 (None where there are none) and text, in order; each text holds more than
-            white space.
-        published: ISO date where known.
+        pages: page number from 1 (None if unpaginated) and text, in order; no text is blank.
+        published: ISO date if known.
     """
 
     url: str
@@ -40,6 +39,6 @@ class Document:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file, or a line of one, was skipped: a whole sentence that names it."""
+    """Why a file, or a line of one, was skipped: a sentence that names it."""
 
     reason: str

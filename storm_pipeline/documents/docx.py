@@ -1,4 +1,4 @@
-"""Text of Word files, by page where the file tells where its pages ended when it was last shown or printed."""
+"""Text of Word files, by page if the file records its page breaks."""
 
 import io
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _OLD_OR_ENCRYPTED = b"\xd0\xcf\x11\xe0"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-# Deleted and moved text, and the copy of a text box that is kept for older programs.
-_LEFT_OUT = frozenset(
+# Deleted and moved text, and the fallback copy of a text box for older programs.
+_SKIPPED = frozenset(
     {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 )
 _SPACES = frozenset({f"{_W}tab", f"{_W}cr", f"{_W}br"})
@@ -23,10 +23,10 @@ _PICTURES = frozenset({f"{_W}drawing", f"{_W}pict", f"{_W}object"})
 
 
 def read_docx(data: bytes) -> FileText:
-    """The text of a Word file: paragraphs, headings among them, and tables, a line a row.
+    """The text of a Word file: paragraphs, headings and tables, one line per row.
 
-    Pages are counted by the breaks that a word processor noted when it laid the file out, and by those that were
-    set by hand; in a file without any, no page has a number. Never raises: what can't be read is a problem.
+    Pages are counted by the rendered page breaks that a word processor recorded, and by manual page breaks; a file
+    without either is unpaginated. Never raises: what can't be read is reported in ``problems``.
     """
     if data.startswith(_OLD_OR_ENCRYPTED):
         return FileText(problems=("is encrypted or in Word's old format; save it as .docx without a password",))
@@ -36,7 +36,7 @@ def read_docx(data: bytes) -> FileText:
 
     try:
         archive = BoundedZip(data)
-        for name in archive.names:  # the library itself unpacks without a bound
+        for name in archive.names:  # the library itself unpacks without a limit
             archive.read(name)
         document = docx.Document(io.BytesIO(data))
         pages = _pages(document)
@@ -49,19 +49,19 @@ def read_docx(data: bytes) -> FileText:
 
 @dataclass
 class _Cursor:
-    """Where on which page the next text will stand."""
+    """The current page while reading."""
 
     page: int = 1
-    fresh: bool = True
-    """Whether the page holds nothing yet: what Word notes after a break set by hand is that same break."""
+    is_empty: bool = True
+    """Whether the page has no content yet: a rendered break right after a manual one is the same break."""
 
-    def noted_break(self) -> None:
-        if not self.fresh:
-            self.set_break()
+    def rendered_break(self) -> None:
+        if not self.is_empty:
+            self.new_page()
 
-    def set_break(self) -> None:
+    def new_page(self) -> None:
         self.page += 1
-        self.fresh = True
+        self.is_empty = True
 
 
 @dataclass
@@ -72,7 +72,7 @@ class _Layout:
     pages: dict[int, list[str]] = field(default_factory=dict)
 
     def add(self, pieces: Iterator[str]) -> None:
-        """Add a paragraph; each piece stands on the page at which the cursor is when it comes."""
+        """Add a paragraph; each piece goes to the cursor's page when it is yielded."""
         parts: dict[int, list[str]] = {}
         for piece in pieces:
             parts.setdefault(self.cursor.page, []).append(piece)
@@ -97,54 +97,54 @@ def _read_blocks(parent: Any, layout: _Layout) -> None:
             for page in dict.fromkeys(page for page, text in rows if text):
                 text = "\n".join(text for own, text in rows if text and own == page)
                 layout.pages.setdefault(page, []).append(text)
-        elif element.tag not in _LEFT_OUT:  # content controls, accepted insertions and the like
+        elif element.tag not in _SKIPPED:  # content controls, accepted insertions and the like
             _read_blocks(element, layout)
 
 
 def _row(row: Any, cursor: _Cursor) -> tuple[int, str]:
-    """The page on which a row begins, and its cells, parted by bars. Its cells run side by side, not in turn."""
+    """The page on which a row begins, and its cells, separated by bars. Each cell starts on the row's page."""
     begins, ends, texts = [], [cursor], []
     for cell in row.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
-        own = _Cursor(cursor.page, cursor.fresh)
+        own = _Cursor(cursor.page, cursor.is_empty)
         pieces = [(own.page, piece) for piece in _runs(cell, own)]
         begins += [page for page, piece in pieces if piece.strip()][:1]
         ends.append(own)
         texts.append(" ".join("".join(piece for _, piece in pieces).split()))
-    last = max(ends, key=lambda end: (end.page, not end.fresh))
-    cursor.page, cursor.fresh = last.page, last.fresh
+    last = max(ends, key=lambda end: (end.page, not end.is_empty))
+    cursor.page, cursor.is_empty = last.page, last.is_empty
     return max(begins, default=cursor.page), " | ".join(texts) if any(texts) else ""
 
 
 def _pieces(paragraph: Any, cursor: _Cursor) -> Iterator[str]:
-    """The texts of a paragraph in order, the cursor being moved on at each break."""
+    """The texts of a paragraph in order; advances the cursor at page breaks."""
     yield " "
     properties = paragraph.find(f"{_W}pPr")
     if properties is not None and _is_on(properties.find(f"{_W}pageBreakBefore")):
-        cursor.noted_break()
+        cursor.rendered_break()
     yield from _runs(paragraph, cursor)
     section = properties.find(f"{_W}sectPr") if properties is not None else None
     if section is not None and _value(section.find(f"{_W}type")) not in {"continuous", "nextColumn"}:
-        cursor.set_break()
+        cursor.new_page()
 
 
 def _runs(parent: Any, cursor: _Cursor) -> Iterator[str]:
     for element in parent:
         if element.tag == f"{_W}t":
             text = element.text or ""
-            cursor.fresh = cursor.fresh and not text.strip()
+            cursor.is_empty = cursor.is_empty and not text.strip()
             yield text
         elif element.tag == f"{_W}lastRenderedPageBreak":
-            cursor.noted_break()
+            cursor.rendered_break()
         elif element.tag == f"{_W}br" and element.get(f"{_W}type") == "page":
-            cursor.set_break()
+            cursor.new_page()
         elif element.tag in _SPACES:
             yield " "
         elif element.tag == f"{_W}noBreakHyphen":
             yield "-"
         elif element.tag == f"{_W}p":
             yield from _pieces(element, cursor)
-        elif element.tag not in _LEFT_OUT:
-            cursor.fresh = cursor.fresh and element.tag not in _PICTURES
+        elif element.tag not in _SKIPPED:
+            cursor.is_empty = cursor.is_empty and element.tag not in _PICTURES
             yield from _runs(element, cursor)
 
 
@@ -157,14 +157,14 @@ def _value(element: Any) -> str:
 
 
 def _title(document: "WordDocument") -> str:
-    """The title among the properties, else the paragraph that is styled as title."""
+    """The title in the properties, else the paragraph styled as title."""
     stated: str = document.core_properties.title.strip() if _has_properties(document) else ""
     titled = (p.text for p in document.paragraphs if p.style is not None and p.style.name == "Title")
     return stated or next((text for text in titled if text.strip()), "")
 
 
 def _created(document: "WordDocument") -> str | None:
-    """The day on which the file was made, unless the library's own template says so."""
+    """The creation date, unless it is that of the library's own template."""
     if not _has_properties(document) or document.core_properties.comments == "generated by python-docx":
         return None
     created = document.core_properties.created
@@ -172,7 +172,7 @@ def _created(document: "WordDocument") -> str | None:
 
 
 def _has_properties(document: "WordDocument") -> bool:
-    """Whether the file has any; asked for absent ones, the library would make some up."""
+    """Whether the file has core properties; the library would create defaults."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
     return any(rel.reltype == RELATIONSHIP_TYPE.CORE_PROPERTIES for rel in document.part.package.rels.values())

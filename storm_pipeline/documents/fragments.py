@@ -1,4 +1,4 @@
-"""From small pieces of markup to text: XML elements, and the tagged fragments that abstracts are deposited as."""
+"""Text of small pieces of markup: XML elements, and the JATS or HTML fragments of deposited abstracts."""
 
 import html
 import re
@@ -9,19 +9,19 @@ from storm_pipeline.documents.plain import plain_text
 _HEADING = re.compile(r"<(?:\w+:)?title\b[^<>]*>([^<>]*)</(?:\w+:)?title\s*>", re.I)
 _BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|break|br|div|li|ul|ol|disp-formula)\b[^<>]*>", re.I)
 _TAG = re.compile(r"<(?:[/?]?[a-zA-Z]|!)[^<>]*>")
-_NO_CONTENT = re.compile(r"\s*(?:abstract|summary|resumen|résumé|zusammenfassung)[\s.:]*", re.I)
+_REDUNDANT_HEADING = re.compile(r"\s*(?:abstract|summary|resumen|résumé|zusammenfassung)[\s.:]*", re.I)
 
 
 def element_text(element: Any) -> str:
-    """The text of an lxml element and all below it, plain; empty for None. Entities are left as they are written."""
+    """Plain text of an lxml element and its descendants; empty for None. Entities are not expanded."""
     return "" if element is None else plain_text("".join(element.itertext()))
 
 
 def fragment_text(fragment: object) -> str:
-    """The text of a JATS or HTML fragment, plain; empty for anything that is no string.
+    """Plain text of a JATS or HTML fragment; empty for anything but a string.
 
-    Headings become labels (``Methods: …``), a heading that only says *Abstract* goes. Nothing is parsed, so a fragment
-    may be unbalanced or use prefixes that it does not declare.
+    Headings become labels (``Methods: …``), the heading *Abstract* is dropped. Works by patterns, so a fragment
+    may be unbalanced or use undeclared prefixes.
     """
     if not isinstance(fragment, str):
         return ""
@@ -32,4 +32,4 @@ def fragment_text(fragment: object) -> str:
 
 def _labelled(heading: re.Match[str]) -> str:
     label = heading[1].strip().rstrip(":.")
-    return f" {label}: " if label and not _NO_CONTENT.fullmatch(label) else " "
+    return f" {label}: " if label and not _REDUNDANT_HEADING.fullmatch(label) else " "

@@ -1,4 +1,4 @@
-"""Documents given as JSON, one a line: ``{"url", "title", "text"}`` and, if known, ``published`` and ``page``."""
+"""Documents as JSON lines: ``{"url", "title", "text"}`` and optionally ``published`` and ``page``."""
 
 import json
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.documents.document import Document, Unreadable
 from storm_pipeline.documents.plain import page_number, plain_text
 
-_MOST_REPORTS = 50
+_MAX_REPORTS = 50
 
 
 def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
-    """The documents of a file, and a report on each line that holds none, up to a limit.
+    """The documents of a file, and reports on invalid lines, up to a limit.
 
     Args:
-        name: what the reports call the file.
+        name: name of the file in reports.
         data: its content.
     """
     bad = 0
@@ -27,14 +27,14 @@ def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
             yield record
         else:
             bad += 1
-            if bad <= _MOST_REPORTS:
+            if bad <= _MAX_REPORTS:
                 yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
-    if bad > _MOST_REPORTS:
-        yield Unreadable(f"{name} has {bad - _MOST_REPORTS} more lines that were skipped.")
+    if bad > _MAX_REPORTS:
+        yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
 
 
 def _from_json(line: str) -> Document | str:
-    """The document on a line, or what is wrong with the line."""
+    """The document on a line, or the problem with the line."""
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Text of HTML and XHTML trees that need no guess at what their main content is: books, encyclopedia articles."""
+"""Text of HTML and XHTML trees that are all main content: books, encyclopedia articles."""
 
 import html
 import re
@@ -17,7 +17,7 @@ _ENCODING = re.compile(rb"""<\?xml[^>]{0,200}encoding\s*=\s*["']([A-Za-z0-9._-]{
 
 
 def parse_html(data: bytes) -> Any:
-    """The root of a page in UTF-8.
+    """Parse a UTF-8 page to its root element.
 
     Raises:
         etree.LxmlError: it is empty.
@@ -28,7 +28,7 @@ def parse_html(data: bytes) -> Any:
 
 
 def parse_xml(data: bytes) -> Any:
-    """The root of an XML document. Entities of its own are not expanded, and nothing is loaded for it.
+    """Parse an XML document. Entities defined in it are not expanded, and nothing external is loaded.
 
     Raises:
         etree.XMLSyntaxError: it is not well-formed.
@@ -40,7 +40,7 @@ def parse_xml(data: bytes) -> Any:
 
 
 def parse_xhtml(data: bytes) -> Any:
-    """The root of an XHTML page; one that is not well-formed is read as HTML.
+    """Parse an XHTML page; one that is not well-formed is parsed as HTML.
 
     Raises:
         etree.LxmlError: it is empty.
@@ -53,7 +53,7 @@ def parse_xhtml(data: bytes) -> Any:
         text = data.decode(encoding)
     except (LookupError, UnicodeDecodeError):
         text = data.decode("utf-8", "replace")
-    # HTML's named entities stand in a DTD, which is not loaded; and the text is no longer in its declared encoding.
+    # HTML's named entities are defined in a DTD, which is not loaded; the declared encoding no longer applies.
     plain = _ENTITY.sub(_character, re.sub(r"\A\ufeff?\s*<\?xml[^>]*\?>", "", text)).encode("utf-8", "replace")
     try:
         return parse_xml(plain)
@@ -62,11 +62,11 @@ def parse_xhtml(data: bytes) -> Any:
 
 
 def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
-    """The text of a tree: a blank line between blocks, a line a table row, its cells parted by bars.
+    """The text of a tree: blank lines between blocks, one line per table row, cells separated by bars.
 
     Args:
         root: an element, or the root of a page.
-        skipped: whether an element is left out, with all that it holds.
+        skipped: whether to skip an element and its descendants.
     """
     text = "".join(_pieces(root, skipped or (lambda _: False)))
     lines = (" ".join(line.split()).removesuffix(" |") for line in text.split("\n"))
@@ -82,13 +82,13 @@ def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
     from lxml import etree
 
     walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    cells = 0  # inside a table's cell a block is no line of its own
+    cells = 0  # blocks inside a table cell do not break the line
     for event, element in walk:
         name = local_name(element)
         if event == "start":
             cells += name in _CELLS
             if name in _SKIPPED or skipped(element):
-                walk.skip_subtree()  # its end follows all the same
+                walk.skip_subtree()  # its end event follows nevertheless
                 continue
             yield _break(name, inside=cells > 0) if name in _BLOCKS else ""
             yield _flat(element.text)
@@ -101,7 +101,7 @@ def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
 
 
 def _break(name: str, *, inside: bool) -> str:
-    """What follows an element."""
+    """The separator after an element."""
     if name in _CELLS:
         return " " if inside else " | "
     if name in _BLOCKS or name in _LINES:

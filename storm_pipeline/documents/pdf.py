@@ -13,19 +13,19 @@ from storm_pipeline.documents.document import FileText
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[a-zà-öø-ÿ])")
 
 
-def read_pdf(data: bytes, *, most_pages: int | None = None, seconds: float = math.inf) -> FileText:
+def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math.inf) -> FileText:
     """The text of a PDF. Never raises: what can't be read is reported among the problems.
 
     Args:
         data: the file.
-        most_pages: pages that are read at most; None for all.
-        seconds: time after which no further page is begun.
+        max_pages: maximum number of pages read; None for all.
+        seconds: time after which no further page is started.
     """
     deadline = time.monotonic() + seconds
     import pypdf
     from pypdf.errors import PyPdfError
 
-    # Without a handler the library's warnings about small defects would go to the terminal.
+    # Without a handler the library's warnings about minor defects would go to the terminal.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
     damage = (PyPdfError, *DAMAGE)
     try:
@@ -37,7 +37,7 @@ def read_pdf(data: bytes, *, most_pages: int | None = None, seconds: float = mat
         return unreadable("PDF", error)
     pages, problems = [], []
     for number in range(1, count + 1):
-        if number > (most_pages or count) or time.monotonic() > deadline:
+        if number > (max_pages or count) or time.monotonic() > deadline:
             problems.append(f"is long: only its first {number - 1} of {count} pages were read")
             break
         try:
@@ -48,13 +48,13 @@ def read_pdf(data: bytes, *, most_pages: int | None = None, seconds: float = mat
             if text.strip():
                 pages.append((number, text))
     if not pages and not problems:
-        problems.append("holds no text, only pictures perhaps; run text recognition (OCR) on it first")
+        problems.append("contains no text, perhaps only images; run text recognition (OCR) on it first")
     return FileText(_title(reader, damage), tuple(pages), problems=tuple(problems))
 
 
 def _title(reader: Any, damage: tuple[type[Exception], ...]) -> str:
     try:
         title = reader.metadata.title if reader.metadata else None
-    except damage:  # the description is broken; the text need not be
+    except damage:  # damaged metadata does not mean damaged text
         return ""
     return title.strip() if isinstance(title, str) else ""

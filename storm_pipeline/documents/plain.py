@@ -1,4 +1,4 @@
-"""From untrusted JSON values to plain text that can be shown, stored and encoded."""
+"""Sanitizing untrusted JSON values to plain text, URLs, dates and numbers."""
 
 import datetime
 import re
@@ -10,14 +10,14 @@ _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
 def plain_text(value: object) -> str:
-    """A string without control characters and lone surrogates, spaces collapsed; empty for anything else."""
+    """A string without control characters and lone surrogates, white space collapsed; empty for other types."""
     if not isinstance(value, str):
         return ""
     return " ".join(_UNPRINTABLE.sub(" ", value).split())
 
 
 def web_address(value: object) -> str:
-    """A string that is a web address (http or https, with a host), stripped; empty for anything else."""
+    """A string that is an http or https URL with a host, stripped; empty for anything else."""
     url = plain_text(value)
     try:
         parts = urlsplit(url)
@@ -28,7 +28,7 @@ def web_address(value: object) -> str:
 
 
 def iso_date(value: object) -> str | None:
-    """The ``YYYY-MM-DD`` that a string begins with, if it does and there is such a day."""
+    """The ``YYYY-MM-DD`` at the start of a string, if it is a valid date; else None."""
     found = _ISO_DATE.match(value) if isinstance(value, str) else None
     try:
         return datetime.date.fromisoformat(found.group()).isoformat() if found else None
@@ -37,17 +37,17 @@ def iso_date(value: object) -> str | None:
 
 
 def page_number(value: object) -> int | None:
-    """A whole number from 1 on; None for anything else."""
+    """A positive integer; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
 
 
 def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
-    """A query as it is sent: one line, at most ``limit`` characters, cut at a word's end if it can be.
+    """A query on one line, truncated to ``limit`` characters, at a word boundary if possible.
 
     Args:
         query: the query.
-        limit: characters at most, >= 1.
-        words: words at most, >= 1; None for any number.
+        limit: maximum number of characters, >= 1.
+        words: maximum number of words, >= 1; None for no limit.
     """
     line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
@@ -57,11 +57,11 @@ def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The objects in a JSON list; none in anything else."""
+    """The objects in a JSON list; empty for anything else."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def texts(value: object) -> list[str]:
-    """The distinct texts in a JSON list, as plain text; none in anything else."""
+    """The distinct strings in a JSON list, as plain text; empty for anything else."""
     plain = map(plain_text, value) if isinstance(value, list) else ()
     return list(dict.fromkeys(filter(None, plain)))

@@ -1,4 +1,4 @@
-"""One's own documents: which files are read, and by what. What can't be read is reported."""
+"""Reading the user's documents: finds files and dispatches by format. Unreadable files are reported."""
 
 import os
 from collections import Counter
@@ -25,17 +25,17 @@ _READERS: dict[str, Callable[[bytes], FileText]] = {
 }
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
 _READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 
 
 def read_documents(path: Path) -> Iterator[Document | Unreadable]:
-    """All documents of a file or, recursively and in order of name, of a folder.
+    """All documents of a file or, recursively and sorted by name, of a folder.
 
-    Hidden files and folders are passed over, and so are the lock files of word processors (``~$…``); links to
-    folders are not followed, so no loop can form.
+    Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``); links to
+    folders are not followed, to avoid loops.
 
     Args:
-        path: an existing file or folder. A file with a name that tells nothing is read as JSON lines.
+        path: an existing file or folder. A file with an unknown extension is read as JSON lines.
     """
     if not path.is_dir():
         yield from _read(path)
@@ -49,25 +49,25 @@ def read_documents(path: Path) -> Iterator[Document | Unreadable]:
             if suffix in _READERS or suffix in _JSON_LINES:
                 yield from _read(file)
             else:
-                others[suffix or "no ending"] += 1
-    yield from (Unreadable(f"{error.filename} cannot be opened; allow reading it.") for error in refused)
+                others[suffix or "no extension"] += 1
+    yield from (Unreadable(f"{error.filename} cannot be opened; check its permissions.") for error in refused)
     if others:
         kinds = ", ".join(sorted(others))
-        yield Unreadable(f"{others.total()} files of other kinds ({kinds}) were skipped; readable are {_READABLE}.")
+        yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {_READABLE}.")
 
 
 def _read(file: Path) -> Iterator[Document | Unreadable]:
-    name = str(file).encode("utf-8", "replace").decode()  # names may hold bytes that are no text
+    name = str(file).encode("utf-8", "replace").decode()  # file names may contain undecodable bytes
     try:
-        if not file.is_file():  # a pipe would never end, a broken link leads nowhere
+        if not file.is_file():  # e.g. a pipe, or a broken link
             yield Unreadable(f"{name} is not a regular file; it was skipped.")
             return
-        if file.stat().st_size > _MOST_BYTES:
-            yield Unreadable(f"{name} is larger than {_MOST_BYTES:,} bytes; split it.")
+        if file.stat().st_size > _MAX_BYTES:
+            yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.")
             return
         data = file.read_bytes()
         url = file.resolve().as_uri()
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an invalid file name
         yield Unreadable(f"{name} cannot be read ({type(error).__name__}); check its permissions.")
         return
     if read := _READERS.get(file.suffix.lower()):
@@ -81,5 +81,5 @@ def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Docum
     if pages:
         yield Document(url, plain_text(text.title) or plain_text(stem), pages, text.published)
     elif not text.problems:
-        yield Unreadable(f"{name} holds no text; it was skipped.")
+        yield Unreadable(f"{name} contains no text; it was skipped.")
     yield from (Unreadable(f"{name} {problem}.") for problem in text.problems)

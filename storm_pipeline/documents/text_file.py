@@ -5,12 +5,12 @@ from storm_pipeline.documents.document import FileText
 
 
 def read_text(data: bytes) -> FileText:
-    """A plain text as it stands."""
+    """A plain text, unchanged."""
     return FileText(pages=((None, decoded(data)),))
 
 
 def read_markdown(data: bytes) -> FileText:
-    """A Markdown text as it stands; a heading of the first level at its beginning is its title."""
+    """A Markdown text, unchanged; an initial level-1 heading is its title."""
     text = decoded(data)
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")
     return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))

@@ -5,7 +5,7 @@ from storm_pipeline.documents.document import FileText
 
 
 def read_html(data: bytes) -> FileText:
-    """A page's main content by trafilatura; pages too short for it to judge are taken whole."""
+    """A page's main content by trafilatura, or all its text if trafilatura finds none."""
     import trafilatura
 
     html = decoded(data)

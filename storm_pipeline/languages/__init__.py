@@ -1,6 +1,6 @@
-"""What differs from language to language: which one a text is in, its sentences, words, capitals and stop words.
+"""Language-dependent processing: detection, sentence splitting, word counts, capitalisation and stop words.
 
-Languages are given by their ISO 639-1 code; "" is a language that is not known.
+Languages are ISO 639-1 codes; "" is an unknown language.
 """
 
 from storm_pipeline.languages.counting import count_words

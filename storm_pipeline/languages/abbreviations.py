@@ -1,7 +1,7 @@
-"""Short forms behind whose full stop a sentence goes on, by language; in small letters, without the last full stop.
+"""Abbreviations that do not end a sentence, by language; lower case, without the last full stop.
 
-Listed is what a capital or a number may follow inside a sentence: titles, places, pages. Left out is what ends
-sentences as often ("usw.", "etc."), and single letters: behind one, a full stop is always taken for that of an initial.
+Only those that a capital or a number may follow within a sentence: titles, places, pages. Not listed are those that
+often end sentences ("usw.", "etc."), and single letters, which are always treated as initials.
 """
 
 import functools
@@ -50,18 +50,18 @@ _BY_LANGUAGE = {
 _ORDINALS = frozenset({"de", "pl", "da", "no", "fi", "cs", "sk", "hu", "hr", "sr", "sl", "et", "lv", "is", "tr"})
 
 
-def announces(token: str, language: str) -> bool:
-    """Whether a full stop behind a token ends a short form, not a sentence.
+def is_abbreviation(token: str, language: str) -> bool:
+    """Whether a full stop after a token ends an abbreviation, not a sentence.
 
     Args:
-        token: what stands before the full stop, back to white space, in small letters.
+        token: the text between white space and the full stop, in lower case.
         language: ISO 639-1 code.
     """
     return token in _known(language)
 
 
-def numbers_take_stops(language: str) -> bool:
-    """Whether "3." is how the language writes third."""
+def ordinals_have_stops(language: str) -> bool:
+    """Whether the language writes ordinals as "3."."""
     return language in _ORDINALS
 
 

@@ -1,4 +1,4 @@
-"""Which language a text is in: by its script, by the letters only one language has, and by its function words."""
+"""Language detection by script, by letters unique to a language, and by function words."""
 
 import functools
 import re
@@ -9,11 +9,11 @@ from storm_pipeline.languages.function_words import LATIN, stop_words
 from storm_pipeline.text.words import words
 
 _SAMPLE = 4000
-"""Characters that are looked at."""
-_LETTERS = 2
-"""Least letters of a script that one language writes."""
-_HITS, _SHARE, _LEAD = 2, 0.12, 1.15
-"""Least function words, their least share of a text's words, and by how much they must exceed the next language's."""
+"""Maximum characters examined."""
+_MIN_LETTERS = 2
+"""Minimum letters of a script that identifies a language."""
+_MIN_HITS, _MIN_SHARE, _MIN_RATIO = 2, 0.12, 1.15
+"""Minimum function words, their minimum share of the words, and the minimum ratio to the next language's score."""
 _BY_SCRIPT = {
     "CYRILLIC": "ru",
     "ARABIC": "ar",
@@ -40,14 +40,14 @@ _BY_LETTERS = {
 _RUSSIAN_ONLY = re.compile("[ыэё]")
 _KANA_SHARE = 0.05
 _HAN_WEIGHT = 3
-"""Letters of an alphabet that a Han character or a kana counts as much as."""
+"""Weight of a Han character or kana against a letter of an alphabet."""
 
 
 def detect(text: str) -> str:
-    """ISO 639-1 code of the language that most of a text is in; "" where it is too short to tell or not known.
+    """ISO 639-1 code of a text's main language; "" if it is too short or the language is unknown.
 
-    Only the first 4000 characters are looked at. A few words decide where a script has one language here; in Latin
-    script two function words at least are needed.
+    Only the first 4000 characters are examined. Two letters suffice for a script that has one language here; Latin
+    script needs at least two function words.
     """
     return _detected(text[:_SAMPLE])
 
@@ -65,16 +65,16 @@ def _detected(text: str) -> str:
     counts = scripts + Counter({"CJK": kana})
     script, letters = counts.most_common(1)[0] if counts else ("", 0)
     if script in {"CJK", "HIRAGANA", "KATAKANA"}:
-        return "ja" if kana > _KANA_SHARE * letters else "zh" if letters >= _LETTERS * _HAN_WEIGHT else ""
+        return "ja" if kana > _KANA_SHARE * letters else "zh" if letters >= _MIN_LETTERS * _HAN_WEIGHT else ""
     if script == "LATIN":
         return _by_words(sample)
-    if letters < _LETTERS or script not in _BY_SCRIPT:
+    if letters < _MIN_LETTERS or script not in _BY_SCRIPT:
         return ""
     return _by_letters(sample.casefold(), _BY_SCRIPT[script])
 
 
 def _by_letters(sample: str, language: str) -> str:
-    """One of the languages of a script by letters that only it has."""
+    """Choose among the languages of a script by letters unique to one."""
     for other, own in _BY_LETTERS.get(language, {}).items():
         if any(letter in sample for letter in own):
             return other
@@ -84,25 +84,25 @@ def _by_letters(sample: str, language: str) -> str:
 
 
 def _by_words(sample: str) -> str:
-    """The language whose function words a text has most of; a word of several languages counts a part for each."""
-    told = [word.casefold().replace("’", "'") for word in words(sample)]
-    told = [part for word in told for part in word.split("'")]
+    """The language with the most function words in a text; a word shared by several languages is split among them."""
+    found = [word.casefold().replace("’", "'") for word in words(sample)]
+    found = [part for word in found for part in word.split("'")]
     weights = _weights()
     scores: Counter[str] = Counter()
     hits: Counter[str] = Counter()
-    for word, times in Counter(told).items():
+    for word, times in Counter(found).items():
         for language in weights.get(word, ()):
             scores[language] += times * (1000 // len(weights[word]))
             hits[language] += times
     ranked = [*scores.most_common(2), ("", 0), ("", 0)]
     (best, score), (_, second) = ranked[:2]
-    sure = hits[best] >= _HITS and hits[best] >= _SHARE * len(told) and score >= _LEAD * second
+    sure = hits[best] >= _MIN_HITS and hits[best] >= _MIN_SHARE * len(found) and score >= _MIN_RATIO * second
     return best if sure else ""
 
 
 @functools.cache
 def _weights() -> dict[str, tuple[str, ...]]:
-    """Each function word with the languages that have it."""
+    """Function word → the languages that have it."""
     known = {language: stop_words(language) for language in LATIN}
     every = frozenset().union(*known.values())
     return {word: tuple(language for language in LATIN if word in known[language]) for word in every}

@@ -1,11 +1,11 @@
-"""Words of many languages that carry no topic."""
+"""Stop words of many languages."""
 
 import functools
 
 from storm_pipeline.text.index_terms import STOP_WORDS
 
 LATIN = ("en", "de", "fr", "es", "it", "pt", "pl", "nl", "sv", "da", "no", "tr")
-"""Languages in Latin script that have a list here."""
+"""Languages in Latin script that have a list."""
 _SHIPPED = {
     "de": "GERMAN",
     "fr": "FRENCH",
@@ -21,7 +21,7 @@ _SHIPPED = {
     "tr": "TURKISH",
     "ko": "KOREAN",
 }
-"""The lists that bm25s ships, by language."""
+"""Languages whose list is shipped with bm25s."""
 _OWN = {
     "pl": """
         a aby ale ani bardzo bez bo by był była było były być będzie będą ci cię co coś czy czyli dla do gdy gdyż gdzie
@@ -48,10 +48,10 @@ _OWN = {
 
 @functools.cache
 def stop_words(language: str) -> frozenset[str]:
-    """The function words of a language in small letters; empty for one that has no list.
+    """The stop words of a language in lower case; empty if there is no list.
 
-    English, German, French, Spanish, Italian, Portuguese, Polish, Russian, Arabic, Chinese, Japanese, Dutch, Swedish,
-    Danish, Norwegian, Turkish and Korean have one.
+    There are lists for English, German, French, Spanish, Italian, Portuguese, Polish, Russian, Arabic, Chinese,
+    Japanese, Dutch, Swedish, Danish, Norwegian, Turkish and Korean.
 
     Args:
         language: ISO 639-1 code.

@@ -12,5 +12,5 @@ _NAMES = {
 
 
 def language_name(code: str) -> str:
-    """The English name of a language, as a prompt gives it; the code itself where it is not known."""
+    """The English name of a language, for prompts; the code itself if unknown."""
     return _NAMES.get(code, code)

@@ -1,20 +1,20 @@
-"""Where sentences begin and end, in many languages. Linear in the text's length.
+"""Sentence splitting in many languages. Linear in the text's length.
 
-English keeps the rules of :mod:`storm_pipeline.text.sentences`. For all other languages a stop ends a sentence where
-white space or a citation marker follows, and no short form, initial or ordinal stands before it; the full-width stops
-of Chinese and Japanese need nothing behind them.
+English uses :mod:`storm_pipeline.text.sentences`. In all other languages a stop ends a sentence if white space or a
+citation marker follows, and it does not belong to an abbreviation, initial or ordinal; the full-width stops of Chinese
+and Japanese always do.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from storm_pipeline.languages.abbreviations import announces, numbers_take_stops
+from storm_pipeline.languages.abbreviations import is_abbreviation, ordinals_have_stops
 from storm_pipeline.text import sentences
 from storm_pipeline.text.words import MARKER, has_word
 
 _MARK = "\ue000"
-"""Stands for a character of a citation marker."""
+"""Placeholder for a character of a citation marker."""
 _FULL_WIDTH = "。！？｡"
 _SPACED = ".!?…؟۔।॥։።"
 _CLOSING = "\"'”’»›)\\]}」』】》〉）］"
@@ -30,8 +30,8 @@ _BOUNDARY = re.compile(
     rf"(?P<gap>[\s{_MARK}]*+)(?=\S)"
 )
 _NEXT = re.compile(r"[^\w\s]{0,4}([^\W_])")
-_REACH = 24
-"""Characters before a full stop in which a short form is looked for."""
+_LOOKBEHIND = 24
+"""Characters before a full stop that are searched for an abbreviation."""
 _TOKEN = re.compile(r"[^\s(\[{«„“\"'’‘]*$")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")
@@ -39,21 +39,20 @@ _LIST_NUMBER = re.compile(r"\s*\(?\w{1,3}")
 _MAY_END = re.compile(r"\d\s?[гвr]$|т\.\s?[дп]$|(?<![\w.])[яèé]$")
 """Single letters that end sentences: "1999 г.", "и т. д.", "Это я."."""
 _STOPPED = re.compile(rf"[{_SPACED}{_FULL_WIDTH}][{_CLOSING}“«‹{_MARK}]*$")
-_QUOTED_ON = re.compile("って|と")
+_CONTINUES_AFTER_QUOTE = re.compile("って|と")
 
 
 def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list[str]:
-    """Cut a text into its sentences, in order, each stripped; white space between them is all that is lost.
+    """Split a text into its sentences, in order, each stripped; only white space between them is lost.
 
-    Citation markers behind a stop belong to the sentence before. A line end closes a sentence unless the next line
-    goes on in small letters. What is in doubt stays together. Splitting a sentence again gives the sentence.
+    Citation markers after a stop belong to the sentence before. A line end ends a sentence unless the next line
+    starts in lower case. Ambiguous boundaries are not split. Idempotent on its output.
 
     Args:
         text: any text.
-        language: ISO 639-1 code; "" for a language that is not known, which is split as one without a list of short
-            forms.
-        names: names with stops in them, such as "Who's Afraid of Virginia Woolf?", that are not cut. One at the end of
-            a sentence ends it where a capital follows.
+        language: ISO 639-1 code; "" for an unknown language, which has no list of abbreviations.
+        names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split. A name may end a
+            sentence where a capital follows.
     """
     if hidden := _with_hidden_stops(text, names):
         return [piece.translate(_SHOWN) for piece in split_sentences(hidden, language)]
@@ -61,7 +60,7 @@ def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list
         return sentences.split_sentences(text)
     masked = MARKER.sub(lambda found: _MARK * len(found[0]), text)
     spans: list[tuple[int, int]] = []
-    for start, end in chain.from_iterable(_of_line(masked, *line, language) for line in _lines(masked)):
+    for start, end in chain.from_iterable(_sentences_in(masked, *line, language) for line in _lines(masked)):
         if spans and not has_word(masked[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -88,7 +87,7 @@ def _hide(name: str, behind: re.Match[str] | None) -> str:
 
 
 def _lines(masked: str) -> Iterator[tuple[int, int]]:
-    """Spans of lines, joined where the next one goes on in small letters."""
+    """Spans of lines, joined if the next one starts in lower case."""
     start = position = 0
     closed = True
     for line in masked.splitlines(keepends=True):
@@ -98,44 +97,44 @@ def _lines(masked: str) -> Iterator[tuple[int, int]]:
                 yield start, position
             start = position
         position += len(line)
-        closed = not line.strip() or bool(_STOPPED.search(line[-_REACH:].rstrip()))
+        closed = not line.strip() or bool(_STOPPED.search(line[-_LOOKBEHIND:].rstrip()))
     if position > start:
         yield start, position
 
 
-def _of_line(masked: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+def _sentences_in(masked: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
     """Spans of the sentences of a line."""
-    checked, worded = start, False
+    checked, has_words = start, False
     for found in _BOUNDARY.finditer(masked, start, end):
-        worded = worded or has_word(masked[checked : found.start()])
+        has_words = has_words or has_word(masked[checked : found.start()])
         checked = found.start()
-        if worded and _ends(masked, start, found, language):
+        if has_words and _is_end(masked, start, found, language):
             yield start, found.end()
             start = checked = found.end()
-            worded = False
+            has_words = False
     yield start, end
 
 
-def _ends(masked: str, start: int, found: re.Match[str], language: str) -> bool:
-    """Whether a sentence that began at ``start`` ends at a stop."""
+def _is_end(masked: str, start: int, found: re.Match[str], language: str) -> bool:
+    """Whether the sentence that starts at ``start`` ends at this stop."""
     following = _NEXT.match(masked, found.end())
     if found["stop"][-1] in _FULL_WIDTH:
         goes_on = following and following[1].islower()
-        return not goes_on and not (found["closed"] and _QUOTED_ON.match(masked, found.end()))
+        return not goes_on and not (found["closed"] and _CONTINUES_AFTER_QUOTE.match(masked, found.end()))
     if not found["gap"] or (following and following[1].islower()):
         return False
-    return found["stop"] != "." or not _is_short_form(
-        masked[max(start, found.start() - _REACH) : found.start()], language
+    return found["stop"] != "." or not _is_abbreviated(
+        masked[max(start, found.start() - _LOOKBEHIND) : found.start()], language
     )
 
 
-def _is_short_form(before: str, language: str) -> bool:
-    """Whether the full stop behind a text belongs to its last word: a short form, an initial, an ordinal."""
+def _is_abbreviated(before: str, language: str) -> bool:
+    """Whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
     if _LIST_NUMBER.fullmatch(before):
         return True
     tail = before.rstrip(_MARK)
     if _MAY_END.search(tail):
         return False
     token = _TOKEN.search(tail)[0].casefold()  # type: ignore[index]
-    ordinal = numbers_take_stops(language) and _ORDINAL.fullmatch(token)
-    return bool(ordinal or _LETTERS.fullmatch(token)) or announces(token, language)
+    ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
+    return bool(ordinal or _LETTERS.fullmatch(token)) or is_abbreviation(token, language)

@@ -1,1 +1,1 @@
-"""Whole pages of the web: which may be had, how they are had, and the passages of them that answer a query."""
+"""Web pages: safe and polite fetching, text extraction, and the passages that match a query."""

@@ -1,4 +1,4 @@
-"""Which addresses of the web may be fetched: none that leads into this machine or its network."""
+"""URL and IP address checks (SSRF protection): only the public internet may be fetched from."""
 
 import ipaddress
 import queue
@@ -18,35 +18,35 @@ _PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 # Resolvers read 2130706433, 0x7f.1 and 0177.0.0.1 as addresses, each in its own way.
 _ENDS_IN_A_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
-# Beyond what `is_global` knows in every version of Python: protocol assignments, 6to4 relays, Azure's host.
-_CLOSED_V4 = tuple(map(IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")))
+# Not covered by `is_global` in every version of Python: protocol assignments, 6to4 relays, Azure's host.
+_BLOCKED_V4 = tuple(map(IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")))
 _GLOBAL_V6 = IPv6Network("2000::/3")
-_CLOSED_V6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
+_BLOCKED_V6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether an address belongs to the public internet, and so does any IPv4 address that it stands for.
+    """Whether an address, and any IPv4 address embedded in it, belongs to the public internet.
 
     Embedded addresses are those of IPv4-mapped, 6to4 and NAT64 (the well-known prefix) addresses.
     """
     if isinstance(address, IPv4Address):
-        odd = address.is_multicast or address.is_reserved or any(address in network for network in _CLOSED_V4)
-        return address.is_global and not odd
+        blocked = address.is_multicast or address.is_reserved or any(address in network for network in _BLOCKED_V4)
+        return address.is_global and not blocked
     embedded = address.ipv4_mapped or (IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None)
     if embedded is not None:
         return is_public(embedded)
     if address.sixtofour is not None and not is_public(address.sixtofour):
         return False
-    closed = address.is_multicast or any(address in network for network in _CLOSED_V6)
-    return address in _GLOBAL_V6 and address.is_global and not closed
+    blocked = address.is_multicast or any(address in network for network in _BLOCKED_V6)
+    return address in _GLOBAL_V6 and address.is_global and not blocked
 
 
-def resolved(host: str) -> list[str]:
-    """All addresses that the system's resolver gives for a host.
+def resolve_host(host: str) -> list[str]:
+    """All addresses of a host, by the system's resolver.
 
     Raises:
-        OSError: there is none, or nobody could be asked.
+        OSError: there is none, or the look-up failed.
     """
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
@@ -54,29 +54,29 @@ def resolved(host: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Access:
-    """What may be reached, and how it is found and trusted.
+    """Access policy: which addresses may be connected to, the resolver, and the trusted CAs.
 
     Attributes:
         allow: whether an address may be connected to.
-        resolve: host name → its addresses; raises OSError where there is none.
-        certificates: file of the certificate authorities to trust; default: those that ``requests`` trusts.
+        resolve: host name → its addresses; raises OSError if there is none.
+        certificates: CA bundle file; default: that of ``requests``.
     """
 
     allow: Callable[[IPAddress], bool] = is_public
-    resolve: Callable[[str], Sequence[str]] = resolved
+    resolve: Callable[[str], Sequence[str]] = resolve_host
     certificates: Path | None = None
 
 
 @dataclass(frozen=True)
 class Target:
-    """A web address taken apart, by the one parser whose parts are also connected to.
+    """A parsed URL; checks and connection use the same parse.
 
     Attributes:
-        url: the whole, normalised, without fragment.
+        url: the whole URL, normalised, without fragment.
         scheme: ``http`` or ``https``.
         host: a name in ASCII, or an IP address without brackets.
-        port: as given, else the scheme's.
-        path: path and query, as they are asked for.
+        port: as given, else the scheme's default.
+        path: path and query, as requested.
     """
 
     url: str
@@ -87,31 +87,31 @@ class Target:
 
 
 def target_of(url: str) -> Target:
-    """Take an address apart.
+    """Parse a URL.
 
     Raises:
-        PageError: it is no address of the web, holds a user name, or writes an IP address in a disguise.
+        PageError: it is not a web URL, contains a user name, or has an IP address in an obfuscated form.
     """
     from urllib3.util import parse_url
 
     try:
         parts = parse_url(url.strip())
-    except ValueError as error:  # what urllib3 raises is one
-        raise PageError(f"{url[:200]!r} is no web address; correct it") from error
+    except ValueError as error:  # urllib3's LocationParseError is one
+        raise PageError(f"{url[:200]!r} is not a valid URL; correct it") from error
     if parts.scheme not in _PORTS or not parts.host:
-        raise PageError(f"{url[:200]!r} is no http or https address; only those are fetched")
+        raise PageError(f"{url[:200]!r} is not an http or https URL; only those are fetched")
     if parts.auth is not None:
-        raise PageError(f"an address on {parts.host} holds a user name or password; such pages are not fetched")
+        raise PageError(f"a URL on {parts.host} contains a user name or password; such pages are not fetched")
     host = parts.host.strip("[]").rstrip(".").lower()
     if literal_address(host) is None and (_ENDS_IN_A_NUMBER.fullmatch(host) or not _NAME.fullmatch(host)):
-        raise PageError(f"{host[:200]!r} is no name of a host; such addresses are not fetched")
+        raise PageError(f"{host[:200]!r} is not a valid host name; such URLs are not fetched")
     port = _PORTS[parts.scheme] if parts.port is None else parts.port
-    place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != _PORTS[parts.scheme] else "")
-    return Target(f"{parts.scheme}://{place}{parts.request_uri}", parts.scheme, host, port, parts.request_uri)
+    netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != _PORTS[parts.scheme] else "")
+    return Target(f"{parts.scheme}://{netloc}{parts.request_uri}", parts.scheme, host, port, parts.request_uri)
 
 
 def literal_address(host: str) -> IPAddress | None:
-    """The IP address that a host is written as, in its one plain form; None for a name."""
+    """The IP address that a host is in canonical notation; None for a name."""
     try:
         return None if "%" in host else ipaddress.ip_address(host)
     except ValueError:
@@ -119,29 +119,29 @@ def literal_address(host: str) -> IPAddress | None:
 
 
 def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
-    """The addresses of a host, every one of them allowed; connect to these and to no others.
+    """The addresses of a host, all of them allowed; connect to these only.
 
     Raises:
-        PageError: the host has none, was not resolved in time, or has one that is not allowed.
+        PageError: the host has none, did not resolve in time, or has one that is not allowed.
     """
     literal = literal_address(host)
-    found = (literal,) if literal else tuple(map(ipaddress.ip_address, _in_time(host, access.resolve, seconds)))
+    found = (literal,) if literal else tuple(map(ipaddress.ip_address, _with_timeout(host, access.resolve, seconds)))
     if not found:
         raise PageError(f"the host {host} has no address; check the spelling")
     for address in found:
         if not access.allow(address):
-            raise PageError(f"{host} leads to {address}, which is not a public address; such pages are not fetched")
+            raise PageError(f"{host} resolves to {address}, which is not a public address; such pages are not fetched")
     return found
 
 
-def _in_time(host: str, resolve: Callable[[str], Sequence[str]], seconds: float) -> Sequence[str]:
-    """What ``resolve`` gives, waited for no longer than ``seconds``: resolvers know no time limit of their own."""
+def _with_timeout(host: str, resolve: Callable[[str], Sequence[str]], seconds: float) -> Sequence[str]:
+    """Call ``resolve`` with a time limit, which resolvers lack."""
     answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
 
     def ask() -> None:
         try:
             answers.put(resolve(host))
-        except Exception as error:  # noqa: BLE001  (raised again where it is waited for)
+        except Exception as error:  # noqa: BLE001  (re-raised in the waiting thread)
             answers.put(error)
 
     threading.Thread(target=ask, daemon=True).start()

@@ -1,4 +1,4 @@
-"""One request over one connection, which goes to a checked address and ends in time, whatever the server does."""
+"""One request over one connection, to a checked address and with a hard deadline."""
 
 import contextlib
 import functools
@@ -30,14 +30,14 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a page may take.
+    """Time and size limits of fetching a page.
 
     Attributes:
         connect: seconds to wait for a connection.
         read: seconds to wait for the next bytes.
-        total: seconds for everything, redirects included; waiting for one's turn at a host is not counted.
-        max_bytes: size after decompression.
-        redirects: redirects that are followed.
+        total: seconds for everything, redirects included; waiting for the host's rate limit is not counted.
+        max_bytes: maximum size after decompression.
+        redirects: maximum number of redirects followed.
     """
 
     connect: float = 5.0
@@ -49,37 +49,41 @@ class Limits:
 
 @contextlib.contextmanager
 def exchange(target: Target, access: Access, limits: Limits, deadline: float) -> Iterator[BaseHTTPResponse]:
-    """Ask for a page; the answer can be read while the block lasts. No proxy, cookie or netrc plays a part.
+    """Request a page; the response can be read within the block. Proxies, cookies and netrc are not used.
 
     Args:
-        target: what to ask for.
+        target: the parsed URL.
         access: which addresses are allowed.
-        limits: ``connect`` and ``read`` are looked at.
-        deadline: moment of ``time.monotonic`` at which the connection is broken off.
+        limits: only ``connect`` and ``read`` are used.
+        deadline: ``time.monotonic`` at which the connection is closed.
 
     Raises:
         PageError: the address is not allowed, or the server did not answer properly, securely and in time.
     """
-    line = _Line(checked_addresses(target.host, access, deadline - time.monotonic()), target.port, limits, deadline)
+    opener = _SocketOpener(
+        checked_addresses(target.host, access, deadline - time.monotonic()), target.port, limits, deadline
+    )
     connection: HTTPConnection
     if target.scheme == "https":
-        connection = _Secure(target, line, timeout=limits.read, ssl_context=_trust(access.certificates))
+        connection = _HttpsConnection(
+            target, opener, timeout=limits.read, ssl_context=_ssl_context(access.certificates)
+        )
     else:
-        connection = _Plain(target, line, timeout=limits.read)
+        connection = _HttpConnection(target, opener, timeout=limits.read)
     try:
-        with _plain_failures(target, limits, deadline):
+        with _translated_errors(target, limits, deadline):
             connection.request("GET", target.path, headers=_HEADERS, preload_content=False)
             response = connection.getresponse()
-            if time.monotonic() >= deadline:  # the end of a connection passes for the end of the headers
+            if time.monotonic() >= deadline:  # a connection closed at the deadline looks like the end of the headers
                 raise TimeoutError
             yield response
     finally:
         connection.close()
-        line.close()
+        opener.close()
 
 
-class _Line:
-    """Opens a socket to the first of some checked addresses that answers, and shuts it when time is up."""
+class _SocketOpener:
+    """Opens a socket to the first of the checked addresses that accepts, and shuts it down at the deadline."""
 
     def __init__(self, addresses: tuple[IPAddress, ...], port: int, limits: Limits, deadline: float) -> None:
         self._addresses = addresses
@@ -89,33 +93,33 @@ class _Line:
         self._stack = contextlib.ExitStack()
 
     def open(self) -> socket.socket:
-        error: OSError = TimeoutError("no time left to connect")
+        last_error: OSError = TimeoutError("no time left to connect")
         for address in self._addresses:
             if (left := self._deadline - time.monotonic()) <= 0:
                 break
             try:
-                return self._guarded(self._connected(address, min(self._limits.connect, left)))
+                return self._with_deadline(self._connect(address, min(self._limits.connect, left)))
             except OSError as failure:
-                error = failure
-        raise error
+                last_error = failure
+        raise last_error
 
     def close(self) -> None:
         self._stack.close()
 
-    def _connected(self, address: IPAddress, seconds: float) -> socket.socket:
-        own = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
+    def _connect(self, address: IPAddress, seconds: float) -> socket.socket:
+        sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
         try:
-            own.settimeout(seconds)
-            own.connect((str(address), self._port))
-            own.settimeout(self._limits.read)
+            sock.settimeout(seconds)
+            sock.connect((str(address), self._port))
+            sock.settimeout(self._limits.read)
         except BaseException:
-            own.close()
+            sock.close()
             raise
-        return own
+        return sock
 
-    def _guarded(self, own: socket.socket) -> socket.socket:
-        # A second handle on the connection: TLS takes the first one away while hands are still being shaken.
-        handle = self._stack.enter_context(own.dup())
+    def _with_deadline(self, sock: socket.socket) -> socket.socket:
+        # A duplicate handle: wrapping in TLS detaches the first one during the handshake.
+        handle = self._stack.enter_context(sock.dup())
 
         def shut() -> None:
             with contextlib.suppress(OSError):
@@ -125,42 +129,42 @@ class _Line:
         timer.daemon = True
         timer.start()
         self._stack.callback(timer.cancel)
-        return own
+        return sock
 
 
-class _Plain(HTTPConnection):
-    def __init__(self, target: Target, line: _Line, **options: Any) -> None:
+class _HttpConnection(HTTPConnection):
+    def __init__(self, target: Target, opener: _SocketOpener, **options: Any) -> None:
         super().__init__(target.host, target.port, **options)
-        self._line = line
+        self._opener = opener
 
     def _new_conn(self) -> socket.socket:
-        return self._line.open()
+        return self._opener.open()
 
 
-class _Secure(HTTPSConnection):
-    def __init__(self, target: Target, line: _Line, **options: Any) -> None:
+class _HttpsConnection(HTTPSConnection):
+    def __init__(self, target: Target, opener: _SocketOpener, **options: Any) -> None:
         super().__init__(target.host, target.port, **options)
-        self._line = line
+        self._opener = opener
 
     def _new_conn(self) -> socket.socket:
-        return self._line.open()
+        return self._opener.open()
 
 
 @functools.cache
-def _trust(certificates: Path | None) -> ssl.SSLContext:
+def _ssl_context(certificates: Path | None) -> ssl.SSLContext:
     from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
     return ssl.create_default_context(cafile=certificates or DEFAULT_CA_BUNDLE_PATH)
 
 
 @contextlib.contextmanager
-def _plain_failures(target: Target, limits: Limits, deadline: float) -> Iterator[None]:
-    """Turn what the HTTP library raises into our error."""
+def _translated_errors(target: Target, limits: Limits, deadline: float) -> Iterator[None]:
+    """Translate the HTTP library's exceptions."""
     try:
         yield
     except (HTTPError, http.client.HTTPException, OSError) as error:
         if time.monotonic() >= deadline:
-            raise PageError(f"{target.url} was not had within {limits.total:g} s; the server is slow") from error
+            raise PageError(f"{target.url} was not fetched within {limits.total:g} s; the server is slow") from error
         if isinstance(error, ssl.SSLCertVerificationError):
             raise PageError(
                 f"the certificate of {target.host} cannot be trusted ({error.verify_message}); the page was not fetched"

@@ -1,4 +1,4 @@
-"""Fetching a page: redirects followed by hand, every one of them checked anew, and everything bounded."""
+"""Fetching a page: redirects are followed one by one, each one checked, within time and size limits."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from storm_pipeline.pages.connection import Limits
 
 Visit = Callable[[str], AbstractContextManager[None]]
-"""Entered before an address is asked and left when its answer was read; raises PageError to forbid it."""
+"""URL → context manager around a request and reading its response; raises PageError to forbid it."""
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = "text/plain"
@@ -30,14 +30,14 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
 
 @dataclass(frozen=True)
 class Fetched:
-    """A page as it came.
+    """A fetched page.
 
     Attributes:
-        url: the address that was asked for.
-        final_url: the address that answered, after redirects, without fragment.
+        url: the requested URL.
+        final_url: the URL after redirects, without fragment.
         content_type: ``text/html``, ``application/xhtml+xml``, ``text/plain`` or ``application/pdf``.
         body: the bytes, decompressed.
-        charset: the character set that the server states.
+        charset: the character set in the ``Content-Type`` header.
     """
 
     url: str
@@ -50,27 +50,27 @@ class Fetched:
 def fetch_page(
     url: str, limits: "Limits | None" = None, access: Access | None = None, visit: Visit | None = None
 ) -> Fetched:
-    """Fetch a page of text: HTML, plain text or PDF.
+    """Fetch a page: HTML, plain text or PDF.
 
-    Nothing of the environment plays a part (no proxy, no netrc), and no cookie is kept.
+    The environment's proxies and netrc are ignored, and no cookies are kept.
 
     Args:
-        url: an http or https address.
+        url: an http or https URL.
         limits: time, size and redirects.
         access: which addresses may be connected to; by default those of the public internet.
-        visit: asked before every request, redirects included; by default nobody is.
+        visit: entered around every request, redirects included.
 
     Raises:
-        PageError: the page was not had; says what and why.
+        PageError: the page was not fetched; says why.
     """
     with followed(url, limits, access, visit) as answer:
         if answer.status != 200:
-            raise PageError(f"{answer.url} answered {answer.status}; the page cannot be had")
+            raise PageError(f"{answer.url} answered {answer.status}; the page cannot be fetched")
         kind = answer.header("Content-Type")
         content_type = kind.partition(";")[0].strip().lower()
         if content_type not in {*HTML, TEXT, PDF}:
             raise PageError(
-                f"{answer.url} is of the kind {content_type[:80]!r}; only HTML, plain text and PDF are read"
+                f"{answer.url} has the content type {content_type[:80]!r}; only HTML, plain text and PDF are read"
             )
         charset = _CHARSET.search(kind)
         return Fetched(url, answer.url, content_type, answer.body(), charset[1] if charset else None)
@@ -78,7 +78,7 @@ def fetch_page(
 
 @dataclass(frozen=True)
 class Answer:
-    """What the last of some redirects led to; its body can be read once, while the connection is open."""
+    """The response after redirects; its body can be read once, while the connection is open."""
 
     url: str
     response: "BaseHTTPResponse"
@@ -91,43 +91,43 @@ class Answer:
         return self.response.status
 
     def header(self, name: str) -> str:
-        """A header's value; empty where there is none."""
+        """A header's value; empty if absent."""
         return self.response.headers.get(name, "")
 
-    def body(self, *, cut: bool = False) -> bytes:
+    def body(self, *, truncate: bool = False) -> bytes:
         """The body, decompressed.
 
         Args:
-            cut: whether a body over the limit is cut off there instead of refused.
+            truncate: whether to truncate a body over the limit instead of raising.
 
         Raises:
-            PageError: it is too large, too slow, or compressed in a way that was not asked for.
+            PageError: it is too large, too slow, or has an unsupported encoding.
         """
         encoding = self.header("Content-Encoding").strip().lower()
         if encoding not in _ENCODINGS:
-            raise PageError(f"{self.url} is compressed as {encoding[:80]!r}, which was not asked for")
-        received, most = bytearray(), self.limits.max_bytes
-        # read1 returns what has arrived, and never more of a bomb than was asked for.
+            raise PageError(f"{self.url} has the unsupported encoding {encoding[:80]!r}")
+        received, limit = bytearray(), self.limits.max_bytes
+        # read1 returns what has arrived, and bounds how much of a decompression bomb is unpacked.
         while piece := self.response.read1(1 << 16, decode_content=True):
             received += piece
-            if len(received) > most:
-                if cut:
-                    return bytes(received[:most])
-                raise PageError(f"{self.url} is larger than {most:,} bytes; such pages are not read")
+            if len(received) > limit:
+                if truncate:
+                    return bytes(received[:limit])
+                raise PageError(f"{self.url} is larger than {limit:,} bytes; such pages are not read")
             self._check_time()
-        self._check_time()  # a connection broken off at the deadline looks like the end of a body without a length
+        self._check_time()  # a connection closed at the deadline looks like the end of a body without Content-Length
         return bytes(received)
 
     def _check_time(self) -> None:
         if time.monotonic() >= self.deadline:
-            raise PageError(f"{self.url} was not had within {self.limits.total:g} s; the server is slow")
+            raise PageError(f"{self.url} was not fetched within {self.limits.total:g} s; the server is slow")
 
 
 @contextlib.contextmanager
 def followed(
     url: str, limits: "Limits | None" = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[Answer]:
-    """The first answer that is no redirect, of whatever status; arguments and errors as of :func:`fetch_page`."""
+    """The first response that is not a redirect, whatever its status; arguments and errors as :func:`fetch_page`."""
     from storm_pipeline.pages.connection import Limits, exchange
 
     limits, access = limits or Limits(), access or Access()
@@ -144,13 +144,13 @@ def followed(
                 target = _redirected(target, response.headers["Location"])
         left -= time.monotonic() - start
         if target.url in seen:
-            raise PageError(f"{url} redirects in a circle; perhaps it insists on cookies, which are not kept")
-    raise PageError(f"{url} redirects more than {limits.redirects} times; it was given up")
+            raise PageError(f"{url} redirects in a loop; it may require cookies, which are not kept")
+    raise PageError(f"{url} redirects more than {limits.redirects} times; giving up")
 
 
 def _redirected(target: Target, location: str) -> Target:
-    # http.client reads headers as Latin-1; addresses that are not encoded are UTF-8 in practice.
+    # http.client decodes headers as Latin-1; unencoded URLs are UTF-8 in practice.
     try:
         return target_of(urljoin(target.url, location.encode("latin-1").decode("utf-8", "replace").strip()))
     except (PageError, ValueError) as error:
-        raise PageError(f"{target.url} redirects to what is not fetched: {error}") from error
+        raise PageError(f"{target.url} redirects to a URL that is not fetched: {error}") from error

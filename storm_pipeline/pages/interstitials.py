@@ -1,9 +1,9 @@
-"""Interstitials, shown in place of a page: walls of consent, JavaScript, robot checks and payment."""
+"""Detecting interstitials shown in place of a page: consent walls, JavaScript notices, bot checks and paywalls."""
 
 import re
 
-_MOST_WORDS = 250
-"""A longer text is a page, whatever it says; interstitials are short."""
+_MAX_WORDS = 250
+"""Interstitials are short: a longer text is a page."""
 
 _NOTICE = re.compile(
     r"(?:enable|activate|turn on|requires?|without) java ?script"
@@ -22,10 +22,10 @@ _NOTICE = re.compile(
 
 
 def is_interstitial(text: str, words: float) -> bool:
-    """Whether a text only tells why the page cannot be seen.
+    """Whether a text is only a notice that the page cannot be shown.
 
     Args:
         text: the main text of a page.
         words: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
     """
-    return words <= _MOST_WORDS and bool(_NOTICE.search(text))
+    return words <= _MAX_WORDS and bool(_NOTICE.search(text))

@@ -1,4 +1,4 @@
-"""A search engine whose hits are read: passages of the whole pages instead of what the engine shows of them."""
+"""A search that reads the pages of its hits: passages of whole pages instead of the engine's snippets."""
 
 import logging
 import threading
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _IndexedPage:
     """A page cut into passages, each with its page number, and an index over them."""
 
     page: Page
@@ -30,8 +30,8 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class _Shown:
-    """What a search shows of a page, and why it was not read, if it was to be."""
+class _PageResult:
+    """What a search returns of a page, and why it was not read, if so."""
 
     snippets: tuple[Snippet, ...]
     unread: tuple[Unread, ...] = ()
@@ -39,24 +39,24 @@ class _Shown:
 
 
 class PageReader(Search):
-    """A search that reads the pages that another finds. Thread-safe; close it after use.
+    """A search that reads the pages another search finds. Thread-safe; close it after use.
 
-    Each page is had once, however many searches find it. Where it can't be had, holds nothing of the query, or does
-    not come in time, the engine's own snippets stand in for it; every snippet tells by its ``origin`` which it is, and
-    the result says why. A page that comes late is there for the next search.
+    Each page is fetched once, however many searches find it. If it cannot be fetched, does not match the query, or is
+    not ready in time, the engine's own snippets are used; a snippet's ``origin`` says which it is, and the result says
+    why. A late page is ready for the next search.
 
-    Filters that go by address (:class:`storm_pipeline.sources.filtering.ReliableSearch`) belong around this engine, not
-    only inside: a page that redirects bears the address that it has led to.
+    Filters by URL (:class:`storm_pipeline.sources.filtering.ReliableSearch`) must wrap this search, not only the
+    inner one: a page that redirects has its final URL.
 
     Args:
         engine: finds the pages.
-        fetch: address → page; raises PageError. By default a :class:`storm_pipeline.pages.web.WebPages`. It should
+        fetch: URL → page; raises PageError. By default a :class:`storm_pipeline.pages.web.WebPages`. It should
             return in bounded time, and is called from several threads at once.
-        passages: of one page, in a search, at most; >= 1.
-        seconds: that a search waits for its pages, after the engine has answered; > 0.
-        workers: pages that are read at once, over all searches; >= 1.
-        reads: whether the page of a hit is to be read; by default each is.
-        cut: text → passages, e.g. :func:`storm_pipeline.documents.chunks.token_chunks` bound to an encoder's tokens.
+        passages: maximum number of passages per page in a search, >= 1.
+        seconds: how long a search waits for its pages after the engine has answered, > 0.
+        workers: maximum number of pages read concurrently, over all searches, >= 1.
+        reads: whether to read the page of a hit; by default always.
+        cut: text → passages, e.g. :func:`storm_pipeline.documents.chunks.token_chunks` bound to a tokenizer.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class PageReader(Search):
     ) -> None:
         self._engine = engine
         self._fetch = fetch or _web_pages()
-        self._most = passages
+        self._max_passages = passages
         self._seconds = seconds
         self._reads = reads
         self._cut = cut
-        # Not parallel_map, which waits for everything: a page that is late must not hold up the search.
+        # Not parallel_map, which waits for everything: a late page must not delay the search.
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
-        self._readings: dict[str, Future[_Reading]] = {}
+        self._futures: dict[str, Future[_IndexedPage]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -87,7 +87,7 @@ class PageReader(Search):
         return self._engine.name
 
     def close(self) -> None:
-        """Begin no further page; those being read are not waited for."""
+        """Start no further pages; does not wait for those being read."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def search(self, query: str, k: int) -> SearchResult:
@@ -101,54 +101,54 @@ class PageReader(Search):
         for snippet in hit.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
         deadline = time.monotonic() + self._seconds
-        begun = [(tuple(hits), self._begun(hits[0])) for hits in groups.values()]
-        shown = [self._shown(query, hits, reading, deadline) for hits, reading in begun]
+        pending = [(tuple(hits), self._submit(hits[0])) for hits in groups.values()]
+        results = [self._page_result(query, hits, reading, deadline) for hits, reading in pending]
         found: dict[str, Snippet] = {}
-        for snippet in chain.from_iterable(page.snippets for page in shown):
+        for snippet in chain.from_iterable(page.snippets for page in results):
             found.setdefault(snippet.id, snippet)
         return replace(
             hit,
             snippets=tuple(found.values()),
-            unread=(*hit.unread, *chain.from_iterable(page.unread for page in shown)),
-            read=(*hit.read, *chain.from_iterable(page.read for page in shown)),
+            unread=(*hit.unread, *chain.from_iterable(page.unread for page in results)),
+            read=(*hit.read, *chain.from_iterable(page.read for page in results)),
         )
 
-    def _begun(self, hit: Snippet) -> "Future[_Reading] | None":
-        """The page of a hit, being read or to be read; None for what is no page of the web."""
+    def _submit(self, hit: Snippet) -> "Future[_IndexedPage] | None":
+        """Start reading the page of a hit, unless it has been started; None if it is not a web page."""
         if not web_address(hit.url) or not self._reads(hit):
             return None
         with self._lock:
-            known = self._readings.get(hit.source_id)
+            known = self._futures.get(hit.source_id)
             if known is None or known.cancelled():
-                known = self._readings[hit.source_id] = self._pool.submit(self._reading, hit.url)
+                known = self._futures[hit.source_id] = self._pool.submit(self._index_page, hit.url)
             return known
 
-    def _reading(self, url: str) -> _Reading:
+    def _index_page(self, url: str) -> _IndexedPage:
         page = self._fetch(url)
         pieces = [(number, plain_text(piece)) for number, text in page.pages for piece in self._cut(text)]
         passages = tuple(dict.fromkeys((number, text) for number, text in pieces if text))
-        return _Reading(page, passages, LexicalIndex([[(text, 1)] for _, text in passages], floor=0.0))
+        return _IndexedPage(page, passages, LexicalIndex([[(text, 1)] for _, text in passages], floor=0.0))
 
-    def _shown(
-        self, query: str, hits: tuple[Snippet, ...], future: "Future[_Reading] | None", deadline: float
-    ) -> _Shown:
+    def _page_result(
+        self, query: str, hits: tuple[Snippet, ...], future: "Future[_IndexedPage] | None", deadline: float
+    ) -> _PageResult:
         if future is None:
-            return _Shown(hits)
+            return _PageResult(hits)
         url = hits[0].url
         try:
             reading = future.result(timeout=max(0.0, deadline - time.monotonic()))
         except (TimeoutError, CancelledError):
-            future.cancel()  # if it has not begun; a later search may ask for it again
-            return _Shown(hits, (Unread(url, f"was not read within {self._seconds:g} s"),))
+            future.cancel()  # if it has not started; a later search may submit it again
+            return _PageResult(hits, (Unread(url, f"was not read within {self._seconds:g} s"),))
         except PageError as error:
-            return _Shown(hits, (Unread(url, str(error)),))
-        except Exception as error:  # noqa: BLE001  (a library may fail on a damaged page in any way)
+            return _PageResult(hits, (Unread(url, str(error)),))
+        except Exception as error:  # noqa: BLE001  (libraries raise anything on damaged pages)
             _log.debug("reading %s failed", url, exc_info=error)
-            return _Shown(hits, (Unread(url, f"could not be read ({type(error).__name__})"),))
-        best = [reading.passages[match.position] for match in islice(reading.index.search(query), self._most)]
+            return _PageResult(hits, (Unread(url, f"could not be read ({type(error).__name__})"),))
+        best = [reading.passages[match.position] for match in islice(reading.index.search(query), self._max_passages)]
         if not best:
-            return _Shown(hits, (Unread(url, "has no passage that matches the query"),))
-        return _Shown(tuple(_snippet(hits[0], reading.page, number, text) for number, text in best), read=(url,))
+            return _PageResult(hits, (Unread(url, "has no passage that matches the query"),))
+        return _PageResult(tuple(_snippet(hits[0], reading.page, number, text) for number, text in best), read=(url,))
 
 
 def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet:

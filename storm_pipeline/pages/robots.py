@@ -1,4 +1,4 @@
-"""Politeness towards the sites that pages are read from: what their robots.txt says, and few requests at once."""
+"""Polite crawling: robots.txt and rate limits per site."""
 
 import contextlib
 import dataclasses
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from storm_pipeline.pages.connection import Limits
 
 ROBOT = "storm-pipeline"
-"""The name by which a robots.txt can address this package."""
+"""The user agent name of this package in robots.txt."""
 
-_MOST_BYTES = 512_000  # RFC 9309 asks for 500 KiB at least
+_MAX_BYTES = 512_000  # RFC 9309 requires at least 500 KiB
 
 
 @dataclass(frozen=True)
 class _Site:
-    """What a site's robots.txt says, or why nobody may enter; its pages pass the limiter."""
+    """A site's rate limiter and robots.txt rules, or why it may not be fetched from (``closed``)."""
 
     limiter: Limiter
     rules: "Protego | None" = None
@@ -35,18 +35,18 @@ class _Site:
 
 
 class Politeness:
-    """Asks a site's robots.txt before its pages, and keeps the requests to it few. Thread-safe.
+    """Checks a site's robots.txt before its pages, and limits the requests to it. Thread-safe.
 
-    As RFC 9309 has it: where robots.txt is answered with a client error (4xx) everything is allowed; where it can't be
-    had (a server error, no connection) nothing is, for as long as this object lives. It is fetched once a site, by
-    the same rules of safety as any page.
+    As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
+    connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety
+    checks as any page.
 
     Args:
-        limits: of fetching a robots.txt; its size is bounded on its own, the rest of a longer file is not looked at.
+        limits: limits of fetching a robots.txt; it has its own size limit, past which it is truncated.
         access: which addresses may be connected to.
-        robots: whether robots.txt is asked for and heeded.
-        concurrent: pages of one site at once.
-        longest_delay: seconds to which a crawl delay is heeded; a longer one is cut to this.
+        robots: whether to fetch and obey robots.txt.
+        concurrent: maximum number of concurrent requests per site.
+        longest_delay: maximum crawl delay in seconds; a longer one is capped.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Politeness:
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:
-        """Enter before a page is asked for, leave when it was read.
+        """Enter before requesting a page, leave when it has been read.
 
         Raises:
-            PageError: the site's robots.txt forbids the page, or could not be had.
+            PageError: the site's robots.txt forbids the page, or could not be fetched.
         """
         parts = urlsplit(url)
         site = self._sites(f"{parts.scheme}://{parts.netloc}")
@@ -88,7 +88,7 @@ class Politeness:
         try:
             text = self._robots_text(f"{origin}/robots.txt")
         except PageError as error:
-            return _Site(limiter, closed=f"its robots.txt could not be had ({error})")
+            return _Site(limiter, closed=f"its robots.txt could not be fetched ({error})")
         if text is None:
             return _Site(limiter)
         from protego import Protego
@@ -100,15 +100,15 @@ class Politeness:
         return _Site(limiter, rules)
 
     def _robots_text(self, url: str) -> str | None:
-        """The text of a robots.txt; None where there is none.
+        """The text of a robots.txt; None if there is none.
 
         Raises:
-            PageError: nobody knows whether there is one.
+            PageError: it could not be fetched.
         """
         with followed(url, self._limits, self._access) as answer:
             if answer.status >= 500:
                 raise PageError(f"{answer.url} answered {answer.status}; try again later")
             if answer.status != 200:
                 return None
-            bounded = dataclasses.replace(answer.limits, max_bytes=_MOST_BYTES)
-            return decoded(dataclasses.replace(answer, limits=bounded).body(cut=True))
+            bounded = dataclasses.replace(answer.limits, max_bytes=_MAX_BYTES)
+            return decoded(dataclasses.replace(answer, limits=bounded).body(truncate=True))

@@ -1,4 +1,4 @@
-"""Work that is done once a key, however many threads ask for it at the same time."""
+"""Memoization across threads: work is done once per key, even on concurrent calls."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -10,9 +10,9 @@ V = TypeVar("V")
 
 
 class SingleFlight(Generic[K, V]):
-    """A function that remembers: the first call with a key does the work, the others wait for it.
+    """A memoized function: the first call with a key does the work, concurrent calls wait for it.
 
-    An exception is remembered like a result.
+    Exceptions are memoized too.
 
     Args:
         work: key → result.

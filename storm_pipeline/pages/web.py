@@ -1,4 +1,4 @@
-"""Pages of the web, had politely and safely, and read."""
+"""Web pages, fetched politely and safely, with their text extracted."""
 
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class WebPages:
-    """Address → page: fetched within limits from the public internet, robots.txt heeded, and extracted. Thread-safe.
+    """URL → page: fetched from the public internet within limits, obeying robots.txt, and extracted. Thread-safe.
 
     Args:
         limits: time, size and redirects of a page.
         access: which addresses may be connected to; by default those of the public internet.
-        politeness: asked before every request; by default robots.txt is heeded.
+        politeness: applied to every request; by default robots.txt is obeyed.
     """
 
     def __init__(
@@ -28,9 +28,9 @@ class WebPages:
         self._politeness = politeness or Politeness(limits, access)
 
     def __call__(self, url: str) -> Page:
-        """The page of an address.
+        """Fetch and extract a page.
 
         Raises:
-            PageError: it was not had, or holds nothing to read.
+            PageError: it was not fetched, or contains no text.
         """
         return extract(fetch_page(url, self._limits, self._access, self._politeness.visit))

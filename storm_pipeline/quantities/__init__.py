@@ -1,4 +1,4 @@
-"""Numbers and dates of a text, compared by value: whether what a sentence counts and dates stands in its sources."""
+"""Numbers and dates in text, compared by value, to check a sentence's figures against its sources."""
 
 from storm_pipeline.quantities.checking import first_day, missing, quantities
 from storm_pipeline.quantities.values import Kind, Quantity

@@ -1,12 +1,12 @@
-"""Numbers in digits: what 1.234 is in a language's way of writing, digits of other scripts, 1.5万."""
+"""Numbers in digits: locale-dependent separators (1.234), digits of other scripts, Han scales (1.5万)."""
 
 import functools
 import re
 import unicodedata
 from fractions import Fraction
 
-_LONGEST = 40
-"""Characters of a number; what is longer is an identifier."""
+_MAX_CHARS = 40
+"""Longer digit strings are identifiers, not numbers."""
 _SPACES = "\u00a0\u2007\u2009\u202f"
 NUMBER = (
     rf"(?<![\d.,])\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d+)?"
@@ -34,7 +34,7 @@ _CJK_PART = re.compile(rf"({_DIGITS_AND_SCALE}|[{''.join(_CJK_DIGITS)}])|([{_SCA
 
 
 def plain_digits(text: str) -> str:
-    """A text of the same length with every digit of any script as 0–9, and full-width signs as ordinary ones."""
+    """Convert digits of any script to 0–9 and full-width punctuation to ASCII; the length is kept."""
     if text.isascii():
         return text
     text = _GROUPING_COMMA.sub(",", text.translate(_TO_ASCII))
@@ -42,13 +42,13 @@ def plain_digits(text: str) -> str:
 
 
 def values(literal: str, language: str) -> tuple[Fraction, ...]:
-    """What a number in digits can be, the likelier value first; empty for what is none (``1.2.3``, 50 digits).
+    """The possible values of a number in digits, likeliest first; empty if it is not a number (``1.2.3``, 50 digits).
 
     Args:
-        literal: as :data:`NUMBER` matches it.
-        language: ISO 639-1 code, whose decimal sign decides what ``1.234`` is; "" where it is not known.
+        literal: a match of :data:`NUMBER`.
+        language: ISO 639-1 code, whose decimal sign decides how to read ``1.234``; "" if unknown.
     """
-    if len(literal) > _LONGEST:
+    if len(literal) > _MAX_CHARS:
         return ()
     body = re.sub(rf"[{_SPACES} '’]", "", literal)
     signs = "".join(c for c in body if c in ".,\u066b")
@@ -66,7 +66,7 @@ def values(literal: str, language: str) -> tuple[Fraction, ...]:
 
 
 def _with_one_sign(body: str, sign: str, language: str) -> tuple[Fraction, ...]:
-    """1,234 and 1.5: a sign before three digits groups them where the language's decimal sign is the other one."""
+    """1,234 and 1.5: a sign before three digits separates groups if the language's decimal sign is the other one."""
     fraction, whole = _decimal(body, sign), _whole(body)
     if not _is_grouped(body) or body.startswith("0"):
         return (fraction,)
@@ -76,7 +76,7 @@ def _with_one_sign(body: str, sign: str, language: str) -> tuple[Fraction, ...]:
 
 
 def cjk_value(literal: str) -> Fraction:
-    """The value of what :data:`CJK_NUMBER` matches."""
+    """The value of a match of :data:`CJK_NUMBER`."""
     total, section, current = Fraction(0), Fraction(0), Fraction(0)
     found = [(digits, scale) for digits, scale in _CJK_PART.findall(literal)]
     if not any(scale for _, scale in found):
@@ -94,13 +94,13 @@ def cjk_value(literal: str) -> Fraction:
 
 
 def cjk_share(found: re.Match[str]) -> Fraction:
-    """The part of a whole that :data:`CJK_SHARE` matches."""
+    """The fraction that a match of :data:`CJK_SHARE` states."""
     share = Fraction(found[3]) if found[3][0].isdecimal() else cjk_value(found[3])
     return share / (100 if found[1] else cjk_value(found[2]) or 1)
 
 
 def unit_of(value: Fraction) -> Fraction:
-    """What the last significant digit of a value counts: 10 for 360, 1/10 for 6.1; 1 for 0."""
+    """Place value of the last significant digit: 10 for 360, 1/10 for 6.1; 1 for 0."""
     if not value:
         return Fraction(1)
     unit = Fraction(1)
@@ -113,7 +113,7 @@ def unit_of(value: Fraction) -> Fraction:
 
 @functools.cache
 def decimal_sign(language: str) -> str:
-    """What stands before the decimals in a language, a comma or a point; a point for one that is not known."""
+    """The decimal sign of a language, a comma or a point; a point if unknown."""
     from babel.core import Locale, UnknownLocaleError
     from babel.numbers import get_decimal_symbol
 

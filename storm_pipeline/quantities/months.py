@@ -16,18 +16,18 @@ _OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
 _ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
 _ENGLISH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
-_ALSO_SHORT = {"en": {"Sept": 9}, "de": {"Jän": 1, "Jänner": 1, "Mrz": 3}}
+_EXTRA_ABBREVIATIONS = {"en": {"Sept": 9}, "de": {"Jän": 1, "Jänner": 1, "Mrz": 3}}
 _Read = Callable[[re.Match[str]], list[list[Quantity]]]
-"""The dates that a match states, with the ways to read each."""
-_WRITTEN_SMALL = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr tr".split())
+"""Match → its dates, each with its readings."""
+_LOWER_CASE = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr tr".split())
 
 
 def dates(text: str, language: str) -> Iterator[Mention]:
-    """The dates of a text that name a month, or are written in digits only; none overlap, but a span of days is two.
+    """The dates of a text that name a month or are all digits. They do not overlap, except that a range of days is two.
 
     Args:
-        text: with plain digits.
-        language: ISO 639-1 code whose months are known besides the English ones.
+        text: with ASCII digits.
+        language: ISO 639-1 code; month names of this language and English are known.
     """
     for pattern, read in _patterns(language):
         taken: list[tuple[int, int]] = []
@@ -43,7 +43,7 @@ def dates(text: str, language: str) -> Iterator[Mention]:
 
 
 def blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """A text of the same length with spans, in order, made of characters that are part of no quantity."""
+    """Replace sorted spans by NUL characters, which are not part of any quantity; the length is kept."""
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     kept = [text[end:start] for end, start in zip(ends, starts, strict=True)]
@@ -51,11 +51,11 @@ def blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def month_names(language: str) -> dict[str, int]:
-    """Names of months, long and short without their full stop, as they are written: name to 1–12."""
+    """Full and abbreviated month names (without full stop), in all capitalisations used: name → 1–12."""
     names = _of_locale("en") | _of_locale(language)
-    for code in {"en", language} & set(_ALSO_SHORT):
-        names |= _ALSO_SHORT[code]
-    small = {name.lower(): n for name, n in _of_locale(language).items()} if language in _WRITTEN_SMALL else {}
+    for code in {"en", language} & set(_EXTRA_ABBREVIATIONS):
+        names |= _EXTRA_ABBREVIATIONS[code]
+    small = {name.lower(): n for name, n in _of_locale(language).items()} if language in _LOWER_CASE else {}
     capital = {name[:1].upper() + name[1:]: n for name, n in names.items()}
     return names | small | capital | {name.upper(): n for name, n in names.items() if len(name) > 3}
 
@@ -68,8 +68,8 @@ def _of_locale(language: str, *widths: str) -> dict[str, int]:
         months = Locale.parse(language).months
     except (UnknownLocaleError, ValueError):
         return {}
-    asked = widths or ("wide", "abbreviated")
-    tables = [months[form][width] for form in ("format", "stand-alone") for width in asked]
+    chosen = widths or ("wide", "abbreviated")
+    tables = [months[form][width] for form in ("format", "stand-alone") for width in chosen]
     forms = {name.strip(" ."): n for names in tables for n, name in names.items()}
     return {name: n for name, n in forms.items() if name and not any(c.isdigit() for c in name)}
 
@@ -115,7 +115,7 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
 
 
 def _in_digits(found: re.Match[str], *, english: bool) -> list[list[Quantity]]:
-    """3.8.2022 is in August; 3/8/2022 may be in March too where English is written."""
+    """3.8.2022 is in August; in English, 3/8/2022 may also be in March."""
     first, sign, second, year = int(found[1]), found[2], int(found[3]), int(found[4])
     if len(found[4]) == 2:
         return []

@@ -1,4 +1,4 @@
-"""Years before and after Christ, decades and centuries."""
+"""Years with an era (BC, AD), decades and centuries."""
 
 import functools
 import re
@@ -23,18 +23,18 @@ _YEAR_OF_ERA = re.compile(
     r"|(?:公元前|前|紀元前)(?P<cjk>\d{1,4})年"
 )
 _DECADE = re.compile(r"(?<![\d.,])(?:(\d{3})0|['’]?([1-9])0)(?:['’]?s|er)(?![^\W\d_])")
-_NEAR = 6
-"""Characters between two decades of one century: "1860s and 70s"."""
+_MAX_GAP = 6
+"""Maximum characters between two decades of one century: "1860s and 70s"."""
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 _ENDING = r"(?:st|nd|rd|th|ère|ème|eme|er|re|e|è|º|ª|\.)?"
 _TO = r"\s?(?:[-–—]|and|or|to|und|bis|et|au|y|al|e|ao|i|и)\s?(?:the\s|le\s|el\s|il\s|o\s)?"
 
 
 def periods(text: str, language: str) -> Iterator[Mention]:
-    """Years of an era (negative before Christ), decades and centuries; a century is 1800 to 1899 here.
+    """Years with an era (negative for BC), decades and centuries; the 19th century is 1800 to 1899.
 
     Args:
-        text: with plain digits.
+        text: with ASCII digits.
         language: ISO 639-1 code, for "nineteenth" and the like.
     """
     ordinals = vocabulary(language).ordinals
@@ -51,7 +51,7 @@ def periods(text: str, language: str) -> Iterator[Mention]:
             yield Mention(*found.span(), (day_of(-first if before else first),))
     century = position = 0
     for found in _DECADE.finditer(text):
-        if not century or found.start() - position > _NEAR:
+        if not century or found.start() - position > _MAX_GAP:
             century = 1900
         first = int(found[1]) * 10 if found[1] else century + int(found[2]) * 10
         century, position = first // 100 * 100, found.end()
@@ -86,7 +86,7 @@ def _year(digits: str) -> int:
 
 
 def _ordinal(text: str, ordinals: Mapping[str, int]) -> int:
-    """The number of an ordinal in digits, in words or in Roman numerals; 0 for none."""
+    """The value of an ordinal in digits, words or Roman numerals; 0 if it is not one."""
     if text.casefold() in ordinals:
         return ordinals[text.casefold()]
     if text[0].isdigit():

@@ -1,4 +1,4 @@
-"""Dates that a page gives by its own: last month, this year, yesterday, on Tuesday, two years ago."""
+"""Relative dates: last month, this year, yesterday, on Tuesday, two years ago."""
 
 import re
 from collections.abc import Iterator
@@ -49,18 +49,18 @@ _WEEKDAYS = {
 _WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
 _AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
 _SINCE = frozenset("vor hace há a".split())
-_MOST = 400
-"""Days, weeks, months or years that are counted back at most."""
+_MAX_COUNT = 400
+"""Maximum number of days, weeks, months or years counted back."""
 
 
 def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Mention]:
-    """Dates of a text that only its own date tells.
+    """Relative dates of a text, resolved by its publication date.
 
     Args:
-        text: with plain digits. The words for time of English, German, French, Spanish, Italian, Portuguese, Polish
-            and Russian are known, names of weekdays those of the first five.
-        language: ISO 639-1 code, for what counts the days ("two days ago").
-        published: when the page appeared, its year at least.
+        text: with ASCII digits. Supports English, German, French, Spanish, Italian, Portuguese, Polish and Russian;
+            weekdays in the first five only.
+        language: ISO 639-1 code, for number words ("two days ago").
+        published: publication date, at least its year.
     """
     numerals = vocabulary(language).numerals
     words = [(found[0].casefold(), *found.span()) for found in _WORD.finditer(text)]
@@ -69,23 +69,23 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
             second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
             after = words[i + 1][0] if i + 1 < len(words) else ""
             count = int(before) if before.isdecimal() else numerals.get(before, 1)
-            ago = min(count, _MOST) if after in _AGO or second in _SINCE else 0
-            if readings := _told(word, (before, after), ago, published):
+            ago = min(count, _MAX_COUNT) if after in _AGO or second in _SINCE else 0
+            if readings := _resolved(word, (before, after), ago, published):
                 yield Mention(start, end, tuple(readings), "small")
 
 
 def with_year(mention: Mention, published: Quantity) -> Mention:
-    """A date without year as a page means it: the last one by the page's own date, else the next one."""
-    until = (published.month or 12, published.day or 31)
+    """Complete a date without a year: most likely the last one before publication, else the next one."""
+    published_day = (published.month or 12, published.day or 31)
     dated: list[Quantity] = []
     for q in mention.readings:
-        last = int(published.low) - ((q.month, q.day) > until)
+        last = int(published.low) - ((q.month, q.day) > published_day)
         possible = (last, last + 1) if published.month else (last, last + 1, last - 1)
         dated += [replace(q, low=Fraction(year), high=Fraction(year)) for year in possible]
     return replace(mention, readings=tuple(dated))
 
 
-def _told(word: str, around: tuple[str, str], ago: int, published: Quantity) -> list[Quantity]:
+def _resolved(word: str, around: tuple[str, str], ago: int, published: Quantity) -> list[Quantity]:
     if word in _DAY:
         return _days(published, _DAY[word])
     if word in _WEEKDAYS:
@@ -116,7 +116,7 @@ def _days(published: Quantity, step: int) -> list[Quantity]:
 
 
 def _weekday(published: Quantity, weekday: int) -> list[Quantity]:
-    """The days of that name within a week of the page's own date."""
+    """The days of that name within a week of the publication date."""
     if not published.day:
         return []
     behind = (date(int(published.low), published.month, published.day).weekday() - weekday) % 7

@@ -1,4 +1,4 @@
-"""Which quantities are rounded: about 360, nearly 400, more than 100, 400+."""
+"""Tolerances of rounded quantities: about 360, nearly 400, more than 100, 400+."""
 
 import re
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ _SIGN = re.compile(r"[~≈]\s?[$€£¥]?$")
 
 
 def rounded(mention: Mention, plain: str, before: Sequence[str]) -> tuple[Quantity, ...]:
-    """The readings of a mention, with the slack that a word such as "about" gives them.
+    """The readings of a mention, with the tolerance that a word such as "about" implies.
 
-    A rounded value is met by what rounds to it at its own last significant digit: "about 360" by 355 to 365, "nearly
-    400" by 300 to 400, "more than 100" by 100 to 200.
+    A rounded value matches values that round to it at its last significant digit: "about 360" matches 355 to 365,
+    "nearly 400" 300 to 400, "more than 100" 100 to 200.
 
     Args:
         mention: with exact readings.
-        plain: the text that it stands in.
-        before: the words before it, at most two count.
+        plain: the text that contains it.
+        before: the one or two words before it.
     """
     known = _SIDES.keys() if plain[mention.start].isdigit() else _SIDES.keys() - {"c", "ca"}
     sides = {_SIDES[word] for word in before if word in known}
@@ -30,10 +30,10 @@ def rounded(mention: Mention, plain: str, before: Sequence[str]) -> tuple[Quanti
         sides.add("+")
     if _SIGN.search(plain[max(0, mention.start - 3) : mention.start]):
         sides.add("")
-    return tuple(_loosened(q, sides) for q in mention.readings) if sides else mention.readings
+    return tuple(_with_tolerance(q, sides) for q in mention.readings) if sides else mention.readings
 
 
-def _loosened(quantity: Quantity, sides: set[str]) -> Quantity:
+def _with_tolerance(quantity: Quantity, sides: set[str]) -> Quantity:
     unit = unit_of(quantity.low)
     below = max(ZERO, *({"~": unit, "+": ZERO, "": unit / 2}[side] for side in sides))
     above = max(ZERO, *({"~": ZERO, "+": unit, "": unit / 2}[side] for side in sides))

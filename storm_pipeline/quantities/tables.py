@@ -1,6 +1,6 @@
 """Number words by language: units from zero, tens from twenty, hundreds; data only.
 
-``a|b`` are spellings of one value. Compounds of German and Italian are made from these in ``vocabulary``.
+``a|b`` are alternative spellings of one value. Compounds of German and Italian are made from these in ``vocabulary``.
 """
 
 UNITS = {
@@ -48,7 +48,7 @@ SPANISH_TWENTIES = (
 )
 HUNDRED = {"en": "hundred", "fr": "cent cents"}
 EVERYWHERE = "mn|mln|mio=1e6 bn|bln|mrd|mld=1e9 tn|trn=1e12"
-"""Short forms that mean the same in every language here."""
+"""Abbreviations with the same meaning in all languages here."""
 MAGNITUDES = {
     "en": "dozen=12 thousand=1e3 million|millions=1e6 billion|billions=1e9 trillion|trillions=1e12 "
     "lakh|lakhs=1e5 crore|crores=1e7",
@@ -117,7 +117,7 @@ SPANS = (
     "десятилетие|десятилетия|десятилетий=10 century|centuries|jahrhundert|jahrhunderte|jahrhunderten|siècle|siècles|"
     "siglo|siglos|secolo|secoli|século|séculos=100"
 )
-"""Words for so many years."""
+"""Words for a number of years."""
 FRACTIONS = {
     "en": "half|halves=2 third|thirds=3 quarter|quarters|fourth|fourths=4 fifth|fifths=5 sixth|sixths=6 "
     "eighth|eighths=8 tenth|tenths=10",
@@ -149,4 +149,4 @@ APPROXIMATE = (
     "более+ свыше+ أكثر+ 超过+ 超+ "
     "under~ below~ fewer~ less~ weniger~ unter~ moins~ menos~ meno~ poniżej~ менее~"
 )
-"""Words before a number that is rounded: ``~`` where the source's value lies below it, ``+`` where above."""
+"""Words that mark a number as rounded: ``~`` if the exact value is below, ``+`` if above."""

@@ -1,4 +1,4 @@
-"""What a number or a date of a text is: frozen values."""
+"""The value types for numbers and dates in text."""
 
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -13,13 +13,13 @@ ZERO = Fraction(0)
 class Quantity:
     """A number, ordinal, percentage or date by its value; two spellings of one value are equal.
 
-    ``low`` and ``high`` are equal except for decades and centuries. Percentages count in hundredths (25 % is 25). A
-    date holds its year in ``low`` and ``high``: the first and last year of a decade or a century, negative before
-    Christ, 0 where no year is given; and its month (1–12) and day (1–31), 0 where not given.
+    ``low`` and ``high`` are equal except for decades and centuries. 25 % has the value 25. A date has its year in
+    ``low`` and ``high``: the first and last year of a decade or a century, negative for BC, 0 if not given; and its
+    month (1–12) and day (1–31), 0 if not given.
 
     Args:
-        slack: how far below and above the value a source's value may lie: (0, 0) for an exact quantity.
-        text: as it was spelt; plays no part in comparisons.
+        slack: tolerance below and above the value, for matching a source's value: (0, 0) for an exact quantity.
+        text: as spelt; ignored in comparisons.
     """
 
     kind: Kind
@@ -32,21 +32,21 @@ class Quantity:
 
     @property
     def exact(self) -> bool:
-        """Whether only the very value will do."""
+        """Whether the quantity has no tolerance."""
         return not any(self.slack)
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A place of a text that states a quantity, with every way to read it.
+    """A span of text that states a quantity, with its possible readings.
 
     Args:
         start, end: its span in the text.
         readings: the alternatives, most likely first; at least one.
-        written: "digits", "words" for numbers in words, or "small" for words that often count nothing
+        written: "digits", "words" for number words, or "small" for words that are often not figures
             (one to twelve, first to twelfth, a month alone).
-        scale: what its digits were multiplied by ("million").
-        counted: the word behind it in small letters, or "".
+        scale: the factor of a magnitude word ("million").
+        counted: the word after it in lower case, or "".
     """
 
     start: int
@@ -62,15 +62,15 @@ def number(value: Fraction | int, kind: Kind = "number") -> Quantity:
     return Quantity(kind, Fraction(value), Fraction(value))
 
 
-def as_part(share: Fraction) -> tuple[Quantity, ...]:
-    """A part of a whole as percentage, exact and as it is rounded, and as number."""
+def fraction_readings(share: Fraction) -> tuple[Quantity, ...]:
+    """The readings of a fraction: as percentage, exact and rounded, and as number."""
     hundredths = share * 100
     percentages = dict.fromkeys([hundredths, Fraction(round(hundredths)), Fraction(round(hundredths * 10), 10)])
     return (*(number(value, "percent") for value in percentages), number(share))
 
 
 def day_of(year: int, month: int = 0, day: int = 0) -> Quantity:
-    """A date; 0 for what is not given."""
+    """A date; 0 for parts not given."""
     return Quantity("date", Fraction(year), Fraction(year), month, day)
 
 
@@ -85,5 +85,5 @@ def on(day: date) -> Quantity:
 
 
 def spelt(mention: Mention, text: str) -> tuple[Quantity, ...]:
-    """The readings of a mention with its spelling."""
+    """The readings of a mention, with its spelling as ``text``."""
     return tuple(replace(reading, text=text[mention.start : mention.end]) for reading in mention.readings)

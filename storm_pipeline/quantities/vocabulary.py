@@ -1,4 +1,4 @@
-"""The words that numbers are written with, a language at a time."""
+"""The number words of each language."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -14,17 +14,17 @@ class Vocabulary:
 
     Args:
         numerals: values below 1000 that add up ("twenty", "three"; "dreiundzwanzig"; "quinientos").
-        hundred: words that multiply by a hundred what stands before them.
+        hundred: words that multiply the number before them by a hundred.
         magnitudes: words that multiply by a thousand or more.
-        needs_count: multipliers that say nothing on their own ("hundred people" is no number, "mille" is 1000).
+        needs_count: multipliers that are not numbers on their own ("hundred people" is not, "mille" is 1000).
         joiners: words between the parts of a number ("and", "y").
-        articles: words for one that mostly count nothing.
+        articles: words for one that are mostly articles, not numbers.
         ordinals: "third" and the like.
         decades: first years of "the nineties".
         spans: words for a number of years ("decade": 10).
-        fractions: names of parts ("quarter": 1/4).
-        percent: words for hundredths.
-        centuries: words for a hundred years.
+        fractions: fraction words ("quarter": 1/4).
+        percent: words for percent.
+        centuries: words for century.
     """
 
     numerals: Mapping[str, int]
@@ -41,7 +41,7 @@ class Vocabulary:
     centuries: frozenset[str]
 
     def value(self, word: str) -> int | None:
-        """What a numeral adds, one of thousands in a single word included ("zweitausend", "milleduecento")."""
+        """Value of a numeral, including thousands in one word ("zweitausend", "milleduecento")."""
         for thousand in _IN_ONE_WORD:
             count, found, rest = word.partition(thousand)
             if found and word not in self.magnitudes and {count, rest} - {""} <= self.numerals.keys():
@@ -54,7 +54,7 @@ _IN_ONE_WORD = ("tausend", "mille", "mila")
 
 @functools.cache
 def vocabulary(language: str) -> Vocabulary:
-    """The words of a language by its ISO 639-1 code; for one that has no table, those all languages share."""
+    """The vocabulary of a language by its ISO 639-1 code; an unsupported one has only the shared words."""
     return Vocabulary(
         numerals={word.casefold(): value for word, value in _numerals(language)},
         hundred=_words(tables.HUNDRED, language),
@@ -76,13 +76,13 @@ def _words(table: Mapping[str, str], language: str) -> frozenset[str]:
 
 
 def _values(line: str) -> dict[str, int]:
-    """Words of ``word=value`` and ``a|b=value``; ``3e6`` style values are whole."""
+    """Words of ``word=value`` and ``a|b=value``; values such as ``3e6`` are integers."""
     pairs = (entry.rsplit("=", 1) for entry in line.split())
     return {word.casefold(): int(float(value)) for words, value in pairs for word in words.split("|")}
 
 
 def _listed(line: str, first: int, step: int = 1) -> Iterator[tuple[str, int]]:
-    """Words in the order of their values; spellings of one value are joined by ``|``."""
+    """Words in order of value; alternative spellings are separated by ``|``."""
     for i, words in enumerate(line.split()):
         yield from ((word.casefold(), first + i * step) for word in words.split("|"))
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from storm_pipeline.text.index_terms import STOP_WORDS, stem
-from storm_pipeline.text.prose import told_in
+from storm_pipeline.text.prose import statements_in
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Snippet
 
@@ -37,7 +37,7 @@ class Fact:
 def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
     """What a snippet says, sentence by sentence; none where it holds menus and the like alone."""
     citation = Citation(snippet.source_id, snippet.id)
-    return tuple(Fact(text, snippet.title, citation) for text in told_in(snippet.text))
+    return tuple(Fact(text, snippet.title, citation) for text in statements_in(snippet.text))
 
 
 def nearest(snippets: Iterable[Snippet], need: str, limit: int) -> list[Snippet]:

@@ -1,1 +1,1 @@
-"""Text in, ranking out: embedder, lexical index, fusion of both."""
+"""Retrieval: embedders, lexical index, rank fusion, vector databases."""

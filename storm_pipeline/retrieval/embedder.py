@@ -1,4 +1,4 @@
-"""What turns texts into vectors: the seam, sentence-transformers behind it, a double for tests, and a cache."""
+"""Text embedders: the protocol, sentence-transformers, a test double, and a cache."""
 
 import re
 import threading
@@ -24,7 +24,7 @@ Vector = npt.NDArray[np.float32]
 """Shape (dimension,), of length 1."""
 
 PINNED = EMBEDDER
-"""The sentence encoder that the paper retrieves with (section 3.4), fetched hash-checked by the package."""
+"""The paper's sentence encoder (section 3.4); the download is hash-checked."""
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
 
@@ -32,9 +32,9 @@ _PIECE = re.compile(r"\w+|[^\w\s]")
 class Embedder(Protocol):
     """Turns texts into unit vectors, so that an inner product is a cosine. Called from several threads at once.
 
-    ``name`` identifies the vectors: two embedders of one name give interchangeable vectors. ``dimension`` is
-    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of length 1. Where a row
-    depends on its text alone to the last bit, as with the pinned model, a run can be repeated to the letter.
+    ``name`` identifies the vectors: two embedders of the same name give interchangeable vectors. ``dimension`` is
+    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of unit length. If a row
+    depends only on its text, bit for bit, as with the pinned model, runs are reproducible.
     """
 
     @property
@@ -48,7 +48,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """An embedder that tells how much of a text it takes, so that passages can be cut to fit."""
+    """An embedder with a known maximum input length, so that passages can be split to fit."""
 
     @property
     def longest(self) -> int: ...  # noqa: D102
@@ -57,9 +57,9 @@ class CountsTokens(Protocol):
 
 
 class HashingEmbedder:
-    """A double for tests: hashed words and their letter triples, no model, the same vectors on every machine.
+    """A test double: hashed words and letter trigrams, no model, the same vectors on every machine.
 
-    Texts that share words come out close, so retrieval behaves; meaning is not in it.
+    Texts that share words have similar vectors, so retrieval works; it does not model meaning.
 
     Args:
         dimension: length of the vectors, >= 1.
@@ -70,11 +70,11 @@ class HashingEmbedder:
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension); a text without a word or mark gets the first axis."""
+        """Vectors of shape (texts, dimension); a text without words or punctuation gets the first axis."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            if places := [_places(piece, self.dimension) for piece in _PIECE.findall(text.casefold())]:
-                counts = np.bincount(np.concatenate(places), minlength=2 * self.dimension)
+            if axes := [_hashed_axes(piece, self.dimension) for piece in _PIECE.findall(text.casefold())]:
+                counts = np.bincount(np.concatenate(axes), minlength=2 * self.dimension)
                 row[:] = counts[self.dimension :] - counts[: self.dimension]
             if not row.any():
                 row[0] = 1.0
@@ -83,21 +83,21 @@ class HashingEmbedder:
 
 
 @lru_cache(maxsize=1 << 16)
-def _places(piece: str, dimension: int) -> npt.NDArray[np.intp]:
-    """Where a piece and its letter triples count: the axes they take from, then, behind these, those they add to."""
+def _hashed_axes(piece: str, dimension: int) -> npt.NDArray[np.intp]:
+    """Hashed positions of a piece and its trigrams: axis, or axis + dimension for a positive sign."""
     parts = (piece, *(piece[i : i + 3] for i in range(len(piece) - 2)))
     codes = [zlib.crc32(part.encode("utf-8", "surrogatepass")) for part in parts]
     return np.array([(code >> 1) % dimension + (code & 1) * dimension for code in codes], dtype=np.intp)
 
 
 class SentenceTransformerEmbedder:
-    """Any model that sentence-transformers loads, in float32 on the CPU. Loaded when it is first needed.
+    """Any model that sentence-transformers loads, in float32 on the CPU. Loaded lazily.
 
     Args:
-        model: a folder, which is never looked for on the network, or a name on the model hub.
-        threads: processor threads, >= 1. torch is held to so many while texts are embedded.
+        model: a local folder (no network access), or a name on the model hub.
+        threads: CPU threads, >= 1; limits torch while embedding.
         batch_size: texts a forward pass, >= 1; the library sorts by length, so padding stays small.
-        cache: where a model from the hub is kept; default: the library's own place.
+        cache: folder for models from the hub; default: the library's cache.
     """
 
     def __init__(self, model: str | Path, *, threads: int = 2, batch_size: int = 32, cache: Path | None = None) -> None:
@@ -108,14 +108,14 @@ class SentenceTransformerEmbedder:
         self._cache = cache
         self._model: Any = None
         self._dimension = 0
-        # Fast tokenizers cannot change their padding while another thread uses them: one call at a time.
+        # Serialized: fast tokenizers cannot change their padding while another thread uses them.
         self._lock = threading.Lock()
 
     @property
     def dimension(self) -> int:
         """Length of the vectors; loads the model."""
         with self._lock:
-            self._loaded()
+            self._load()
             return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -125,7 +125,7 @@ class SentenceTransformerEmbedder:
             SettingsError: the model cannot be loaded.
         """
         with self._lock:
-            model = self._loaded()
+            model = self._load()
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
             with torch_threads.limited_to(self._threads):
@@ -139,16 +139,16 @@ class SentenceTransformerEmbedder:
 
     @property
     def longest(self) -> int:
-        """Tokens of a text that count, those that mark its ends included; loads the model."""
+        """Maximum input length in tokens, special tokens included; loads the model."""
         with self._lock:
-            return int(self._loaded().max_seq_length or 512)
+            return int(self._load().max_seq_length or 512)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text, without those that mark its ends."""
+        """Number of tokens of a text, without special tokens."""
         with self._lock:
-            return len(self._loaded().tokenizer.encode(encodable(text), add_special_tokens=False, verbose=False))
+            return len(self._load().tokenizer.encode(encodable(text), add_special_tokens=False, verbose=False))
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
         if self._model is None:
             from sentence_transformers import SentenceTransformer
 
@@ -165,17 +165,17 @@ class SentenceTransformerEmbedder:
                     f"the embedder {str(self._source)!r} cannot be loaded ({str(error).splitlines()[0]}): "
                     f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
                 ) from error
-            # Tried out, because the method that tells it has another name in each release.
+            # Measured, because the method that returns it has a different name in each release.
             self._dimension = int(self._model.encode([""], show_progress_bar=False).shape[1])
         return self._model
 
 
 class CachingEmbedder:
-    """Remembers the vectors of recent texts of another embedder, so that headings and sentences are embedded once.
+    """An LRU cache around another embedder, so that headings and sentences are embedded once.
 
     Args:
-        embedder: what does the work.
-        size: texts to remember, >= 1; the least recently used is forgotten first.
+        embedder: the wrapped embedder.
+        size: maximum number of cached texts, >= 1.
     """
 
     def __init__(self, embedder: Embedder, size: int = 4096) -> None:
@@ -198,7 +198,7 @@ class CachingEmbedder:
             found = {text: self._known[text] for text in texts if text in self._known}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         if missing:
-            # Copies: a row of a large batch would keep the whole batch alive.
+            # Copied, because a view would keep the whole batch alive.
             rows = (row.copy() for row in self._embedder.embed(missing))
             found.update(zip(missing, rows, strict=True))
         with self._lock:
@@ -211,15 +211,15 @@ class CachingEmbedder:
 
 
 def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
-    """The embedder of a name.
+    """Open an embedder by name.
 
     Args:
         name: ``all-MiniLM-L6-v2`` for the pinned model, else the folder or hub name of a sentence-transformers model.
         cache: the cache folder; the pinned model is fetched into it.
-        progress: told ``(name, bytes done, bytes in all)`` while it is.
+        progress: called with ``(name, bytes done, total bytes)`` during the download.
 
     Raises:
-        AssetError: the pinned model is absent and cannot be fetched.
+        AssetError: the pinned model is missing and cannot be downloaded.
     """
     from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
 
@@ -234,7 +234,7 @@ _sharing = threading.Lock()
 
 
 def shared_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
-    """As :func:`open_embedder`, but one object for all of this process that use it at the same time."""
+    """As :func:`open_embedder`, but shared: one live instance per model and process."""
     key = (name, cache.resolve())
     with _sharing:
         embedder = _shared.get(key)
@@ -244,5 +244,5 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None) ->
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates, which no tokenizer takes, replaced."""
+    """The text with lone surrogates replaced, which tokenizers reject."""
     return text.encode("utf-8", "replace").decode("utf-8")

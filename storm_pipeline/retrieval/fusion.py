@@ -1,4 +1,4 @@
-"""How several rankings become one: reciprocal rank fusion."""
+"""Reciprocal rank fusion."""
 
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
@@ -6,17 +6,17 @@ from typing import TypeVar
 T = TypeVar("T", bound=Hashable)
 
 RANK_CONSTANT = 60
-"""k of reciprocal rank fusion, the value of its authors (Cormack et al. 2009)."""
+"""The constant k of reciprocal rank fusion, as in Cormack et al. (2009)."""
 
 
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
-    """The fused score of each entry, higher is better: a ranking gives its r-th entry 1 / (60 + r), r from 1.
+    """The fused score of each entry, higher is better: the sum of 1 / (60 + rank) over the rankings, ranks from 1.
 
     Args:
-        rankings: each the distinct entries that it ranks, best first.
+        rankings: distinct entries each, best first.
 
     Returns:
-        Entries in the order in which they are first met.
+        Entry → score, in order of first occurrence.
     """
     scores: dict[T, float] = {}
     for ranking in rankings:

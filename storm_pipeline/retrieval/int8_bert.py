@@ -1,8 +1,8 @@
-"""A BERT sentence encoder in 8-bit integers: the pinned MiniLM at less than half the cost of float32.
+"""A BERT sentence encoder quantised to int8: the pinned MiniLM at less than half the cost of float32.
 
-Activations are rounded token by token, and texts are padded to a length of their own. A text's vector therefore depends
-on that text alone, bit for bit, never on what it shares a batch with; that is why this is not torch's own dynamic
-quantisation, which scales by the whole batch, loses more, and is on its way out.
+Activations are quantised per token, and the padded length of a text depends on that text alone. So its vector does
+too, bit for bit, whatever else is in the batch. torch's own dynamic quantisation scales by the whole batch, loses more
+accuracy, and is deprecated.
 """
 
 import json
@@ -22,22 +22,21 @@ from storm_pipeline.retrieval.int8_network import Int8Bert
 
 _POOLING = {"word_embedding_dimension", "pooling_mode_mean_tokens"}
 _BUCKET = 8
-"""Texts are padded to a multiple of this many tokens, whatever else is in the batch."""
+"""Texts are padded to a multiple of this many tokens, independently of the batch."""
 
 
 class Int8BertEmbedder:
-    """Mean-pooled BERT over int8 matrix products. Weights are loaded when they are first needed.
+    """Mean-pooled BERT with int8 matrix products. Weights are loaded lazily.
 
-    Vectors lie within a cosine of about 0.997 of the float32 model's; ``name`` says that they are not the same. On a
-    processor that cannot multiply 8-bit integers exactly the network stays float32 under the same name, because
-    retrieval from a store of either kind is as good.
+    Cosine similarity to the float32 model's vectors is about 0.997; ``name`` differs from that model's. On CPUs
+    without exact int8 multiplication the network stays float32 under the same name, because retrieval
+    quality is the same with either kind of vectors.
 
     Args:
-        folder: a sentence-transformers folder that :meth:`fits`; the network is never touched.
-        threads: batches computed side by side, >= 1, each on one thread. torch is held to one thread an operation
-            meanwhile: threads that wait for each other within every operation cost several times as much once
-            something else wants a core.
-        batch_tokens: tokens a forward pass, >= 1; about 25 kB of memory each.
+        folder: a sentence-transformers folder that :meth:`fits`; no network access.
+        threads: batches computed in parallel, >= 1, each on one thread. torch is limited to one thread per operation
+            meanwhile: synchronizing threads within every operation is several times slower on a busy machine.
+        batch_tokens: tokens per forward pass, >= 1; about 25 kB of memory each.
     """
 
     def __init__(self, folder: Path, *, threads: int = 2, batch_tokens: int = 1024) -> None:
@@ -55,13 +54,13 @@ class Int8BertEmbedder:
 
     @staticmethod
     def fits(folder: Path) -> bool:
-        """Whether the folder holds what this class computes: BERT with GELU, mean pooling, unit length."""
+        """Whether the folder holds a supported model: BERT with GELU, mean pooling, normalised output."""
         try:
             config = _json(folder / "config.json")
             modules = [module["type"].rsplit(".", 1)[-1] for module in _json(folder / "modules.json")]
             pooling = {key for key, value in _json(folder / "1_Pooling" / "config.json").items() if value}
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            return False  # not there, or of another form
+            return False  # missing or malformed
         return (
             config.get("architectures") == ["BertModel"]
             and config.get("hidden_act") == "gelu"
@@ -73,13 +72,13 @@ class Int8BertEmbedder:
         )
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension); of a long text the first tokens count, 256 for the pinned model."""
-        encoder = self._loaded()
+        """Vectors of shape (texts, dimension); long texts are truncated, to 256 tokens for the pinned model."""
+        encoder = self._load()
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch([encodable(text) for text in texts])]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
 
         def fill(batch: _Batch) -> None:
-            vectors[batch.members] = encoder.embed([ids[i] for i in batch.members], batch.length)
+            vectors[batch.indices] = encoder.embed([ids[i] for i in batch.indices], batch.length)
 
         batches = _batches([len(row) for row in ids], self._batch_tokens)
         parallel_map(fill, batches, workers=self._threads)
@@ -87,15 +86,15 @@ class Int8BertEmbedder:
 
     @property
     def longest(self) -> int:
-        """Tokens of a text that count, those that mark its ends included."""
+        """Maximum input length in tokens, special tokens included."""
         return self._longest
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text, without those that mark its ends; at most :attr:`longest`."""
-        self._loaded()
+        """Number of tokens of a text, without special tokens; at most :attr:`longest`."""
+        self._load()
         return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
 
-    def _loaded(self) -> Int8Bert:
+    def _load(self) -> Int8Bert:
         with self._lock:
             if self._encoder is None:
                 from safetensors import SafetensorError
@@ -116,7 +115,7 @@ class Int8BertEmbedder:
 
 
 def has_exact_int8() -> bool:
-    """Whether this machine multiplies 8-bit integers fast and without overflow: x86-64 with VNNI, oneDNN in torch."""
+    """Whether int8 multiplication is fast and free of overflow here: x86-64 with VNNI, and oneDNN in torch."""
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return False
     import torch
@@ -124,7 +123,7 @@ def has_exact_int8() -> bool:
     onednn: Any = torch.backends.mkldnn
     if not hasattr(torch, "_int_mm") or not onednn.is_available():
         return False
-    # Processors without VNNI add pairs of products in 16 bits, which the largest values overflow.
+    # CPUs without VNNI add pairs of products in 16 bits, which overflows at the largest values.
     largest = torch.full((32, 1536), 127, dtype=torch.int8)
     return bool((torch._int_mm(largest, largest.t().contiguous()) == 1536 * 127 * 127).all())
 
@@ -135,19 +134,19 @@ def _json(path: Path) -> Any:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Positions of texts that are padded to one length."""
+    """Indices of texts that are padded to the same length."""
 
-    members: list[int]
+    indices: list[int]
     length: int
 
 
 def _batches(lengths: Sequence[int], budget: int) -> list[_Batch]:
-    """Texts of one padded length, together at most ``budget`` tokens; long ones first."""
+    """Batches of texts of equal padded length, at most ``budget`` tokens each; longest first."""
     buckets: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
         buckets.setdefault(-(-length // _BUCKET) * _BUCKET, []).append(i)
     batches = []
-    for padded, members in sorted(buckets.items(), reverse=True):
+    for padded, indices in sorted(buckets.items(), reverse=True):
         size = max(1, budget // padded)
-        batches += [_Batch(members[i : i + size], padded) for i in range(0, len(members), size)]
+        batches += [_Batch(indices[i : i + size], padded) for i in range(0, len(indices), size)]
     return batches

@@ -1,7 +1,7 @@
-"""The network of :mod:`storm_pipeline.retrieval.int8_bert`: BERT whose dense layers multiply 8-bit integers.
+"""The network of :mod:`storm_pipeline.retrieval.int8_bert`: BERT with int8 dense layers.
 
-Weights are rounded per output row when they are loaded, activations per token as they pass. Attention, normalisation
-and GELU stay in float32.
+Weights are quantised per output row on loading, activations per token at run time. Attention, normalisation and GELU
+stay in float32.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class _Int8Linear:
-    """A dense layer over 8-bit integers: one scale per output of the weights, one per row of the input."""
+    """A dense layer in int8: one scale per output row of the weights, one per row of the input."""
 
     def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor") -> None:
-        values, scales = _rounded(weight)
+        values, scales = _quantised(weight)
         self._weight = values.t().contiguous()
         self._scales = scales.squeeze(1)
         self._bias = bias
@@ -28,13 +28,13 @@ class _Int8Linear:
     def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
         import torch
 
-        values, scales = _rounded(x)
+        values, scales = _quantised(x)
         product = torch._int_mm(values, self._weight)
         return torch.addcmul(self._bias, product.to(torch.float32).mul_(scales), self._scales)
 
 
 class _FloatLinear:
-    """The same layer for processors that cannot."""
+    """The same layer in float32, for CPUs without exact int8 multiplication."""
 
     def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor") -> None:
         self._weight = weight
@@ -46,8 +46,8 @@ class _FloatLinear:
         return linear(x, self._weight, self._bias)
 
 
-def _rounded(x: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
-    """8-bit integers of the shape of ``x``, and what each row (n, 1) is to be multiplied by."""
+def _quantised(x: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
+    """``x`` as int8, and the scale of each row, of shape (n, 1)."""
     import torch
 
     largest = torch.maximum(x.amax(-1, keepdim=True), x.amin(-1, keepdim=True).neg_())
@@ -69,7 +69,7 @@ class _Norm:
 
 
 class _Layer:
-    """One transformer block: attention, then the feed-forward pair, each added to its input and normalised."""
+    """One transformer block: attention, then the feed-forward layers, each with residual connection and layer norm."""
 
     def __init__(
         self, weights: "dict[str, torch.Tensor]", prefix: str, heads: int, epsilon: float, dense: "_Dense"
@@ -79,39 +79,39 @@ class _Layer:
         def parameters(name: str) -> "tuple[torch.Tensor, torch.Tensor]":
             return weights[f"{prefix}.{name}.weight"], weights[f"{prefix}.{name}.bias"]
 
-        three = [parameters(f"attention.self.{name}") for name in ("query", "key", "value")]
+        qkv = [parameters(f"attention.self.{name}") for name in ("query", "key", "value")]
         self._heads = heads
-        self._inward = dense(torch.cat([weight for weight, _ in three]), torch.cat([bias for _, bias in three]))
-        self._outward = dense(*parameters("attention.output.dense"))
-        self._attended = _Norm(weights, f"{prefix}.attention.output.LayerNorm", epsilon)
+        self._qkv = dense(torch.cat([weight for weight, _ in qkv]), torch.cat([bias for _, bias in qkv]))
+        self._attention_output = dense(*parameters("attention.output.dense"))
+        self._attention_norm = _Norm(weights, f"{prefix}.attention.output.LayerNorm", epsilon)
         self._up = dense(*parameters("intermediate.dense"))
         self._down = dense(*parameters("output.dense"))
-        self._done = _Norm(weights, f"{prefix}.output.LayerNorm", epsilon)
+        self._output_norm = _Norm(weights, f"{prefix}.output.LayerNorm", epsilon)
 
     def __call__(self, x: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
         from torch.nn.functional import gelu, scaled_dot_product_attention
 
         texts, length = mask.shape[0], mask.shape[-1]
-        split = self._inward(x).view(texts, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
+        split = self._qkv(x).view(texts, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
         attention = scaled_dot_product_attention(split[0], split[1], split[2], attn_mask=mask)
-        x = self._attended(x + self._outward(attention.transpose(1, 2).reshape(x.shape)))
-        return self._done(x + self._down(gelu(self._up(x))))
+        x = self._attention_norm(x + self._attention_output(attention.transpose(1, 2).reshape(x.shape)))
+        return self._output_norm(x + self._down(gelu(self._up(x))))
 
 
 class Int8Bert:
     """Embeddings, transformer blocks, mean over the tokens, unit length.
 
     Args:
-        weights: by the names that transformers gives them.
+        weights: by their names in transformers.
         config: the model's ``config.json``.
-        int8: whether to round; without, this is the float32 model.
+        int8: whether to quantise; else this is the float32 model.
     """
 
     def __init__(self, weights: "dict[str, torch.Tensor]", config: dict[str, Any], *, int8: bool) -> None:
         epsilon, heads = float(config["layer_norm_eps"]), int(config["num_attention_heads"])
-        self._words = weights["embeddings.word_embeddings.weight"]
-        kind = weights["embeddings.token_type_embeddings.weight"][0]
-        self._places = weights["embeddings.position_embeddings.weight"] + kind
+        self._word_embeddings = weights["embeddings.word_embeddings.weight"]
+        token_type = weights["embeddings.token_type_embeddings.weight"][0]
+        self._position_embeddings = weights["embeddings.position_embeddings.weight"] + token_type
         self._norm = _Norm(weights, "embeddings.LayerNorm", epsilon)
         dense = _Int8Linear if int8 else _FloatLinear
         count = int(config["num_hidden_layers"])
@@ -129,16 +129,16 @@ class Int8Bert:
         return vectors
 
     def _forward(self, tokens: "torch.Tensor", lengths: "torch.Tensor") -> "torch.Tensor":
-        """Of padded token ids (texts, length) and the true lengths (texts,)."""
+        """Forward pass over padded token ids (texts, length) with true lengths (texts,)."""
         import torch
         from torch.nn.functional import normalize
 
         texts, length = tokens.shape
         real = torch.arange(length) < lengths[:, None]
         mask = torch.zeros(texts, 1, 1, length).masked_fill_(~real[:, None, None, :], float("-inf"))
-        # Always masked, even where nothing is padded: the kernel may not depend on the neighbours.
+        # Always masked, even without padding: the choice of kernel must not depend on the batch.
         mask = mask.expand(texts, 1, length, length)
-        x = self._norm(self._words[tokens] + self._places[:length]).view(texts * length, -1)
+        x = self._norm(self._word_embeddings[tokens] + self._position_embeddings[:length]).view(texts * length, -1)
         for layer in self._layers:
             x = layer(x, mask)
         kept = x.view(texts, length, -1) * real[..., None]

@@ -1,4 +1,4 @@
-"""An in-memory lexical index (BM25) over short texts, with a floor under which nothing counts as found."""
+"""An in-memory BM25 index over short texts, with a minimum coverage of the query."""
 
 import logging
 import math
@@ -10,7 +10,7 @@ from typing import Any
 from storm_pipeline.text.index_terms import terms
 
 _K1, _B = 1.2, 0.5
-_MOST_QUERY_TERMS = 64
+_MAX_QUERY_TERMS = 64
 _import_lock = threading.Lock()
 
 
@@ -21,7 +21,7 @@ class Match:
     Attributes:
         position: its index among the texts, from 0.
         score: BM25 score, > 0; comparable within one query only.
-        coverage: share of the query's information (inverse document frequency) whose terms the text holds, in
+        coverage: share of the query's total inverse document frequency carried by terms in the text, in
             (0, 1].
     """
 
@@ -34,13 +34,12 @@ class LexicalIndex:
     """BM25 (Lucene's variant, k1 1.2, b 0.5) over texts. Immutable once built, so safe for threads.
 
     Args:
-        texts: for each entry its fields, each a text and the weight its terms get (times that they are
-            counted).
-        floor: least coverage of a match, in [0, 1]. Unknown words count as the rarest known ones, so a query
-            that is mostly gibberish finds nothing even where one of its words is known.
-        base: added to the information of every word where coverage is reckoned, >= 0. Above 0 a word that all texts
-            share counts for something too, as it must where all of them are about one subject.
-        find: the terms of a text; for who remembers them.
+        texts: the fields of each entry: text and weight (how many times its terms are counted).
+        floor: minimum coverage of a match, in [0, 1]. Unknown words weigh as much as the rarest known ones, so a
+            query of mostly unknown words finds nothing.
+        base: added to the inverse document frequency of every word in computing coverage, >= 0. Above 0, words that
+            occur in all texts count too, as is needed if all texts are about one subject.
+        tokenize: text → terms; pass a cached function to share work.
     """
 
     def __init__(
@@ -49,27 +48,27 @@ class LexicalIndex:
         *,
         floor: float = 0.25,
         base: float = 0.0,
-        find: Callable[[str], list[str]] = terms,
+        tokenize: Callable[[str], list[str]] = terms,
     ) -> None:
-        tokens = [[term for text, weight in fields for term in find(text) * weight] for fields in texts]
+        tokens = [[term for text, weight in fields for term in tokenize(text) * weight] for fields in texts]
         self._size = len(tokens)
         self._floor = floor
         self._base = base
-        self._bm25 = _built(tokens) if any(tokens) else None
+        self._bm25 = _build(tokens) if any(tokens) else None
 
     def __len__(self) -> int:
         return self._size
 
     def search(self, query: str) -> Iterator[Match]:
-        """All matches above the floor, best first; equal scores in the order of the texts. Lazy."""
-        wanted = list(dict.fromkeys(terms(query)))[:_MOST_QUERY_TERMS]
-        if self._bm25 is None or not wanted:
+        """All matches above the floor, best first; ties in the order of the texts. Lazy."""
+        query_terms = list(dict.fromkeys(terms(query)))[:_MAX_QUERY_TERMS]
+        if self._bm25 is None or not query_terms:
             return
         import numpy as np
 
         scores, covered = np.zeros(self._size, np.float32), np.zeros(self._size, np.float32)
         total = 0.0
-        for term in wanted:
+        for term in query_terms:
             found = self._bm25.get_scores([term])
             holds = found > 0
             rarity = self._base + self._rarity(max(1, int(holds.sum())))
@@ -86,15 +85,15 @@ class LexicalIndex:
 
 
 def load_bm25() -> Any:
-    """Import what indexes are built with, which takes a while the first time."""
+    """Import bm25s, which is slow the first time."""
     with _import_lock:
         import bm25s
-    # The library sets its logger to DEBUG when imported; that must not reach a user's log by surprise.
+    # The library sets its logger to DEBUG on import, which would flood the user's log.
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     return bm25s
 
 
-def _built(tokens: list[list[str]]) -> Any:
+def _build(tokens: list[list[str]]) -> Any:
     bm25s = load_bm25()
     index = bm25s.BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
     index.index(tokens, create_empty_token=False, show_progress=False)

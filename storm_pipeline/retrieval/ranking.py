@@ -1,4 +1,4 @@
-"""Which snippets answer a query: dense and lexical rankings, and how rankings become one."""
+"""Hybrid search over snippets: dense and lexical rankings, fused."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -14,34 +14,33 @@ from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
 Ranking = list[int]
-"""Positions of snippets, best first."""
+"""Indices of snippets, best first."""
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
-    """Reciprocal rank fusion: a ranking gives its r-th entry 1 / (60 + r), r from 1; ties go to the lower position."""
+    """Reciprocal rank fusion of rankings; ties go to the lower index."""
     scores = rank_scores(rankings)
     return sorted(scores, key=lambda position: (-scores[position], position))
 
 
 def load_libraries() -> None:
-    """Import what indexes are built with, which takes a while the first time."""
+    """Import faiss and bm25s, which is slow the first time."""
     import_module("faiss")
     load_bm25()
 
 
-# Many indexes are made of the same snippets.
-_remembered_terms = lru_cache(1 << 13)(terms)
+# Cached, because many indexes are built over the same snippets.
+_cached_terms = lru_cache(1 << 13)(terms)
 
 
 class HybridIndex:
-    """Exact cosine search (FAISS) beside BM25 over the same snippets. Immutable, so safe for threads.
+    """Exact cosine search (FAISS) and BM25 over the same snippets. Immutable, so safe for threads.
 
-    Snippets are held in the order of their ids, so what is found, ties included, depends on which snippets there
-    are and not on when each was added.
+    Snippets are sorted by id, so results, ties included, do not depend on the order in which they were added.
 
     Args:
         snippets: what to search.
-        vectors: unit vectors by the snippets' ids; a snippet without one is found by its words alone.
+        vectors: snippet id → unit vector; a snippet without one is found by BM25 alone.
         dimension: length of the vectors.
     """
 
@@ -55,7 +54,7 @@ class HybridIndex:
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
         self._lexical = LexicalIndex(
-            ([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0, find=_remembered_terms
+            ([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0, tokenize=_cached_terms
         )
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
@@ -63,21 +62,21 @@ class HybridIndex:
         return [self._best(pair, k) for pair in self._rankings(queries, vectors, k)]
 
     def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
-        """The ``k`` best snippets for one need that several queries describe."""
+        """The ``k`` best snippets for several queries about one information need."""
         return self._best([ranking for pair in self._rankings(queries, vectors, k) for ranking in pair], k)
 
     def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
         import faiss
 
-        # Beyond this depth an entry moves the fused order too little to matter.
+        # Entries beyond this depth hardly affect the fused order.
         depth = min(len(self._snippets), max(100, 2 * k))
         dense: list[Ranking] = [[] for _ in queries]
-        if most := min(depth, len(self._positions)):  # FAISS refuses to look for nothing
-            # Applies to the calling thread. A search of this size takes a millisecond on one.
+        if dense_depth := min(depth, len(self._positions)):  # FAISS rejects k = 0
+            # Applies to the calling thread; a search of this size takes a millisecond on one core.
             threads = faiss.omp_get_max_threads()
             faiss.omp_set_num_threads(1)
             try:
-                scores, rows = self._dense.search(vectors, most)
+                scores, rows = self._dense.search(vectors, dense_depth)
             finally:
                 faiss.omp_set_num_threads(threads)
             found = self._positions[rows]

@@ -23,25 +23,25 @@ _open: "WeakValueDictionary[Path, QdrantClient]" = WeakValueDictionary()
 
 @dataclass(frozen=True)
 class Point:
-    """What is stored with a vector."""
+    """A stored point, without its vector."""
 
     id: str
     payload: Mapping[str, Any]
 
 
 class VectorCollection(Protocol):
-    """Points that are found by the nearness of their vectors. Called from several threads at once."""
+    """A collection for nearest-neighbour search. Called from several threads at once."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Length of the vectors, by their names; the name is empty where there is one kind only."""
+        """Dimension by vector name; the name is empty if there is only one unnamed vector."""
         ...
 
     def nearest(self, vector: Sequence[float], count: int, using: str) -> list[Point]:
-        """Up to ``count`` points, nearest first, by the vectors of a name.
+        """Up to ``count`` points, nearest first, by the named vector ``using``.
 
         Raises:
             SearchError: the collection could not be searched.
@@ -53,8 +53,8 @@ class ServerCollection:
     """A collection on a server (Qdrant 1.10 or later).
 
     Args:
-        address: the server's, e.g. ``http://localhost:6333``.
-        name: the collection's.
+        address: URL of the server, e.g. ``http://localhost:6333``.
+        name: name of the collection.
         key: API key; empty for none.
         patience: time limits.
         rate: requests a second.
@@ -81,10 +81,10 @@ class ServerCollection:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """See the protocol; asks the server.
+        """See the protocol; queries the server.
 
         Raises:
-            SearchError: it could not be asked.
+            SearchError: the request failed.
         """
         try:
             vectors = self._client.get_json({}, self._path)["result"]["config"]["params"]["vectors"]
@@ -103,13 +103,13 @@ class ServerCollection:
 
 
 class FolderCollection:
-    """A collection in a folder, as ``QdrantClient(path=…)`` keeps it. One process at a time can have it open.
+    """A collection in a folder, as ``QdrantClient(path=…)`` keeps it. Only one process at a time can open it.
 
-    The library keeps points pickled: open only folders that you made yourself.
+    The library pickles points: open only trusted folders.
 
     Args:
         folder: the folder.
-        name: the collection's.
+        name: name of the collection.
 
     Raises:
         MissingExtraError: qdrant-client is not installed.
@@ -123,7 +123,7 @@ class FolderCollection:
         self._searching = threading.Lock()
         if not self._client.collection_exists(name):
             known = ", ".join(sorted(found.name for found in self._client.get_collections().collections))
-            raise CorpusError(f"{self._folder} holds no collection {name!r}; it has: {known or 'none'}")
+            raise CorpusError(f"{self._folder} has no collection {name!r}; it has: {known or 'none'}")
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -143,15 +143,15 @@ class FolderCollection:
 
 
 def _opened(folder: Path) -> "QdrantClient":
-    """The client of a folder, one for all who use it in this process."""
+    """The client of a folder, shared within the process."""
     try:
         from qdrant_client import QdrantClient
     except ImportError as error:
         raise MissingExtraError(
             "a qdrant folder needs the extra 'qdrant': pip install 'storm-pipeline[qdrant]'"
         ) from error
-    if not (folder / "meta.json").is_file():  # the library would make a new database there
-        raise CorpusError(f"{folder} is no folder of a Qdrant database; check the path")
+    if not (folder / "meta.json").is_file():  # the library would create a new database there
+        raise CorpusError(f"{folder} is not a folder of a Qdrant database; check the path")
     with _lock:
         client = _open.get(folder)
         if client is None:
@@ -160,13 +160,13 @@ def _opened(folder: Path) -> "QdrantClient":
             except RuntimeError as error:
                 raise CorpusError(f"{folder} is in use by another program; end that, or run a Qdrant server") from error
             except (OSError, ValueError, LookupError, TypeError) as error:
-                raise CorpusError(f"the Qdrant database {folder} cannot be opened ({error}); make it anew") from error
+                raise CorpusError(f"the Qdrant database {folder} cannot be opened ({error}); recreate it") from error
             _open[folder] = client
         return client
 
 
 def _sizes(vectors: Any) -> dict[str, int]:
-    """Length by name, from one kind's settings or from those of several; nothing for sparse vectors alone."""
+    """Dimension by name, from the settings of an unnamed vector or of named ones; empty if all are sparse."""
     if vectors is None:
         return {}
     if isinstance(vectors.get("size"), int):

@@ -13,7 +13,7 @@ from storm_pipeline.search.base import Search
 from storm_pipeline.search.contents import ContentsSource, TableOfContents
 from storm_pipeline.search.result import SearchResult, SeenPage, Unread, decoded, encoded
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.filtering import each_page_once
+from storm_pipeline.sources.filtering import one_per_page
 from storm_pipeline.types import Exclusion
 
 _KEY_SETTINGS = (
@@ -62,7 +62,7 @@ class RecordedSearch(Search):
     def excluded(self) -> tuple[Exclusion, ...]:
         """Pages excluded so far, each once, sorted by address."""
         with self._lock:
-            return each_page_once(self._excluded)
+            return one_per_page(self._excluded)
 
     @property
     def unread(self) -> Mapping[str, str]:
@@ -122,9 +122,7 @@ class RecordedSearch(Search):
     def _collect(self, result: SearchResult) -> tuple[Exclusion, ...]:
         """Add a result to the run's totals; returns the pages that were not excluded before."""
         with self._lock:
-            new = tuple(
-                page for page in each_page_once(result.excluded) if source_id(page.url) not in self._excluded_ids
-            )
+            new = tuple(page for page in one_per_page(result.excluded) if source_id(page.url) not in self._excluded_ids)
             self._excluded_ids.update(source_id(page.url) for page in new)
             self._excluded.update(result.excluded)
             self._unread.update(result.unread)

@@ -7,7 +7,7 @@ from functools import partial
 from storm_pipeline.assets import Progress
 from storm_pipeline.documents.chunks import chunks, token_chunks
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.pages.memory import Fetch, PageMemory
+from storm_pipeline.pages.cache import CachedPages, Fetch
 from storm_pipeline.pages.reading import PageReader
 from storm_pipeline.pages.web import WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
@@ -24,7 +24,7 @@ from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.duplicates import duplicates
 from storm_pipeline.sources.filtering import ReliableSearch
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import Judge, Policy
+from storm_pipeline.sources.judging import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion
 
 _SPECIAL_TOKENS = 2
@@ -115,7 +115,7 @@ class RunSearch(Search):
         trusted = collections if settings.sources == "auto" else frozenset[str]()
         default_policy: Policy = "any" if engine.custom else "standard"
         catalogue = load_catalogue(settings.cache)
-        judge = Judge(
+        policy = SourcePolicy(
             default_policy if settings.sources == "auto" else settings.sources,
             allow=settings.allow_sources,
             deny=settings.deny_sources,
@@ -123,14 +123,14 @@ class RunSearch(Search):
         )
         truth = settings.exclude_urls, settings.exclude_titles
         self._kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
-        filtering = partial(ReliableSearch, judge=judge, kept_out=self._kept_out, trusted=trusted)
+        filtering = partial(ReliableSearch, policy=policy, kept_out=self._kept_out, trusted=trusted)
         self._search: Search = filtering(engine.search)
         self._reader: PageReader | None = None
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             unread = frozenset[str]() if settings.read_pages == "always" else collections
             self._reader = PageReader(
                 self._search,
-                PageMemory(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days),
+                CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days),
                 reads=lambda snippet: snippet.engine not in unread,
                 cut=_cut_for(embedder),
             )
@@ -143,7 +143,7 @@ class RunSearch(Search):
 
     def excludes_title(self, title: str) -> bool:
         """Whether the Wikipedia article of this title is excluded as ground truth."""
-        return self._kept_out is not None and self._kept_out.named(page_address(title), title) is not None
+        return self._kept_out is not None and self._kept_out.recognise_by_name(page_address(title), title) is not None
 
     def duplicates(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
         """Copies of excluded texts among the pages seen: see :func:`storm_pipeline.sources.duplicates.duplicates`."""

@@ -1,1 +1,1 @@
-"""Sources: which pages an article may draw on, who says so, and what was kept out."""
+"""Sources: which pages an article may use, by which rating, and what was kept out."""

@@ -1,13 +1,13 @@
-"""What is known of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
+"""Known ratings of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache as once
+from functools import cache as memoized
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.sources.perennial import Listed, Perennial, pattern_named, read_perennial
+from storm_pipeline.sources.perennial import Listed, Perennial, parse_pattern, read_perennial
 from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns
 
@@ -16,12 +16,12 @@ _DATA = Path(__file__).with_name("data")
 
 @dataclass(frozen=True)
 class Entry:
-    """What one row or one rule says of a place.
+    """A rating by one row of the list or one rule.
 
     Attributes:
-        status: what is there.
-        reason: why, in words for a person.
-        listed: whether it comes from the list of perennial sources; otherwise it is a rule of this package.
+        status: the rating.
+        reason: why, human-readable.
+        listed: whether it comes from the list of perennial sources; else from a rule of this package.
     """
 
     status: Rating
@@ -34,9 +34,9 @@ class Catalogue:
     """The list and the rules together.
 
     Attributes:
-        as_of: day or month of the list.
-        size: places in the list.
-        places: what is known of each place.
+        as_of: ISO date or month of the list.
+        size: number of places in the list.
+        places: the entries of each place.
     """
 
     as_of: str
@@ -44,28 +44,28 @@ class Catalogue:
     places: SitePatterns[Entry]
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[Entry, ...]] | None:
-        """What is known of the closest place that covers this one; where the list knows it, its rows alone."""
+        """The entries of the most specific place that covers this one; rows of the list take precedence over rules."""
         if (found := self.places.find(where)) is None:
             return None
         place, entries = found
         return place, tuple(entry for entry in entries if entry.listed) or entries
 
     def is_mirror(self, where: SitePattern) -> bool:
-        """Whether a copy of Wikipedia stands there."""
+        """Whether a place is a mirror of Wikipedia."""
         found = self.places.find(where)
         return found is not None and any(entry.status is Rating.MIRROR for entry in found[1])
 
 
 def refreshed_file(cache: Path) -> Path:
-    """Where `storm sources refresh` puts the list."""
+    """The file that `storm sources refresh` writes."""
     return cache / "sources" / "perennial.json"
 
 
 def load_catalogue(cache: Path | None = None) -> Catalogue:
-    """The catalogue that the package ships with, its list replaced by a refreshed one of a later date.
+    """The packaged catalogue, with a refreshed list if there is a newer one.
 
     Args:
-        cache: the cache folder, where a refreshed list may lie; None to look for none.
+        cache: the cache folder, which may hold a refreshed list; None to ignore it.
 
     Raises:
         SourcesError: the refreshed list cannot be read.
@@ -74,38 +74,38 @@ def load_catalogue(cache: Path | None = None) -> Catalogue:
     if file and file.exists():
         fresh = read_perennial(file)
         if fresh.as_of > packaged_list().as_of:
-            return _joined(fresh)
+            return _catalogue(fresh)
     return _packaged()
 
 
-@once
+@memoized
 def packaged_list() -> Perennial:
-    """The list that the package ships with."""
+    """The list shipped with the package."""
     return read_perennial(_DATA / "perennial.json")
 
 
-@once
+@memoized
 def _packaged() -> Catalogue:
-    return _joined(packaged_list())
+    return _catalogue(packaged_list())
 
 
-@once
+@memoized
 def _rules() -> tuple[tuple[SitePattern, Entry], ...]:
     rules = json.loads((_DATA / "rules.json").read_text("utf-8"))["rules"]
-    return tuple(item for rule in rules for item in _ruled(rule))
+    return tuple(item for rule in rules for item in _rule_entries(rule))
 
 
-def _ruled(rule: dict[str, Any]) -> Iterator[tuple[SitePattern, Entry]]:
+def _rule_entries(rule: dict[str, Any]) -> Iterator[tuple[SitePattern, Entry]]:
     entry = Entry(Rating(rule["status"]), rule["reason"])
-    return ((pattern_named(text), entry) for text in rule["places"])
+    return ((parse_pattern(text), entry) for text in rule["places"])
 
 
-def _joined(perennial: Perennial) -> Catalogue:
-    listed = (item for source in perennial.sources for item in _rows(source))
+def _catalogue(perennial: Perennial) -> Catalogue:
+    listed = (item for source in perennial.sources for item in _list_entries(source))
     return Catalogue(perennial.as_of, perennial.size, SitePatterns([*listed, *_rules()]))
 
 
-def _rows(source: Listed) -> Iterable[tuple[SitePattern, Entry]]:
+def _list_entries(source: Listed) -> Iterable[tuple[SitePattern, Entry]]:
     status = Rating.BLACKLISTED if source.blacklisted else source.status
     topic = f" {source.topic}" if source.topic else ""
     year = f" ({source.year})" if source.year else ""

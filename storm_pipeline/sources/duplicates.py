@@ -1,4 +1,4 @@
-"""Copies of what is kept out that only another search gives away: recognised once all searches are known."""
+"""Detecting copies of kept-out pages after a run, using what all its searches returned."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,13 @@ from storm_pipeline.types import Exclusion
 
 
 def duplicates(seen: Iterable[SeenPage], truth: GroundTruth) -> tuple[Exclusion, ...]:
-    """The pages that are to be kept out, by all that was seen of those recognised by address or title.
+    """The seen pages that are to be kept out, given all seen text of those recognised by URL or title.
 
     Args:
-        seen: by searches in any order, which does not matter.
+        seen: pages of all searches, in any order.
         truth: what is to be kept out.
     """
     seen = tuple(seen)
-    known = truth.knowing(one.text for one in seen if truth.named(one.url, one.title))
+    known = truth.with_texts(one.text for one in seen if truth.recognise_by_name(one.url, one.title))
     judged = ((one, known.recognise(one.url, one.title, one.text)) for one in seen)
     return tuple(Exclusion(one.url, one.title, reason, one.query) for one, reason in judged if reason)

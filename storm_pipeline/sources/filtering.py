@@ -1,4 +1,4 @@
-"""A search that finds only pages that may be used, and names the others."""
+"""Filtering search results by source policy."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -7,16 +7,16 @@ from storm_pipeline.identity import source_id
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import Judge
+from storm_pipeline.sources.judging import SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
 
 
-def each_page_once(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
-    """By address; of several exclusions of a page the one whose query is first by alphabet.
+def one_per_page(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
+    """Deduplicate by canonical URL, sorted by URL; keeps the exclusion whose query is alphabetically first.
 
-    Not the first that was met, which would depend on which thread was faster.
+    Keeping the first in order of arrival would depend on thread timing.
     """
     pages: dict[str, Exclusion] = {}
     for one in sorted(exclusions, key=lambda one: (one.query, dataclasses.astuple(one))):
@@ -25,34 +25,34 @@ def each_page_once(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
 
 
 class ReliableSearch(Search):
-    """A search without pages that a policy excludes or that are to be kept out. Thread-safe.
+    """A search without pages that the policy excludes or that are to be kept out. Thread-safe.
 
-    It asks for more pages, so that those left out cost fewer places: twice as many where the policy may exclude
-    some, three more where only certain pages are to be kept out.
+    It requests more pages to make up for those excluded: twice as many if the policy may exclude any, three more if
+    only certain pages are to be kept out.
 
-    What a search gives depends on nothing but what was found for it: of other searches chance decides which
-    come first. Copies of what is kept out that only these give away are recognised afterwards, from what all of them
-    have seen (:func:`storm_pipeline.sources.duplicates.duplicates`).
+    A result depends only on what was found for its query, since the order of concurrent searches is random. Copies
+    of kept-out pages that only other searches reveal are recognised afterwards, from what all of them
+    returned (:func:`storm_pipeline.sources.duplicates.duplicates`).
 
     Args:
         engine: where to search.
-        judge: tells which sources may be used.
-        kept_out: pages never used, such as the article that a new one is measured against.
-        trusted: names of engines whose pages are not judged, since somebody chose what they search.
-        spare: whether to ask for more pages than wanted.
+        policy: decides which sources may be used.
+        kept_out: pages never used, such as the reference article of an evaluation.
+        trusted: names of engines whose pages are not judged, since their collections are curated.
+        spare: whether to request more pages than ``k``.
     """
 
     def __init__(
         self,
         engine: Search,
-        judge: Judge,
+        policy: SourcePolicy,
         kept_out: GroundTruth | None = None,
         *,
         trusted: Collection[str] = (),
         spare: bool = True,
     ) -> None:
         self._engine = engine
-        self._judge = judge
+        self._policy = policy
         self._kept_out = kept_out
         self._trusted = trusted
         self._spare = spare
@@ -63,7 +63,7 @@ class ReliableSearch(Search):
         return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
-        """As the engine's, up to ``k`` pages, without the excluded ones, which the result names.
+        """As the engine's ``search``, up to ``k`` pages, without excluded pages, which are listed in the result.
 
         Raises:
             SearchError: as the engine's.
@@ -75,7 +75,7 @@ class ReliableSearch(Search):
         for snippet in found.snippets:
             pages.setdefault(snippet.source_id, []).append(snippet)
         seen = self._seen(pages, query)
-        truth = self._knowing(seen)
+        truth = self._truth_with(seen)
         reasons = {page: self._reason(snippets, truth) for page, snippets in pages.items()}
         kept = [page for page, reason in reasons.items() if reason is None][:k]
         left_out = (
@@ -93,31 +93,33 @@ class ReliableSearch(Search):
     def _more(self, k: int) -> int:
         if not self._spare:
             return 0
-        if not self._judge.excludes_nothing:
+        if not self._policy.excludes_nothing:
             return k
         return _SPARE if self._kept_out else 0
 
     def _seen(self, pages: Mapping[str, Sequence[Snippet]], query: str) -> tuple[SeenPage, ...]:
-        """The pages as this search shows them; none where none is to be kept out."""
+        """The pages as this search returned them; empty if none is to be kept out."""
         if self._kept_out is None:
             return ()
-        return tuple(SeenPage(found[0].url, found[0].title, _together(found), query) for found in pages.values())
+        return tuple(SeenPage(found[0].url, found[0].title, _joined_text(found), query) for found in pages.values())
 
-    def _knowing(self, seen: Sequence[SeenPage]) -> GroundTruth | None:
-        """What is kept out, known also by what this search shows of it."""
+    def _truth_with(self, seen: Sequence[SeenPage]) -> GroundTruth | None:
+        """What is kept out, extended by the text that this search returned of it."""
         truth = self._kept_out
-        return truth.knowing(one.text for one in seen if truth.named(one.url, one.title)) if truth else None
+        return (
+            truth.with_texts(one.text for one in seen if truth.recognise_by_name(one.url, one.title)) if truth else None
+        )
 
     def _reason(self, snippets: Sequence[Snippet], truth: GroundTruth | None) -> str | None:
-        """Why a page is not to be used, from all passages of it that were found together; None if it may be."""
+        """Why a page may not be used, judged by all its passages found; None if it may be."""
         first = snippets[0]
-        if truth and (reason := truth.recognise(first.url, first.title, _together(snippets))):
+        if truth and (reason := truth.recognise(first.url, first.title, _joined_text(snippets))):
             return reason
-        if self._judge.excludes_nothing or first.engine in self._trusted:
+        if self._policy.excludes_nothing or first.engine in self._trusted:
             return None
-        verdict = self._judge.judge(first.url)
+        verdict = self._policy.judge(first.url)
         return None if verdict.allowed else f"{verdict.status}: {verdict.reason}"
 
 
-def _together(snippets: Iterable[Snippet]) -> str:
+def _joined_text(snippets: Iterable[Snippet]) -> str:
     return "\n".join(snippet.text for snippet in snippets)

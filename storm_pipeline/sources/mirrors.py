@@ -1,4 +1,4 @@
-"""Which article of Wikipedia a page shows: by its address, or by its title on a copy of Wikipedia."""
+"""Which Wikipedia article a page shows, by its URL, or by its title on a mirror of Wikipedia."""
 
 import re
 from unicodedata import normalize
@@ -21,10 +21,9 @@ _PHRASE = re.compile(r"\s+(?:explained|facts for kids)[.!]*$", re.I)
 
 
 def wikipedia_article(url: str) -> tuple[str, str] | None:
-    """Language and title of the Wikipedia article that an address, or its copy on a mirror, shows.
+    """Language and title of the Wikipedia article at a URL of Wikipedia or of a mirror.
 
-    The title has spaces and a capital first letter, as Wikipedia itself writes it. None for any other
-    address.
+    The title has spaces and a capital first letter, as on Wikipedia. None for any other URL.
     """
     try:
         parts = urlsplit(url.strip())
@@ -42,23 +41,23 @@ def wikipedia_article(url: str) -> tuple[str, str] | None:
 
 
 def folded_title(title: str) -> str:
-    """What is left of a title where spaces, hyphens and underscores are one; empty if nothing is."""
+    """A title folded for comparison: case, spaces, hyphens and other punctuation removed; may be empty."""
     return re.sub(r"[^\w+#]|_", "", normalize("NFKC", title).casefold())
 
 
-def names_in_address(url: str) -> set[str]:
-    """Folded titles that an address on a mirror may name: each of its segments, and each value of its query."""
+def names_in_url(url: str) -> set[str]:
+    """Folded titles that a mirror's URL may name: each path segment and each query value."""
     try:
         parts = urlsplit(url.strip())
-        spoken = [value for values in parse_qs(parts.query).values() for value in values]
+        candidates = [value for values in parse_qs(parts.query).values() for value in values]
     except ValueError:
         return set()
-    spoken += [re.sub(r"\.html?$", "", unquote(segment)) for segment in parts.path.split("/")]
-    return {name for text in spoken if (name := folded_title(text))}
+    candidates += [re.sub(r"\.html?$", "", unquote(segment)) for segment in parts.path.split("/")]
+    return {name for text in candidates if (name := folded_title(text))}
 
 
 def names_in_title(title: str) -> set[str]:
-    """Folded titles of the article that a page's title may name: with the site's name behind it, and without."""
+    """Folded article titles that a page title may name: with and without a trailing site name."""
     cuts = [match.start() for match in _SITE_NAME.finditer(title)]
-    spoken = [_PHRASE.sub("", title[:cut]) for cut in [*cuts, len(title)]]
-    return {name for text in spoken if (name := folded_title(text))}
+    candidates = [_PHRASE.sub("", title[:cut]) for cut in [*cuts, len(title)]]
+    return {name for text in candidates if (name := folded_title(text))}

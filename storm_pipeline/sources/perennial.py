@@ -1,4 +1,4 @@
-"""Wikipedia's list of perennial sources: what its editors think of sources that they often discuss."""
+"""Wikipedia's list of perennial sources: its editors' ratings of frequently discussed sources."""
 
 import json
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Listed:
     Attributes:
         name: the source.
         status: one of :data:`storm_pipeline.sources.ratings.CAUTION` but ``blacklisted``.
-        places: where it stands on the web; distinct.
-        topic: what the row is limited to, or other names of the source; may be empty.
+        places: its domains and paths; distinct.
+        topic: the scope of the row, or other names of the source; may be empty.
         year: year of the last discussion.
         blacklisted: whether links to it are blocked.
     """
@@ -40,19 +40,19 @@ class Listed:
 
 @dataclass(frozen=True)
 class Perennial:
-    """The list as it stood on a day, or in a month (ISO)."""
+    """The list as of an ISO date or month."""
 
     as_of: str
     sources: tuple[Listed, ...]
 
     @property
     def size(self) -> int:
-        """Places in all, those with several rows counted for each."""
+        """Number of places, counted once per row."""
         return sum(len(source.places) for source in self.sources)
 
 
 def to_json(perennial: Perennial) -> str:
-    """The list in the form of its file, a line a row, with credit to those who made it."""
+    """The list in its file format, one line per row, with attribution."""
     head = "".join(f" {json.dumps(name)}: {json.dumps(text)},\n" for name, text in _HEAD.items())
     rows = ",\n".join("  " + json.dumps(_record(source), ensure_ascii=False) for source in perennial.sources)
     return f'{{\n{head} "as_of": {json.dumps(perennial.as_of)},\n "sources": [\n{rows}\n ]\n}}\n'
@@ -62,7 +62,7 @@ def read_perennial(file: Path) -> Perennial:
     """Read a list from its file.
 
     Raises:
-        SourcesError: it cannot be read, or is not of this form.
+        SourcesError: it cannot be read, or is malformed.
     """
     try:
         record = json.loads(file.read_text("utf-8"))
@@ -70,7 +70,7 @@ def read_perennial(file: Path) -> Perennial:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise SourcesError(
             f"the list of sources in {file} cannot be read ({type(error).__name__}: {error}); "
-            "delete it to use the one of the package, or make it anew with `storm sources refresh`"
+            "delete it to use the packaged one, or rebuild it with `storm sources refresh`"
         ) from error
 
 
@@ -83,15 +83,15 @@ def _record(source: Listed) -> dict[str, Any]:
 def _listed(record: dict[str, Any]) -> Listed:
     status = Rating(record["status"])
     if status not in CAUTION:
-        raise ValueError(f"{status} is none of the list's statuses")
+        raise ValueError(f"{status} is not a status of the list")
     year = int(record["year"]) if record.get("year") else None
-    places = tuple(map(pattern_named, record["places"]))
+    places = tuple(map(parse_pattern, record["places"]))
     topic, blacklisted = str(record.get("topic", "")), record.get("blacklisted") is True
     return Listed(str(record["name"]), status, places, topic, year, blacklisted)
 
 
-def pattern_named(text: str) -> SitePattern:
-    """The place of an entry; raises ValueError if the text names none."""
+def parse_pattern(text: str) -> SitePattern:
+    """Parse a place; raises ValueError if it is malformed."""
     if (place := pattern_of(text)) is None:
-        raise ValueError(f"{text!r} names no place")
+        raise ValueError(f"{text!r} is not a place")
     return place

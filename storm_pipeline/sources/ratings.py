@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Rating(StrEnum):
-    """What a source is taken for. The first six are the list's, from the least to the most cautious one."""
+    """Rating of a source. The first six are the list's, from the least to the most cautious."""
 
     RELIABLE = "generally reliable"
     MIXED = "mixed"
@@ -38,4 +38,4 @@ CAUTION = (
     Rating.DEPRECATED,
     Rating.BLACKLISTED,
 )
-"""The list's statuses, the most cautious one last."""
+"""The list's statuses, most cautious last."""

@@ -1,4 +1,4 @@
-"""Making the list of perennial sources anew from Wikipedia."""
+"""Rebuilding the list of perennial sources from Wikipedia."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -15,30 +15,30 @@ from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.wikitext import read_rows
 
 API = "https://en.wikipedia.org/w/api.php"
-_MOST_PAGES = 30
+_MAX_PAGES = 30
 
 
 def fetch_perennial(api: str = API, *, today: date | None = None) -> Perennial:
-    """The list as it stands today, read from its pages ``…/1``, ``…/2`` and so on, up to the first that is absent.
+    """Fetch the current list from its subpages ``…/1``, ``…/2`` and so on, until one is missing.
 
     Args:
-        api: address of the ``api.php`` of the wiki that has the list.
-        today: what day it is.
+        api: URL of the wiki's ``api.php``.
+        today: the current date.
 
     Raises:
-        MissingExtraError: the parser of wikitext is not installed.
-        SearchError: the wiki could not be asked.
-        SourcesError: it has no such list, or one that came out implausibly short or one-sided.
+        MissingExtraError: the wikitext parser is not installed.
+        SearchError: the request failed.
+        SourcesError: the list is missing, or implausibly short or one-sided.
     """
     client = ApiClient("Wikipedia", api, rate=Rate(2.0, concurrent=1))
     rows = tuple(row for page in _pages(client) for row in read_rows(page))
     perennial = Perennial((today or date.today()).isoformat(), rows)
-    _refuse_implausible(perennial)
+    _reject_implausible(perennial)
     return perennial
 
 
 def save_perennial(perennial: Perennial, file: Path) -> None:
-    """Write a list to a file, which holds the old or the new one, whole, at any moment.
+    """Write a list to a file atomically.
 
     Raises:
         SourcesError: the file cannot be written.
@@ -51,7 +51,7 @@ def save_perennial(perennial: Perennial, file: Path) -> None:
 
 
 def _pages(client: ApiClient) -> Iterator[str]:
-    for number in range(1, _MOST_PAGES + 1):
+    for number in range(1, _MAX_PAGES + 1):
         page = _page(client, f"{TITLE}/{number}")
         if page is None:
             return
@@ -59,7 +59,7 @@ def _pages(client: ApiClient) -> Iterator[str]:
 
 
 def _page(client: ApiClient, title: str) -> str | None:
-    """Wikitext of a page; None where there is none."""
+    """Wikitext of a page; None if there is none."""
     answer = client.get_json(
         {
             "action": "query",
@@ -76,17 +76,17 @@ def _page(client: ApiClient, title: str) -> str | None:
         page: dict[str, Any] = answer["query"]["pages"][0]
         return None if page.get("missing") else str(page["revisions"][0]["slots"]["main"]["content"])
     except (LookupError, TypeError, AttributeError) as error:
-        said = answer.get("error") if isinstance(answer, dict) else None
-        why = f": {said.get('info')}" if isinstance(said, dict) else ""
-        raise SourcesError(f"Wikipedia did not give the page {title!r}{why}; check the address of its API") from error
+        details = answer.get("error") if isinstance(answer, dict) else None
+        why = f": {details.get('info')}" if isinstance(details, dict) else ""
+        raise SourcesError(f"Wikipedia did not return the page {title!r}{why}; check the URL of its API") from error
 
 
-def _refuse_implausible(perennial: Perennial) -> None:
-    known = packaged_list().size
+def _reject_implausible(perennial: Perennial) -> None:
+    packaged_size = packaged_list().size
     statuses = {source.status for source in perennial.sources}
-    if 2 * perennial.size < known or not {Rating.RELIABLE, Rating.UNRELIABLE, Rating.DEPRECATED} <= statuses:
+    if 2 * perennial.size < packaged_size or not {Rating.RELIABLE, Rating.UNRELIABLE, Rating.DEPRECATED} <= statuses:
         raise SourcesError(
-            f"Wikipedia's list came out with {perennial.size} places and {len(statuses)} kinds of status, where the "
-            f"package's own has {known} and {len({s.status for s in packaged_list().sources})}: "
-            "its form may have changed. Nothing was written; upgrade storm-pipeline"
+            f"Wikipedia's list has {perennial.size} places and {len(statuses)} kinds of status, where the "
+            f"package's own has {packaged_size} and {len({s.status for s in packaged_list().sources})}: "
+            "its format may have changed. Nothing was written; upgrade storm-pipeline"
         )

@@ -1,4 +1,4 @@
-"""SitePatterns on the web, a host or a path and all below it, and finding the closest one that covers an address."""
+"""Site patterns (a host or a path, with everyvalue below it), and look-up of the most specific match for a URL."""
 
 import re
 from collections.abc import Iterable
@@ -17,12 +17,12 @@ _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/\d+(?:[a-z]{2}_)?/(?:(?=
 
 @dataclass(frozen=True)
 class SitePattern:
-    """A host with all hosts below it, or a path on it with all below that.
+    """A host with its subdomains, or a path on it with everyvalue below.
 
     Attributes:
-        host: lower case, without ``www.`` and the like; ``edu`` stands for every host that ends in it.
-        path: case folded, starting with a slash and without one at its end; empty for the whole host. A last
-            ``*`` stands for any ending.
+        host: lower case, without ``www.`` and the like; ``edu`` matches every host under that top-level domain.
+        path: case-folded, with a leading and no trailing slash; empty for the whole host. A trailing
+            ``*`` matches any suffix.
     """
 
     host: str
@@ -32,17 +32,17 @@ class SitePattern:
         return self.host + self.path
 
     def covers(self, path: str) -> bool:
-        """Whether a path on this host, or on one below it, lies here; never cuts a path's segment in two."""
+        """Whether the pattern matches a path on its host or a subdomain, segment by segment."""
         if self.path.endswith("*"):
             return path.startswith(self.path[:-1])
         return not self.path or path == self.path or path.startswith(self.path + "/")
 
 
 def pattern_of(address: str) -> SitePattern | None:
-    """The place that an address, a domain, or a domain with a path names; None if it can be none.
+    """Parse a URL, a domain, or a domain with a path; None if it is malformed.
 
-    Case, scheme, ``www.``, ``m.`` and ``amp.``, query and a trailing slash make no difference. A copy in the
-    Wayback Machine stands where the original stood.
+    Case, scheme, ``www.``, ``m.`` and ``amp.``, query and a trailing slash are ignored. A Wayback Machine URL counts
+    as the original.
     """
     address = address.strip()
     if archived := _ARCHIVED.match(address):
@@ -62,28 +62,28 @@ def pattern_of(address: str) -> SitePattern | None:
 
 
 class SitePatterns(Generic[T]):
-    """Things that are known of places.
+    """A mapping from site patterns to values.
 
     Args:
-        items: place and thing; one place may have several things.
+        items: pattern and value; a pattern may have several values.
     """
 
     def __init__(self, items: Iterable[tuple[SitePattern, T]]) -> None:
         known: dict[str, dict[SitePattern, list[T]]] = {}
-        for place, thing in items:
-            known.setdefault(place.host, {}).setdefault(place, []).append(thing)
+        for place, value in items:
+            known.setdefault(place.host, {}).setdefault(place, []).append(value)
         self._known = {
-            host: sorted(((place, tuple(things)) for place, things in places.items()), key=_longest_first)
+            host: sorted(((place, tuple(values)) for place, values in places.items()), key=_longest_first)
             for host, places in known.items()
         }
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[T, ...]] | None:
-        """The closest place that covers this one, with all that is known of it: longest host, then longest path."""
+        """The most specific pattern that covers this one, with its values: longest host, then longest path."""
         labels = where.host.split(".")
         for start in range(len(labels)):
-            for place, things in self._known.get(".".join(labels[start:]), ()):
+            for place, values in self._known.get(".".join(labels[start:]), ()):
                 if place.covers(where.path):
-                    return place, things
+                    return place, values
         return None
 
 

@@ -1,4 +1,4 @@
-"""Reading the rows of the list of perennial sources from its wikitext."""
+"""Parsing the rows of the list of perennial sources from its wikitext."""
 
 import re
 from collections.abc import Iterator
@@ -26,10 +26,9 @@ _TEMPLATE = re.compile(
 
 
 def read_rows(wikitext: str) -> Iterator[Listed]:
-    """The rows of one page of the list that have a status and stand somewhere on the web, in order.
+    """The rows of one page of the list that have a status and at least one place, in order.
 
-    Rows are cut before they are parsed: the list wraps them in ``<onlyinclude>``, inside which the parser sees
-    no table.
+    Rows are split before parsing: the list wraps them in ``<onlyinclude>``, inside which the parser finds no table.
 
     Raises:
         MissingExtraError: the parser is not installed.
@@ -75,7 +74,7 @@ def _places(uses: Any) -> Iterator[SitePattern]:
 
 
 def _name(parser: Any, cell: str) -> tuple[str, str]:
-    """The source, by the article it links to, and what stands in brackets behind it."""
+    """Name of the source (title of the linked article), and the topic in brackets after it."""
     code = parser.parse(_ATTRIBUTES.sub("", cell, count=1))
     small = [
         str(template.get("1").value.strip_code())

@@ -1,1 +1,1 @@
-"""Text, as words, sentences, outlines and index terms: pure functions."""
+"""Words, sentences, outlines and index terms of text: pure functions."""

@@ -1,8 +1,8 @@
-"""Values as people read them."""
+"""Human-readable formatting of values."""
 
 
 def printable(text: str) -> str:
-    """One line that cannot steer a terminal: runs of whitespace and control characters become one space."""
+    """One line without control sequences: runs of whitespace and control characters become one space."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -21,7 +21,7 @@ def amount(number: int) -> str:
 
 
 def dollars(cost: float | None) -> str:
-    """US dollars: ``$1.25``, ``$0.0031``, ``under $0.0001``; ``unknown`` for None, which is never shown as nothing."""
+    """US dollars: ``$1.25``, ``$0.0031``, ``under $0.0001``; ``unknown`` for None, never an empty string."""
     if cost is None:
         return "unknown"
     if cost == 0 or cost >= 0.01:

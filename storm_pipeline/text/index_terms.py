@@ -1,4 +1,4 @@
-"""What a text is indexed by: folded, trimmed words without English function words; Han and kana in pairs."""
+"""Index terms: folded and stemmed words without English stop words; bigrams of Han and kana."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ _HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00
 _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]+")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
-_LONGEST_WORD = 64
+_MAX_WORD_CHARS = 64
 
 _FUNCTION_WORDS = """
     a about above after again against all also am among an and any are as at be became because become been
@@ -22,14 +22,14 @@ _FUNCTION_WORDS = """
     would yet you your yours yourself tell describe explain please
 """
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
-"""Words that carry no topic, those that questions are phrased with included."""
+"""English stop words, including those that phrase questions."""
 
 
 def terms(text: str) -> list[str]:
     """The index terms of a text, in order, with repetitions.
 
-    Case, compatibility forms and Latin accents are folded; English plurals, ``-ing`` and ``-ed`` are trimmed,
-    so that *painted paintings* meets *painting*. A run of Han characters or kana gives its overlapping pairs.
+    Case, compatibility forms and Latin accents are folded; English plurals, ``-ing`` and ``-ed`` are stripped,
+    so that *painted paintings* matches *painting*. A run of Han characters or kana yields its bigrams.
     """
     text = _folded(text)
     words = _WORD.findall(text)
@@ -48,14 +48,14 @@ def _folded(text: str) -> str:
     text = text.casefold()
     if text.isascii():
         return text
-    # Only Latin, Greek and Cyrillic accents: the marks that tell が from か lie elsewhere.
+    # Only Latin, Greek and Cyrillic accents: the marks that distinguish が from か are in another block.
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """A word in small letters without English endings of number and tense, at most 64 characters long."""
-    word = _singular(word[:_LONGEST_WORD])
+    """Stem of a lower-case English word, at most 64 characters: without plural and tense endings."""
+    word = _singular(word[:_MAX_WORD_CHARS])
     for ending in ("ing", "ed"):
         rest = word.removesuffix(ending)
         if rest != word and len(rest) > 3 and re.search("[aeiouy]", rest):

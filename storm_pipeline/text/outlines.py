@@ -1,7 +1,7 @@
-"""Outlines from what models write, and back to text (paper section 3.3). Pure functions.
+"""Parsing outlines from model output, and formatting them (paper section 3.3). Pure functions.
 
-Text becomes (level, title) pairs, pairs become an :class:`~storm_pipeline.types.Outline`; typed model output
-enters at the pairs. Nothing here raises: what cannot be read as a heading is left out.
+Text is parsed to (level, title) pairs, and pairs to an :class:`~storm_pipeline.types.Outline`; structured model
+output starts from the pairs. Nothing here raises: lines that are not headings are skipped.
 """
 
 import re
@@ -12,7 +12,7 @@ from storm_pipeline.text.words import MARKER, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120
-"""Longest title, in characters; what is longer is prose."""
+"""Maximum length of a title in characters; longer lines are prose."""
 
 _BACK_MATTER = re.compile(
     r"""(?:references?|see\ also|external\ (?:links?|resources)|further\ (?:reading|resources|information)|
@@ -26,7 +26,7 @@ _BACK_MATTER = re.compile(
 _LEAD = re.compile(
     r"(?:lead(?:\s(?:section|paragraph))?|abstract|summary|introduction|intro|overview|outline|title)", re.I
 )
-_TITLE_OF_ALL = re.compile(
+_ARTICLE_TITLE = re.compile(
     r"^(?:(?:an?\s|the\s)?(?:(?:article|wikipedia|encyclopedia|page)\s)*(?:outline|article|title|topic)\s*(?:of|for|on|:|–|-)\s*)"
     r"|\s*(?:[:–-]\s*|\s|\()(?:an?\s|the\s)?(?:article\s|wikipedia\s)?outline\)?$",
     re.I,
@@ -50,7 +50,7 @@ _LISTED = (("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("bull
 
 @dataclass
 class _Node:
-    """A heading being built; ``key`` decides sameness among siblings."""
+    """A heading being built; siblings with the same ``key`` are merged."""
 
     title: str
     children: list["_Node"] = field(default_factory=list)
@@ -61,17 +61,17 @@ class _Node:
 
 
 def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: int = 3) -> Outline:
-    """Read an outline as models write it.
+    """Parse an outline from model output.
 
-    ``#`` marks, numbers (``1.2``, ``II.``, ``A.``), bullets by indentation and bold lines are headings. Where
-    a text holds several ``#`` headings, only those count and the rest is remarks; a single one above a list
-    is the article's title. See :func:`outline_from_headings` for what happens to the headings.
+    ``#`` marks, numbers (``1.2``, ``II.``, ``A.``), bullets by indentation and bold lines are headings. If
+    there are several ``#`` headings, all other lines are ignored; a single one above a list
+    is the article's title. See :func:`outline_from_headings` for how headings are cleaned.
 
     Args:
-        text: model output, without its thinking.
+        text: model output, without reasoning.
         topic: the topic; a level-1 heading of that name is the article's title, not a section.
-        max_sections: sections kept, from the start.
-        max_depth: levels kept, 1 for sections only, at most 6; what lies deeper is dropped.
+        max_sections: maximum number of sections; later ones are dropped.
+        max_depth: maximum depth, 1 for sections only, at most 6; deeper headings are dropped.
     """
     lines = [line.expandtabs(4).rstrip() for line in text.splitlines() if not _FENCE.match(line)]
     hashed, listed = list(_hashed(lines)), list(_listed(lines))
@@ -84,20 +84,20 @@ def outline_from_headings(
 ) -> Outline:
     """Build an outline from (level, title) pairs in reading order.
 
-    Titles lose marks, numbers, links and citation markers; prose and back matter (References, See also …,
-    with the headings below it) are dropped; levels become contiguous; a heading that repeats an earlier
-    sibling gives its children to that one, a lone one that names a section again goes; at the top, the topic
-    itself and what the lead serves as (Introduction, Overview of the topic …) give way to their children.
+    Titles lose markup, numbers, links and citation markers; prose and back matter (References, See also …,
+    with its subheadings) are dropped; levels become contiguous; a heading that repeats an earlier sibling is
+    merged into it; a childless subheading named like a section is dropped; at the top level, the topic
+    itself and stand-ins for the lead (Introduction, Overview of the topic …) are replaced by their children.
 
     Args:
-        pairs: levels count from any base, larger is deeper.
+        pairs: larger levels are deeper, from any base.
         topic: the outline's topic.
-        max_sections: sections kept, from the start.
-        max_depth: levels kept, at most 6.
+        max_sections: maximum number of sections; later ones are dropped.
+        max_depth: maximum depth, at most 6.
     """
-    roots = _grown([(level, title) for level, raw in pairs if (title := _cleaned(raw))])
+    roots = _tree([(level, title) for level, raw in pairs if (title := _cleaned(raw))])
     sections = _merged(_top(roots, topic))
-    while len(sections) == 1 and max_sections > 1 and _is_title_of_all(sections[0], topic):
+    while len(sections) == 1 and max_sections > 1 and _is_article_title(sections[0], topic):
         sections = _merged(_top(sections[0].children, topic))
     sections = sections[: max(0, max_sections)]
     named = {section.key for section in sections}
@@ -107,7 +107,7 @@ def outline_from_headings(
 
 
 def outline_to_markdown(outline: Outline) -> str:
-    """The outline as the paper writes it: a heading a line, ``#`` for sections, ``##`` below them."""
+    """The outline in the paper's format: one heading per line, ``#`` for sections, ``##`` for subsections."""
 
     def lines(headings: Sequence[Heading], level: int) -> Iterator[str]:
         for heading in headings:
@@ -127,8 +127,8 @@ def _hashed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Headings marked by numbers, letters, bullets or bold type.
 
-    A line's level follows from its indentation and from its kind of mark: a kind that is open already returns
-    to that level, a new kind goes one deeper.
+    A line's level follows from its indentation and its kind of mark: a kind that is already on the stack returns
+    to that level, a new kind goes one level deeper.
     """
     stack: list[tuple[int, str]] = []
     for line in lines:
@@ -145,7 +145,7 @@ def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _mark(line: str) -> tuple[str, str]:
-    """Kind of a line's mark, empty for none, and the line without it and any remark behind a bold title."""
+    """Kind of a line's mark (empty for none), and the line without it and without text after a bold title."""
     bold = _BOLD.match(line)
     body = bold[1].strip() if bold else line
     for kind, pattern in _LISTED:
@@ -158,7 +158,7 @@ def _mark(line: str) -> tuple[str, str]:
 
 
 def _cleaned(raw: str) -> str:
-    """A title without marks; empty when it is no title but prose or nothing. Idempotent."""
+    """A title without markup; empty if it is prose or blank. Idempotent."""
     title, before = tidy(raw), ""
     while title != before:
         before = title
@@ -174,8 +174,8 @@ def _cleaned(raw: str) -> str:
     return title if word_count(title) else ""
 
 
-def _grown(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
-    """A tree from levels: each heading goes under the nearest earlier one of a smaller level."""
+def _tree(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
+    """Build a tree: the parent of a heading is the nearest earlier one of a smaller level."""
     roots: list[_Node] = []
     path: list[tuple[int, _Node]] = []
     for level, title in pairs:
@@ -188,10 +188,10 @@ def _grown(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
 
 
 def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
-    """First-level headings, with the topic and stand-ins for the lead replaced by what they hold."""
+    """First-level headings, with the topic and stand-ins for the lead replaced by their children."""
     kept: list[_Node] = []
     for node in nodes:
-        bare = {pattern.sub("", node.title).casefold() for pattern in (_TITLE_OF_ALL, _OVERVIEW)}
+        bare = {pattern.sub("", node.title).casefold() for pattern in (_ARTICLE_TITLE, _OVERVIEW)}
         if _LEAD.fullmatch(node.title) or tidy(topic).casefold() in bare:
             kept.extend(_top(node.children, topic))
         else:
@@ -199,13 +199,13 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
     return kept
 
 
-def _is_title_of_all(node: _Node, topic: str) -> bool:
-    """Whether a lone first-level heading is the article's title in other words."""
+def _is_article_title(node: _Node, topic: str) -> bool:
+    """Whether a lone first-level heading is a variant of the article's title."""
     return len(node.children) > 2 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
 
 
 def _merged(nodes: Iterable[_Node]) -> list[_Node]:
-    """Siblings without back matter, those of one name made one, all the way down."""
+    """Siblings without back matter, those of the same name merged, recursively."""
     first: dict[str, _Node] = {}
     for node in nodes:
         if _BACK_MATTER.fullmatch(node.title):
@@ -220,7 +220,7 @@ def _merged(nodes: Iterable[_Node]) -> list[_Node]:
 
 
 def _without_leaves(nodes: Iterable[_Node], names: set[str]) -> list[_Node]:
-    """Headings without those of these names that have nothing below them."""
+    """Headings without childless ones of these names, recursively."""
     kept = []
     for node in nodes:
         node.children = _without_leaves(node.children, names)

@@ -1,7 +1,7 @@
-"""Where sentences begin and end. Pure functions.
+"""Sentence splitting. Pure functions.
 
 Boundaries come from pysbd's rules (English), which work for most Latin-script prose; full-width punctuation is handled
-here. pysbd only ever says *where* to cut, so no character can get lost in it.
+here. Only pysbd's offsets are used, so no character can get lost.
 """
 
 import functools
@@ -28,17 +28,17 @@ _PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}")
 _YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
-# After these a full stop does not end the sentence when a number, a small letter or a bracket follows.
+# After these a full stop does not end the sentence if a number, a lower-case letter or a bracket follows.
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"])(?:[Nn]os?|[Vv]ols?|pp?|[Ff]igs?|[Ee]qs?|ch|sec|al|approx|c|ca|cf|vs|v|e\.g|i\.e|viz|eds|"
     r"est|b|d|fl)\.$"
 )
-# These announce more whatever follows: no sentence ends here, and a text that does was cut off.
+# These never end a sentence: a text that ends in one was cut off.
 _DANGLING = re.compile(
     r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Drs?|Mr|Mrs|Ms|Messrs|Profs?|Capt|Col|Gen|"
     r"Gov|Lt|Rep|Rev|Sen|vs|cf|approx))\.$"
 )
-# The day is missing where a page breaks its lines behind the month.
+# A line break after the month separates it from the day.
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
 # Parts of names, which go on in capitals: a sentence ends there only where a word follows that begins one.
 _UNCERTAIN = re.compile(r"\bBros\.$")
@@ -53,11 +53,11 @@ _import_lock = threading.Lock()
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut a text into its sentences, in order, each stripped.
+    """Split a text into its sentences, in order, each stripped.
 
-    Citation markers that follow a sentence's full stop stay with that sentence, whether or not white space
-    stands between; markers that open a line stay with the line, and a line of markers alone belongs to the
-    line before. A line end closes a sentence unless the next line goes on in small letters. No character
+    Citation markers after a sentence's full stop belong to that sentence, with or without white space
+    between; markers at the start of a line belong to the line, and a line of markers alone to the
+    line before. A line end ends a sentence unless the next line starts in lower case. No character
     other than white space is lost or changed.
 
     Args:
@@ -67,12 +67,12 @@ def split_sentences(text: str) -> list[str]:
 
 
 def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | None = None) -> str:
-    """The longest prefix of whole sentences within a budget; empty if the first is too long.
+    """The longest prefix of whole sentences within a budget; empty if the first sentence is too long.
 
     Args:
         text: any text.
-        budget: upper bound in whatever ``count`` counts, >= 0.
-        count: measures a text; must not fall when text is appended. Default: :func:`word_count`.
+        budget: maximum length in units of ``count``, >= 0.
+        count: length of a text; must not decrease when text is appended. Default: :func:`word_count`.
     """
     measure = count or word_count
     ends = [end for _, end in _sentence_spans(text)]
@@ -81,18 +81,18 @@ def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | Non
 
 
 def opening_of(text: str, budget: int) -> str:
-    """The first sentences of a text within a budget of words; its first words where the first sentence is longer.
+    """The first sentences of a text within a budget of words; its first words if the first sentence is longer.
 
-    So a text in which nothing tells where sentences end is not lost.
+    So a text without sentence boundaries is not lost.
     """
     return truncate_sentences(text, budget) or " ".join(text.split()[:budget])
 
 
 def is_complete(sentence: str) -> bool:
-    """Whether a sentence was written to its end.
+    """Whether a sentence is complete.
 
-    True when it holds a word, ends in terminal punctuation (behind which quotes, brackets and markers may
-    stand), does not end in an abbreviation or half a date that announces more, and leaves no round bracket open.
+    True if it has a word, ends in terminal punctuation (optionally followed by quotes, brackets and markers),
+    does not end in an abbreviation or a date that must continue, and has no open round bracket.
     """
     plain = MARKER.sub("", sentence).strip()
     if not _SENTENCE_END.search(plain) or not has_word(plain):
@@ -121,9 +121,9 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
             blank = True
             continue
         before = text[spans[-1][0] : spans[-1][1]] if spans else ""
-        said = MARKER.sub("", before).strip()
-        wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(said)
-        if spans and (not plain or wrapped or not said):
+        before_text = MARKER.sub("", before).strip()
+        wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(before_text)
+        if spans and (not plain or wrapped or not before_text):
             spans[-1] = (spans[-1][0], position)
         else:
             spans.append((start, position))
@@ -151,25 +151,25 @@ def _boundaries(line: str) -> list[int]:
 
 
 def _past_stray_stop(end: int, solid: str) -> int:
-    """A cut moved behind a second full stop, as in ``end. [1]. Next``, where the first was meant."""
+    """Move a cut past a stray second full stop, as in ``end. [1]. Next``."""
     return end + 1 if solid[end : end + 1] == "." and solid[end + 1 : end + 2].isupper() else end
 
 
 def _sentence_ends(tight: str) -> list[int]:
     """Ends of the sentences of a line, counted in characters that are not white space."""
     ends: list[int] = []
-    for part in _surely_apart(tight):
+    for part in _split_at_plain_ends(tight):
         done = ends[-1] if ends else 0
         own = _pysbd_ends(part) if _STOP.search(part[:-1]) else []
         ends += [done + end for end in own or [len(part) - part.count(" ")]]
     return ends
 
 
-def _surely_apart(tight: str) -> Iterator[str]:
-    """Parts between which no rule is needed to tell that a sentence ends: pysbd is slow, and most ends are plain.
+def _split_at_plain_ends(tight: str) -> Iterator[str]:
+    """Split at unambiguous sentence ends first: pysbd is slow, and most ends are plain.
 
-    An end is plain where a stop follows a word of two letters or more that is no abbreviation, a year, a bracket or a
-    quotation mark, a capital comes next, and no bracket or quotation mark is open.
+    An end is plain if the stop follows a word of two letters or more that is not an abbreviation, a year, a bracket or
+    a quotation mark, a capital comes next, and no bracket or quotation mark is open.
     """
     start = 0
     for found in () if _SINGLE_QUOTE.search(tight) else _STOP_BEFORE_CAPITAL.finditer(tight):
@@ -181,7 +181,7 @@ def _surely_apart(tight: str) -> Iterator[str]:
 
 
 def _is_plain_end(text: str) -> bool:
-    """Whether a stop behind the text surely ends its last sentence."""
+    """Whether a stop after the text certainly ends its last sentence."""
     word = text[text.rfind(" ") + 1 :]
     if _PLAIN_WORD.fullmatch(word):
         return word.casefold() not in _abbreviations()
@@ -197,7 +197,7 @@ def _is_closed(text: str) -> bool:
 
 
 def _pysbd_ends(part: str) -> list[int]:
-    """Ends of pysbd's sentences, without white space; by plain rules where pysbd alters the text."""
+    """Ends of pysbd's sentences, not counting white space; by simple rules if pysbd alters the text."""
     solid = "".join(part.split())
     pieces = ["".join(piece.split()) for piece in _segmenter().processor(part).process() or ()]
     if "".join(pieces) != solid:
@@ -208,7 +208,7 @@ def _pysbd_ends(part: str) -> list[int]:
 
 
 def _may_cut(piece: str, gap: str, rest: str) -> bool:
-    """Whether a sentence may end between ``piece`` and ``rest`` with the white space ``gap`` between."""
+    """Whether a sentence may end between ``piece`` and ``rest``, which the white space ``gap`` separates."""
     if not _SENTENCE_END.search(piece) or rest[0] in _CLOSERS.replace('"', "").replace("'", ""):
         return False
     if gap and _is_within_name(piece, rest):
@@ -230,7 +230,7 @@ def _is_within_name(piece: str, rest: str) -> bool:
 
 @functools.cache
 def _abbreviations() -> frozenset[str]:
-    """Those that pysbd's rules know, in small letters."""
+    """The abbreviations of pysbd's rules, in lower case."""
     return frozenset(_segmenter().language_module.Abbreviation.ABBREVIATIONS)
 
 
@@ -238,7 +238,7 @@ def _abbreviations() -> frozenset[str]:
 def _segmenter() -> Any:
     """The shared pysbd segmenter; only ``processor()`` is called, which keeps no state between calls."""
     with _import_lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # pysbd's sources hold stray escapes
+        warnings.simplefilter("ignore", SyntaxWarning)  # pysbd's sources have invalid escapes
         warnings.simplefilter("ignore", DeprecationWarning)
         import pysbd
     return pysbd.Segmenter(language="en", clean=False)

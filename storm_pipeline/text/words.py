@@ -1,4 +1,4 @@
-"""Pure helpers on running text: words, markers, scripts, overlap. No model, no network, no state."""
+"""Words, citation markers, scripts and overlap of text. Pure functions."""
 
 import functools
 import re
@@ -21,8 +21,8 @@ MARKER = re.compile(
 )
 """A citation marker in model output: ``[1]``, ``[1, 2]``, ``[1–3]``, ``[[1]]``, ``[Source 1]``, ``【1】``.
 
-One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers. The pattern begins with one character of
-a set, so it is tried only where such a character stands.
+One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers. The pattern starts with a character
+class, so that matching is attempted only at such characters.
 """
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
@@ -48,19 +48,19 @@ def word_count(text: str) -> int:
 
 
 def folded_words(text: str) -> list[str]:
-    """The words of a text for comparison: forms, case and apostrophes that mean the same are made the same."""
+    """The words of a text for comparison: Unicode forms, case and apostrophes normalised."""
     return list(_folded(text))
 
 
 def foreign_script_share(text: str, like: str) -> float:
     """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
-    A script counts as used when it makes up at least a twentieth of the reference's letters, so that a name
-    quoted in its own script does not license whole sentences in it.
+    A script counts as used if it makes up at least 5 % of the reference's letters, so that a name quoted in its own
+    script does not allow whole sentences in it.
 
     Args:
-        text: the text to judge; 0.0 without letters.
-        like: what it should look like, e.g. topic and sources; without letters nothing is foreign.
+        text: the text to check; 0.0 if it has no letters.
+        like: the reference, e.g. topic and sources; if it has no letters, nothing is foreign.
     """
     known = _scripts(like)
     total = sum(known.values())
@@ -72,9 +72,9 @@ def foreign_script_share(text: str, like: str) -> float:
 
 
 def longest_common_run(a: str, b: str) -> list[str]:
-    """The longest run of consecutive words that both texts share, case and punctuation aside, as ``a`` spells it.
+    """The longest run of consecutive words that both texts share, ignoring case and punctuation, as spelt in ``a``.
 
-    Grows the best run by one word wherever it can; each look-up is one substring search over the second text.
+    Extends the best run by one word wherever possible; each test is one substring search in the second text.
     """
     left, joined, right = _folded(a), _in_lines(a), _in_lines(b)
     begins = _begins(a)
@@ -84,7 +84,7 @@ def longest_common_run(a: str, b: str) -> list[str]:
             best += 1
             at = start
     spelt = words(unicodedata.normalize("NFKC", a)) if best else []
-    return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may part a word
+    return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
 
 
 def overlap(a: str, b: str, n: int = 3) -> float:
@@ -106,10 +106,10 @@ def tidy(text: str) -> str:
 
 
 def strip_thinking(text: str) -> str:
-    """Remove what a reasoning model thinks aloud: ``<think>…</think>``, nested, in any case, with attributes.
+    """Remove a reasoning model's ``<think>…</think>`` blocks: nested, in any case, with attributes.
 
-    Text before a closing tag that was never opened is thinking too (chat templates open it in the prompt),
-    and so is everything behind an opening tag that is never closed. The rest is returned stripped.
+    Text before an unmatched closing tag is removed too (chat templates open the block in the prompt),
+    and so is everything after an unmatched opening tag. The rest is returned stripped.
     """
     kept: list[str] = []
     depth = position = 0
@@ -129,7 +129,7 @@ def strip_thinking(text: str) -> str:
 
 
 def _word_in(text: str) -> re.Pattern[str]:
-    """The cheapest pattern that finds the words of a text: English prose has dashes and curly quotes, and no marks."""
+    """The cheapest pattern for the words of a text; most prose needs no combining marks or other scripts."""
     if text.isascii():
         return _ASCII_WORD
     return _any_word() if _BEYOND_LATIN.search(text) else _LATIN_WORD
@@ -144,7 +144,7 @@ def _any_word() -> re.Pattern[str]:
     return re.compile(rf"[{han}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
 
 
-# One passage is compared with many sentences.
+# Cached, since one passage is compared with many sentences.
 @functools.lru_cache(maxsize=4096)
 def _folded(text: str) -> tuple[str, ...]:
     return tuple(word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold()))
@@ -152,7 +152,7 @@ def _folded(text: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=256)
 def _begins(text: str) -> tuple[int, ...]:
-    """Where in :func:`_in_lines` each word has its break, and the last one behind it."""
+    """Offset of the line break before each word in :func:`_in_lines`, and of the last one."""
     return tuple(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
 
 
@@ -176,6 +176,6 @@ def _scripts(text: str) -> dict[str, int]:
 
 @functools.lru_cache(maxsize=4096)
 def _script(char: str) -> str:
-    """The first word of a letter's Unicode name, its script; empty for letters that all scripts share."""
+    """The first word of a letter's Unicode name, its script; empty for letters common to all scripts."""
     name = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
     return "" if name in {"MODIFIER", "MICRO", "FEMININE", "MASCULINE"} else name

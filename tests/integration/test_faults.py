@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.faults.calls import disagreements
 from benchmarks.faults.command import Ended
-from benchmarks.faults.disks import badly_said, deleted_after, over_quota, read_only_from_the_start
-from benchmarks.faults.kills import Death, Whole, age_of, killed_at, moments, undisturbed
+from benchmarks.faults.disks import deleted_after, over_quota, read_only_from_the_start, wrong_failure
+from benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
 from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
 from benchmarks.faults.replies import Outcome, crowd, hung
@@ -60,9 +60,9 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(patient: Lab, whole: Whole
     ],
 )
 def test_what_a_kill_meets_is_in_flight(received: float, ended: float, met: bool, age: float) -> None:
-    line, death = Line("run", "question", "key", 0, OK, received, ended, whole=True), Death(10.0, 10.2)
-    assert death.met(line) is met
-    assert age_of(line, [death]) == pytest.approx(age)
+    line, kill = Line("run", "question", "key", 0, OK, received, ended, whole=True), Kill(10.0, 10.2)
+    assert kill.met(line) is met
+    assert age_of(line, [kill]) == pytest.approx(age)
 
 
 def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
@@ -71,11 +71,11 @@ def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_els
     assert failed.faults > 10
 
 
-def test_a_fault_that_is_not_told_or_made_up_is_noticed(failed: Outcome) -> None:
+def test_a_fault_that_is_not_reported_or_made_up_is_noticed(failed: Outcome) -> None:
     events, articles = failed.events, failed.articles
-    told = next(event for event in events if isinstance(event, Retried))
-    assert disagreements(failed.log, [event for event in events if event is not told], articles)
-    assert disagreements(failed.log, [*events, told], articles)
+    retried = next(event for event in events if isinstance(event, Retried))
+    assert disagreements(failed.log, [event for event in events if event is not retried], articles)
+    assert disagreements(failed.log, [*events, retried], articles)
     assert disagreements(failed.log, [*events, Failed("sections", "no reason")], articles)
     assert disagreements(failed.log[1:], events, articles)
 
@@ -111,9 +111,9 @@ def test_a_run_whose_folder_is_deleted_ends_with_a_word(place: Lab, whole: Whole
 
 @pytest.mark.parametrize("said", ["", "error: one\nerror: two", "error: unexpected KeyError: 'x'", "Traceback …"])
 def test_a_command_that_fails_with_other_words_is_noticed(said: str) -> None:
-    assert badly_said(Ended(1, "", said, 0.0), "No space left")
-    assert badly_said(Ended(0, "", "error: cannot write x: No space left on device", 0.0), "No space left")
-    assert not badly_said(Ended(1, "", "error: cannot write x: No space left on device", 0.0), "No space left")
+    assert wrong_failure(Ended(1, "", said, 0.0), "No space left")
+    assert wrong_failure(Ended(0, "", "error: cannot write x: No space left on device", 0.0), "No space left")
+    assert not wrong_failure(Ended(1, "", "error: cannot write x: No space left on device", 0.0), "No space left")
 
 
 def test_faults_are_drawn_anew_for_each_call_and_alike_for_each_run() -> None:

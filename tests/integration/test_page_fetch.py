@@ -144,7 +144,7 @@ def test_a_redirect_inside_is_refused(target: str) -> None:
     ["file:///etc/passwd", "ftp://example.org/", "data:text/html,x", "http://u:p@example.org/", "http://0x7f.1/"],
 )
 def test_a_redirect_to_what_is_no_web_address_is_refused(target: str) -> None:
-    refused(Reply(302, headers={"Location": target}), says="redirects to what is not fetched")
+    refused(Reply(302, headers={"Location": target}), says="redirects to a URL that is not fetched")
 
 
 def test_loopback_is_refused_by_default() -> None:
@@ -154,7 +154,7 @@ def test_loopback_is_refused_by_default() -> None:
 
 
 def test_redirects_end() -> None:
-    requests = refused(Reply(302, headers={"Location": "/"}), says="in a circle")
+    requests = refused(Reply(302, headers={"Location": "/"}), says="in a loop")
     assert len(requests) == 1
     steps = [Reply(302, headers={"Location": f"/{n}"}) for n in range(9)]
     requests = refused(*steps, limits=replace(BRISK, redirects=3), says="more than 3 times")
@@ -200,7 +200,7 @@ def test_a_redirect_to_a_name_that_was_rebound_is_refused() -> None:
     access = Access(allow=on_loopback, resolve=lambda _: next(answers))
     with ScriptedServer(Reply(302, headers={"Location": "/again"})) as server:
         port = server.url.rpartition(":")[2]
-        with pytest.raises(PageError, match=r"rebinding.example leads to 10\.0\.0\.1"):
+        with pytest.raises(PageError, match=r"rebinding.example resolves to 10\.0\.0\.1"):
             fetch_page(f"http://rebinding.example:{port}/", BRISK, access)
     assert len(server.requests) == 1
     assert server.requests[0].headers["host"] == f"rebinding.example:{port}"
@@ -226,7 +226,9 @@ def test_compressed_pages_and_bombs(wbits: int) -> None:
 
 def test_encodings_that_were_not_asked_for_are_refused() -> None:
     for encoding in ("br", "zstd", "gzip, gzip", "compress"):
-        refused(Reply(body=gzip.compress(b"x"), headers=HTML | {"Content-Encoding": encoding}), says="not asked for")
+        refused(
+            Reply(body=gzip.compress(b"x"), headers=HTML | {"Content-Encoding": encoding}), says="unsupported encoding"
+        )
 
 
 def test_damaged_compression_is_no_page() -> None:
@@ -247,12 +249,12 @@ def test_a_page_that_is_cut_off_is_no_page() -> None:
 
 def test_slow_answers_end_at_a_limit() -> None:
     refused(Reply(delay=20), limits=replace(BRISK, read=0.3), says="did not answer in time")
-    refused(Reply(body=b"x" * 100, pieces=0.05, headers=HTML), limits=HASTY, says="not had within 0.7 s")
+    refused(Reply(body=b"x" * 100, pieces=0.05, headers=HTML), limits=HASTY, says="not fetched within 0.7 s")
 
 
 def test_redirects_share_the_time_of_a_page() -> None:
     steps = [Reply(302, headers={"Location": f"/{n}"}, delay=0.3) for n in range(9)]
-    refused(*steps, limits=HASTY, says="not had within 0.7 s")
+    refused(*steps, limits=HASTY, says="not fetched within 0.7 s")
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -278,10 +280,10 @@ def flood(start: bytes, data: bytes) -> Talk:
 
 
 def test_servers_that_never_finish() -> None:
-    ends_at_the_limit(trickle(b"HTTP/1.1 200 OK\r\nX-A: b\r\n"), "not had within")
-    ends_at_the_limit(trickle(b"HTTP/1.1 100 Continue\r\n\r\n"), "not had within")
-    ends_at_the_limit(flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "not had within|closed the connection")
-    ends_at_the_limit(lambda _, closing: closing.wait(5) and None, "not had within")
+    ends_at_the_limit(trickle(b"HTTP/1.1 200 OK\r\nX-A: b\r\n"), "not fetched within")
+    ends_at_the_limit(trickle(b"HTTP/1.1 100 Continue\r\n\r\n"), "not fetched within")
+    ends_at_the_limit(flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "not fetched within|closed the connection")
+    ends_at_the_limit(lambda _, closing: closing.wait(5) and None, "not fetched within")
 
 
 def test_a_body_without_end_ends_at_its_limit() -> None:
@@ -296,7 +298,7 @@ def test_a_body_without_a_length_that_is_broken_off_at_the_limit_is_no_page() ->
         line.sendall(HEAD + b"\r\n<p>half a page")
         closing.wait(5)
 
-    ends_at_the_limit(talk, "not had within")
+    ends_at_the_limit(talk, "not fetched within")
 
 
 @pytest.mark.parametrize(
@@ -356,7 +358,7 @@ def test_certificates_are_checked_against_the_name(
 def test_a_handshake_that_trickles_ends_at_the_limit() -> None:
     with raw_server(trickle(b"\x16\x03\x03\x40\x00")) as port:
         start = time.monotonic()
-        with pytest.raises(PageError, match="not had within"):
+        with pytest.raises(PageError, match="not fetched within"):
             fetch_page(f"https://127.0.0.1:{port}/", HASTY, HERE)
         assert time.monotonic() - start < 20
 

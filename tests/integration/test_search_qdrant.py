@@ -276,7 +276,7 @@ def test_a_folder_is_released(folder: Path) -> None:
 def test_folders_of_no_use_are_named_and_left_alone(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"no collection 'x'; it has: notes"):
         FolderCollection(folder, "x")
-    with pytest.raises(CorpusError, match="no folder of a Qdrant database"):
+    with pytest.raises(CorpusError, match="not a folder of a Qdrant database"):
         FolderCollection(tmp_path / "absent", "notes")
     assert not (tmp_path / "absent").exists()
     (tmp_path / "bad").mkdir()

@@ -91,31 +91,31 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("file:///etc/passwd", "no http or https"),
-        ("ftp://example.org/a", "no http or https"),
-        ("data:text/html,hello", "no http or https"),
-        ("javascript:alert(1)", "no http or https"),
-        ("gopher://example.org/", "no http or https"),
-        ("//example.org/a", "no http or https"),
-        ("example.org", "no http or https"),
-        ("http://", "no http or https"),
+        ("file:///etc/passwd", "not an http or https"),
+        ("ftp://example.org/a", "not an http or https"),
+        ("data:text/html,hello", "not an http or https"),
+        ("javascript:alert(1)", "not an http or https"),
+        ("gopher://example.org/", "not an http or https"),
+        ("//example.org/a", "not an http or https"),
+        ("example.org", "not an http or https"),
+        ("http://", "not an http or https"),
         ("", "no"),
         ("http://user:secret@example.org/", "user name"),
         ("http://user@example.org/", "user name"),
-        ("http://2130706433/", "no name of a host"),
-        ("http://017700000001/", "no name of a host"),
-        ("http://0x7f000001/", "no name of a host"),
-        ("http://0x7f.1/", "no name of a host"),
-        ("http://0177.0.0.1/", "no name of a host"),
-        ("http://127.1/", "no name of a host"),
-        ("http://1.2.3.4.5/", "no name of a host"),
+        ("http://2130706433/", "not a valid host name"),
+        ("http://017700000001/", "not a valid host name"),
+        ("http://0x7f000001/", "not a valid host name"),
+        ("http://0x7f.1/", "not a valid host name"),
+        ("http://0177.0.0.1/", "not a valid host name"),
+        ("http://127.1/", "not a valid host name"),
+        ("http://1.2.3.4.5/", "not a valid host name"),
         ("http://127.0.0.1%2f.example.org/", "no"),
         ("http://exa mple.org/", "no"),
-        ("http://example.org:99999/", "no web address"),
-        ("http://[fe80::1%25eth0]/", "no name of a host"),
-        ("http://[::1/", "no web address"),
+        ("http://example.org:99999/", "not a valid URL"),
+        ("http://[fe80::1%25eth0]/", "not a valid host name"),
+        ("http://[::1/", "not a valid URL"),
         ("http://１２７.０.０.１/", "no"),
-        ("http://example..org/", "no name of a host"),
+        ("http://example..org/", "not a valid host name"),
         ("http://" + "a" * 300 + ".org/", "no"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_private_literal_is_refused_without_a_look_up(address: str) -> None:
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_one_private_address_closes_a_name(address: str) -> None:
-    with pytest.raises(PageError, match=r"example\.org leads to .* not a public address"):
+    with pytest.raises(PageError, match=r"example\.org resolves to .* not a public address"):
         checked_addresses("example.org", access("1.1.1.1", address), SECONDS)
 
 

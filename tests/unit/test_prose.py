@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.text.prose import told_in
+from storm_pipeline.text.prose import statements_in
 
 MENU = "Home News Sport Weather Shop Earth Travel Culture Arts Video Live Sign In Register Search Menu Contact Help"
 FLAT = (
@@ -63,32 +63,32 @@ FLAT = (
     ],
 )
 def test_a_sentence_is_told_without_what_numbers_it(text: str, told: list[str]) -> None:
-    assert list(told_in(text)) == told
+    assert list(statements_in(text)) == told
 
 
 def test_a_menu_that_a_full_stop_happens_to_end_is_not_told() -> None:
-    assert told_in(f"{MENU} Bookmark. The tower was built by an abbot in a hard winter.") == (
+    assert statements_in(f"{MENU} Bookmark. The tower was built by an abbot in a hard winter.") == (
         "The tower was built by an abbot in a hard winter.",
     )
-    assert told_in("The Tower Council of Great Yarmouth is led by Sir John Smith.")  # many names, and a sentence
+    assert statements_in("The Tower Council of Great Yarmouth is led by Sir John Smith.")  # many names, and a sentence
 
 
 def test_of_a_text_that_lost_its_sentences_the_prose_is_told_and_the_menu_is_not() -> None:
-    pieces = told_in(f"{MENU.lower()} {MENU.lower()} {MENU.lower()} {FLAT} {MENU.lower()} {MENU.lower()}")
+    pieces = statements_in(f"{MENU.lower()} {MENU.lower()} {MENU.lower()} {FLAT} {MENU.lower()} {MENU.lower()}")
     assert pieces
     assert all(20 <= len(piece.split()) <= 40 for piece in pieces)
     told = " ".join(pieces)
     assert "served as the belfry" in told
-    assert told_in(" ".join([MENU.lower()] * 6)) == ()
+    assert statements_in(" ".join([MENU.lower()] * 6)) == ()
 
 
 def test_a_script_without_full_stops_keeps_its_text() -> None:
     text = "หอคอย ถูก สร้าง " * 40
-    assert told_in(text) == (" ".join(text.split()[:60]),)
+    assert statements_in(text) == (" ".join(text.split()[:60]),)
 
 
 def test_what_a_wrong_encoding_broke_is_not_told() -> None:
-    assert told_in("The tower was b�ilt by an abb�t long ago. It is a tall and old tower.") == (
+    assert statements_in("The tower was b�ilt by an abb�t long ago. It is a tall and old tower.") == (
         "It is a tall and old tower.",
     )
 
@@ -99,7 +99,7 @@ def test_what_a_wrong_encoding_broke_is_not_told() -> None:
 )
 def test_nothing_is_told_that_the_text_does_not_say_and_nothing_is_too_long(text: str) -> None:
     plain = "".join(text.split())
-    for told in told_in(text):
+    for told in statements_in(text):
         assert told.strip()
         assert len(told.split()) <= 60 or "".join(told.split()) in plain
         assert "".join(told.split()) in plain or any(char.isdigit() for char in text)

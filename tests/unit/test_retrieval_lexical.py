@@ -150,5 +150,5 @@ def test_damaged_leads_are_named(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(CorpusError, match="damaged; delete the file"):
         WikiLeads(path).search("x", 1)
-    with pytest.raises(CorpusError, match="are not at"):
+    with pytest.raises(CorpusError, match="are missing at"):
         WikiLeads(tmp_path / "absent.json").search("x", 1)

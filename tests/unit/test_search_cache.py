@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError, SearchError
+from storm_pipeline.pages.cache import CachedPages
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.memory import PageMemory
 from storm_pipeline.search.cache import CachedSearch, CacheMode
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
@@ -153,19 +153,19 @@ def test_an_address_is_one_page_however_spelt(tmp_path: Path) -> None:
             raise PageError(f"{url} answered 404")
         return Page(url, "X", ((None, "first"), (7, "second")))
 
-    pages, spelt = PageMemory(fetch, tmp_path), "http://www.a.org/x/?utm_source=y"
-    assert pages(spelt) == pages("https://a.org/x") == PageMemory(fetch, tmp_path, "replay")("https://m.a.org/x")
+    pages, spelt = CachedPages(fetch, tmp_path), "http://www.a.org/x/?utm_source=y"
+    assert pages(spelt) == pages("https://a.org/x") == CachedPages(fetch, tmp_path, "replay")("https://m.a.org/x")
     assert asked == [spelt]
     for _ in range(2):
         with pytest.raises(PageError, match="404"):
             pages("https://gone.org")
     assert asked == [spelt, *["https://gone.org"] * 2]
-    PageMemory(fetch, tmp_path, max_age_days=-1)("https://a.org/x")
-    PageMemory(fetch, tmp_path, "refresh")("https://a.org/x")
-    PageMemory(fetch, tmp_path, "off")("https://a.org/x")
+    CachedPages(fetch, tmp_path, max_age_days=-1)("https://a.org/x")
+    CachedPages(fetch, tmp_path, "refresh")("https://a.org/x")
+    CachedPages(fetch, tmp_path, "off")("https://a.org/x")
     assert len(asked) == 6
     with pytest.raises(PageError, match="not recorded"):
-        PageMemory(fetch, tmp_path, "replay")("https://a.org/y")
+        CachedPages(fetch, tmp_path, "replay")("https://a.org/y")
 
 
 def damage_all(path: Path) -> None:

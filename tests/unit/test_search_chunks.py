@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.chunks import chunks, closed_blocks, count_words, token_chunks
+from storm_pipeline.documents.chunks import chunks, count_words, punctuated_blocks, token_chunks
 
 PROSE = st.lists(
     st.sampled_from(
@@ -111,7 +111,7 @@ def test_degenerate_texts_take_linear_time(text: str) -> None:
 
 
 def test_headings_become_sentences_of_their_own() -> None:
-    assert closed_blocks("# Silk\n\nIt shone.\n \nBales:\n\nRed \n\n blue\nand green") == (
+    assert punctuated_blocks("# Silk\n\nIt shone.\n \nBales:\n\nRed \n\n blue\nand green") == (
         "# Silk.\n\nIt shone.\n \nBales:\n\nRed. \n\n blue\nand green"
     )
 
@@ -119,8 +119,8 @@ def test_headings_become_sentences_of_their_own() -> None:
 @settings(max_examples=80, deadline=None)
 @given(st.one_of(PROSE, st.text(max_size=200)))
 def test_closing_blocks_only_adds_full_stops_and_only_once(text: str) -> None:
-    closed = closed_blocks(text)
-    assert closed_blocks(closed) == closed
+    closed = punctuated_blocks(text)
+    assert punctuated_blocks(closed) == closed
     left = iter(closed)
     assert all(char in left for char in text)  # the text is a subsequence of it
     assert len(closed) - len(text) == closed.count(".") - text.count(".")

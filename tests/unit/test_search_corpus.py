@@ -107,7 +107,7 @@ def test_a_flood_of_bad_lines_is_summed_up(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text(lines(SILK, *["{"] * 500), encoding="utf-8")
     assert len(CorpusSearch(path).problems) == 51
-    assert "450 more lines" in CorpusSearch(path).problems[-1]
+    assert "450 more invalid lines" in CorpusSearch(path).problems[-1]
 
 
 def test_a_folder_of_everything(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_folder_of_everything(tmp_path: Path) -> None:
     assert paper.url == (tmp_path / "d.pdf").as_uri()
     assert [s.url for s in engine.search("horses", 5)] == ["https://a.org/silk"]
     assert len(engine.problems) == 3
-    assert any("1 files of other kinds (.png)" in problem for problem in engine.problems)
+    assert any("1 files of other types (.png)" in problem for problem in engine.problems)
     assert sum("not a regular file" in problem for problem in engine.problems) == 2
 
 
@@ -144,8 +144,8 @@ def test_a_folder_of_everything(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (pdf(["Secret."], password="x"), "encrypted"),
-        (pdf([""]), "holds no text"),
-        (pdf([]), "holds no text"),
+        (pdf([""]), "contains no text"),
+        (pdf([]), "contains no text"),
         (pdf(["Whole."])[:300], "cannot be read as PDF"),
         (b"", "cannot be read as PDF"),
     ],
@@ -195,7 +195,7 @@ def test_words_that_all_documents_share_find_them(tmp_path: Path) -> None:
 def test_nothing_to_search_is_an_error(tmp_path: Path, name: str) -> None:
     if name == "empty.jsonl":
         (tmp_path / name).touch()
-    with pytest.raises(CorpusError, match=r"does not exist|holds nothing"):
+    with pytest.raises(CorpusError, match=r"does not exist|no searchable text"):
         CorpusSearch(tmp_path / name)
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SearchError
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.sources.filtering import ReliableSearch, each_page_once
+from storm_pipeline.sources.filtering import ReliableSearch, one_per_page
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import POLICIES, Judge, Policy
+from storm_pipeline.sources.judging import POLICIES, Policy, SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
@@ -30,7 +30,7 @@ def snippets(*urls: str) -> list[Snippet]:
 
 
 def filtered(*urls: str, policy: Policy = "standard", kept_out: GroundTruth | None = None) -> ReliableSearch:
-    return ReliableSearch(checked(FakeSearch(lambda _: snippets(*urls))), Judge(policy), kept_out)
+    return ReliableSearch(checked(FakeSearch(lambda _: snippets(*urls))), SourcePolicy(policy), kept_out)
 
 
 def test_excluded_pages_are_left_out_and_named_once() -> None:
@@ -39,7 +39,7 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     silk, jade = engine.search("silk", 3), engine.search("jade", 3)
     assert [s.url for s in silk.snippets] == [GOOD[0], GOOD[1], NEUTRAL[0]] == [s.url for s in jade.snippets]
     assert [(one.url, one.query) for one in silk.excluded] == [(BAD[0], "silk"), (BAD[1], "silk")]
-    first, second = each_page_once([*silk.excluded, *jade.excluded])
+    first, second = one_per_page([*silk.excluded, *jade.excluded])
     assert (first.url, first.query) == (BAD[1], "jade")
     assert second == Exclusion(BAD[0], f"about {BAD[0]}", second.reason, "jade")
     assert second.reason.startswith("generally unreliable: Reddit: generally unreliable")
@@ -51,8 +51,8 @@ def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]
         query: [Snippet(url, f"{query} {n}", "text") for n, url in enumerate([*BAD[n:], *GOOD])]
         for n, query in enumerate(sorted(queries))
     }
-    engine = ReliableSearch(checked(FakeSearch(found)), Judge("standard"))
-    excluded = each_page_once(one for query in queries for one in engine.search(query, 2).excluded)
+    engine = ReliableSearch(checked(FakeSearch(found)), SourcePolicy("standard"))
+    excluded = one_per_page(one for query in queries for one in engine.search(query, 2).excluded)
     assert [(e.url, e.title, e.query) for e in excluded] == [
         (BAD[1], "amber 1", "amber"),
         (BAD[0], "amber 0", "amber"),
@@ -79,10 +79,12 @@ def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -
 def test_passages_of_one_page_are_read_together() -> None:
     prose = [f"the caravan number {n} left the oasis before dawn with bales" for n in range(3)]
     page = [Snippet("https://copy.example/1", "t", text) for text in prose]
-    engine = ReliableSearch(checked(FakeSearch(lambda _: page)), Judge("any"), GroundTruth(texts=["\n".join(prose)]))
+    engine = ReliableSearch(
+        checked(FakeSearch(lambda _: page)), SourcePolicy("any"), GroundTruth(texts=["\n".join(prose)])
+    )
     result = engine.search("caravans", 3)
     assert result.snippets == ()
-    assert "100% of its runs" in result.excluded[0].reason
+    assert "100% of its 8-word sequences" in result.excluded[0].reason
 
 
 @given(st.permutations(["page", "copy", "both", "other"]))
@@ -91,7 +93,7 @@ def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
     page, copy = Snippet(SILK, "t", words), Snippet("https://copy.example/1", "t", words)
     other = Snippet(copy.url, "t", "something else entirely, which nobody has excluded")
     found = {"page": [page], "copy": [copy], "both": [copy, page], "other": [other]}
-    engine = ReliableSearch(checked(FakeSearch(found)), Judge("any"), GroundTruth([SILK]))
+    engine = ReliableSearch(checked(FakeSearch(found)), SourcePolicy("any"), GroundTruth([SILK]))
     results = {query: engine.search(query, 2) for query in queries}
     assert {query: list(result.snippets) for query, result in results.items()} == {
         "page": [],
@@ -99,7 +101,7 @@ def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
         "both": [],
         "other": [other],
     }
-    excluded = each_page_once(one for result in results.values() for one in result.excluded)
+    excluded = one_per_page(one for result in results.values() for one in result.excluded)
     assert [(one.url, one.query) for one in excluded] == [(copy.url, "both"), (SILK, "both")]
     assert [(one.url, one.query) for query in sorted(queries) for one in results[query].seen] == [
         (copy.url, "both"), (SILK, "both"), (copy.url, "copy"), (copy.url, "other"), (SILK, "page")
@@ -113,14 +115,14 @@ def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
 @pytest.mark.parametrize(
     ("judge", "kept_out", "asked"),
     [
-        (Judge("standard"), None, 10),
-        (Judge("any", deny=["a.org"]), None, 10),
-        (Judge("any"), GroundTruth([SILK]), 8),
-        (Judge("any"), None, 5),
+        (SourcePolicy("standard"), None, 10),
+        (SourcePolicy("any", deny=["a.org"]), None, 10),
+        (SourcePolicy("any"), GroundTruth([SILK]), 8),
+        (SourcePolicy("any"), None, 5),
     ],
 )
 def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
-    judge: Judge, kept_out: GroundTruth | None, asked: int
+    judge: SourcePolicy, kept_out: GroundTruth | None, asked: int
 ) -> None:
     class Counting(FakeSearch):
         def search(self, query: str, k: int) -> list[Snippet]:
@@ -133,7 +135,7 @@ def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
 
 
 def test_errors_of_the_engine_are_passed_on() -> None:
-    engine = ReliableSearch(checked(FakeSearch({}, failing={"bad"})), Judge())
+    engine = ReliableSearch(checked(FakeSearch({}, failing={"bad"})), SourcePolicy())
     with pytest.raises(SearchError):
         engine.search("bad", 1)
 
@@ -143,7 +145,7 @@ def test_what_the_engine_lost_is_passed_on() -> None:
         def search(self, query: str, k: int) -> list[Any]:
             return [None, *snippets(GOOD[0], BAD[0])]
 
-    result = ReliableSearch(checked(Careless({})), Judge("standard")).search("silk", 2)
+    result = ReliableSearch(checked(Careless({})), SourcePolicy("standard")).search("silk", 2)
     assert ([s.url for s in result.snippets], len(result.excluded), len(result.lost)) == ([GOOD[0]], 1, 1)
 
 
@@ -158,7 +160,7 @@ def test_never_an_excluded_page_and_never_more_than_k(
     urls: list[str], policy: Policy, without_silk: bool, k: int
 ) -> None:
     found = snippets(*urls)
-    judge = Judge(policy)
+    judge = SourcePolicy(policy)
     engine = ReliableSearch(checked(FakeSearch({"q": found})), judge, GroundTruth([SILK]) if without_silk else None)
     result = engine.search("q", k)
     kept, excluded = list(result.snippets), {e.url for e in result.excluded}

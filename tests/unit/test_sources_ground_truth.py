@@ -125,7 +125,7 @@ def test_no_address_breaks_it_and_each_excludes_itself(url: str, title: str) -> 
 def test_pages_that_repeat_a_known_text_are_recognised() -> None:
     truth = GroundTruth(texts=[PROSE])
     copied = f"BREAKING! {PROSE.upper().replace(',', '')} Read more on our site."
-    assert "repeats a page that is kept out" in str(truth.recognise("https://copy.example/1", "News", copied))
+    assert "repeats a kept-out page" in str(truth.recognise("https://copy.example/1", "News", copied))
     assert truth.recognise("https://other.example/1", "Beads", OTHER_PROSE) is None
     quoting = f"{OTHER_PROSE} As one writer has it, {PROSE[:70]} {OTHER_PROSE[::-1]}"
     assert truth.recognise("https://quoting.example/1", "Beads", quoting) is None
@@ -135,8 +135,8 @@ def test_copies_are_recognised_by_what_a_search_shows_of_the_page_and_what_is_kn
     truth = GroundTruth([SILK])
     assert truth.recognise(SILK, "Silk Road", PROSE)
     assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
-    assert truth.knowing([PROSE]).knowing([OTHER_PROSE]).recognise("https://copy.example/1", "Caravans", PROSE)
-    assert truth.knowing([PROSE]).named("https://copy.example/1", "Caravans") is None
+    assert truth.with_texts([PROSE]).with_texts([OTHER_PROSE]).recognise("https://copy.example/1", "Caravans", PROSE)
+    assert truth.with_texts([PROSE]).recognise_by_name("https://copy.example/1", "Caravans") is None
     assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
 
 

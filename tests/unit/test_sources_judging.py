@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SettingsError, SourcesError
 from storm_pipeline.sources import catalogue
 from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue, packaged_list, refreshed_file
-from storm_pipeline.sources.judging import POLICIES, Judge, Policy, judge
+from storm_pipeline.sources.judging import POLICIES, Policy, SourcePolicy, judge
 from storm_pipeline.sources.perennial import Listed, Perennial, read_perennial, to_json
 from storm_pipeline.sources.ratings import CAUTION, Rating
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
@@ -101,21 +101,23 @@ def test_the_closest_place_decides(url: str, rule: str, status: Rating) -> None:
     ],
 )  # fmt: skip
 def test_what_each_policy_allows(status: Rating, strict: bool, standard: bool) -> None:
-    allowed = {p: Judge(p, catalogue=known(a_org=status)).judge("https://a.org/").allowed for p in POLICIES}
+    allowed = {p: SourcePolicy(p, catalogue=known(a_org=status)).judge("https://a.org/").allowed for p in POLICIES}
     assert allowed == {"strict": strict, "standard": standard, "any": True}
 
 
 def test_of_the_unknown_strict_keeps_nothing_but_what_is_no_web_page() -> None:
-    allowed = {p: Judge(p, catalogue=known()).judge("https://b.org/").allowed for p in POLICIES}
+    allowed = {p: SourcePolicy(p, catalogue=known()).judge("https://b.org/").allowed for p in POLICIES}
     assert allowed == {"strict": False, "standard": True, "any": True}
-    assert all(Judge(p, catalogue=known()).judge("corpus:own.txt").allowed for p in POLICIES)
+    assert all(SourcePolicy(p, catalogue=known()).judge("corpus:own.txt").allowed for p in POLICIES)
 
 
 @pytest.mark.parametrize("worst", CAUTION)
 @pytest.mark.parametrize("best", CAUTION)
 def test_several_rows_of_one_place_are_resolved_by_the_policy(best: Rating, worst: Rating) -> None:
     rows = [(SitePattern("a.org"), Entry(status, f"row says {status}", listed=True)) for status in (worst, best)]
-    verdicts = {p: Judge(p, catalogue=Catalogue("2026", 2, SitePatterns(rows))).judge("a.org/x") for p in POLICIES}
+    verdicts = {
+        p: SourcePolicy(p, catalogue=Catalogue("2026", 2, SitePatterns(rows))).judge("a.org/x") for p in POLICIES
+    }
     ranks = sorted((CAUTION.index(best), CAUTION.index(worst)))
     assert verdicts["strict"].allowed == (ranks[1] == CAUTION.index(Rating.RELIABLE))
     assert verdicts["standard"].allowed == (ranks[0] <= CAUTION.index(Rating.NO_CONSENSUS))
@@ -129,12 +131,12 @@ def test_where_the_list_knows_a_place_it_decides() -> None:
         (SitePattern("a.org"), Entry(Rating.RELIABLE, "a row", listed=True)),
     ]
     both = Catalogue("2026", 1, SitePatterns(rows))
-    assert Judge("strict", catalogue=both).judge("a.org").allowed
+    assert SourcePolicy("strict", catalogue=both).judge("a.org").allowed
     assert both.is_mirror(SitePattern("a.org"))
 
 
 def test_own_lists_go_before_everything() -> None:
-    judge = Judge(
+    judge = SourcePolicy(
         "strict", allow=["reddit.com/r/askhistorians", "blog.example"], deny=["nytimes.com", "blog.example/x"]
     )
     allowed = {
@@ -147,13 +149,13 @@ def test_own_lists_go_before_everything() -> None:
     verdicts = {url: judge.judge(url) for url in allowed}
     assert {url: v.status for url, v in verdicts.items()} == allowed
     assert all(v.allowed == (v.status is Rating.ALLOWED) for v in verdicts.values())
-    assert not Judge("any", allow=["a.org"], deny=["a.org"]).judge("https://a.org").allowed
+    assert not SourcePolicy("any", allow=["a.org"], deny=["a.org"]).judge("https://a.org").allowed
 
 
 @pytest.mark.parametrize("text", ["", "  ", "not a place", "mailto:me@a.org", "https://", "[::1"])
 def test_own_entries_that_name_no_place_are_refused(text: str) -> None:
-    with pytest.raises(SettingsError, match="names no place on the web; write a domain"):
-        Judge(deny=[text])
+    with pytest.raises(SettingsError, match="is not a valid place; write a domain"):
+        SourcePolicy(deny=[text])
 
 
 def test_unknown_policies_are_refused() -> None:
@@ -206,13 +208,13 @@ def test_spelling_makes_no_difference(place: str, path: str, policy: Policy, dat
         + (cased if suffix != ":443" or not scheme else cased.replace("/", ":443/", 1))
         + ("" if suffix == ":443" else suffix)
     )
-    first, second = Judge(policy).judge(f"https://{plain}"), Judge(policy).judge(spelt)
+    first, second = SourcePolicy(policy).judge(f"https://{plain}"), SourcePolicy(policy).judge(spelt)
     assert (first.allowed, first.status, first.rule) == (second.allowed, second.status, second.rule)
 
 
 @given(st.text(max_size=40), st.sampled_from(POLICIES))
 def test_no_address_breaks_the_judge(url: str, policy: Policy) -> None:
-    verdict = Judge(policy, catalogue=known(a_org=Rating.RELIABLE)).judge(url)
+    verdict = SourcePolicy(policy, catalogue=known(a_org=Rating.RELIABLE)).judge(url)
     assert verdict.allowed or policy == "strict"
 
 
@@ -263,7 +265,7 @@ def test_a_refreshed_list_is_used_when_it_is_newer(tmp_path: Path) -> None:
     file.write_text(to_json(Perennial("2999-01-01", rows)), encoding="utf-8")
     fresh = load_catalogue(tmp_path)
     assert (fresh.as_of, fresh.size) == ("2999-01-01", 1)
-    judge = Judge("strict", catalogue=fresh)
+    judge = SourcePolicy("strict", catalogue=fresh)
     assert judge.judge("https://zedpost.example/a").allowed
     assert not judge.judge("https://nytimes.com/a").allowed
     assert judge.judge("https://www.wikiwand.com/en/Silk").status is Rating.MIRROR

@@ -309,7 +309,7 @@ def test_words_of_plain_text_are_those_of_any_text(text: str) -> None:
 )
 def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = sentences.split_sentences(text)
-    monkeypatch.setattr("storm_pipeline.text.sentences._surely_apart", lambda line: [line])
+    monkeypatch.setattr("storm_pipeline.text.sentences._split_at_plain_ends", lambda line: [line])
     assert sentences.split_sentences(text) == quick
 
 
@@ -325,5 +325,5 @@ def test_quick_ends_are_the_rules_own(text: str, monkeypatch: pytest.MonkeyPatch
 def test_quick_ends_are_those_of_the_rules_for_any_words(text: str) -> None:
     quick = sentences.split_sentences(text)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("storm_pipeline.text.sentences._surely_apart", lambda line: [line])
+        patched.setattr("storm_pipeline.text.sentences._split_at_plain_ends", lambda line: [line])
         assert sentences.split_sentences(text) == quick

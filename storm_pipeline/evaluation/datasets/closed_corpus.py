@@ -15,7 +15,7 @@ from storm_pipeline.evaluation.datasets.leakage import without_copies
 from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, Ranker
 from storm_pipeline.evaluation.types import Document, Topic
 from storm_pipeline.search.passages import best_passages
-from storm_pipeline.text.prose import told_in
+from storm_pipeline.text.prose import statements_in
 from storm_pipeline.types import Snippet
 
 NAME = "closed-corpus"
@@ -96,5 +96,5 @@ def _chunks(documents: Iterable[Document], words: int) -> tuple[Snippet, ...]:
 
 def _cut(document: Document, words: int) -> Iterator[Snippet]:
     """The chunks of a document that contain prose; menus often mention the topic more than the text does."""
-    for text in filter(told_in, map(plain_text, cut(document.text, words))):
+    for text in filter(statements_in, map(plain_text, cut(document.text, words))):
         yield Snippet(document.url, document.title, text, engine=NAME, origin="page")

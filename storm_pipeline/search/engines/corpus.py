@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from storm_pipeline.documents.chunks import chunks, closed_blocks
+from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
@@ -79,6 +79,6 @@ def _snippets(document: Document, limit: int) -> list[Snippet]:
     return [
         Snippet(document.url, document.title, plain, document.published, page, CorpusSearch.name)
         for page, text in document.pages
-        for passage in chunks(closed_blocks(text), limit)
+        for passage in chunks(punctuated_blocks(text), limit)
         if (plain := plain_text(passage))
     ]

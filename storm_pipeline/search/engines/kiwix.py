@@ -6,7 +6,7 @@ It uses libzim, which is licensed under the GPL, version 3 or later; see :mod:`s
 from collections.abc import Sequence
 from pathlib import Path
 
-from storm_pipeline.documents.chunks import chunks, closed_blocks
+from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.contents import TableOfContents, without_back_matter
@@ -56,7 +56,7 @@ class KiwixSearch:
         snippets = [
             Snippet(article.url, article.title, plain, engine=self.name)
             for article in self._file.find(query, k)
-            for passage in chunks(closed_blocks(article.text()), self._limit)
+            for passage in chunks(punctuated_blocks(article.text()), self._limit)
             if (plain := plain_text(passage))
         ]
         # No floor: the articles were selected by these words, so the words are common among the passages.

@@ -1,37 +1,37 @@
-"""Every number and date of a text, in order. Linear in the text's length."""
+"""Finding every number and date of a text. Linear in the text's length."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from storm_pipeline.quantities import literals
+from storm_pipeline.quantities.elision import complete_elided
 from storm_pipeline.quantities.months import blanked, dates
 from storm_pipeline.quantities.periods import periods
 from storm_pipeline.quantities.rounding import rounded
 from storm_pipeline.quantities.scanning import Scanner
-from storm_pipeline.quantities.sharing import shared
-from storm_pipeline.quantities.values import Mention, as_part, number
+from storm_pipeline.quantities.values import Mention, fraction_readings, number
 from storm_pipeline.text.words import MARKER
 
 
 def mentions(text: str, language: str) -> list[Mention]:
-    """The quantities of a text in order, each with the ways to read it. Citation markers are not numbers of a text.
+    """The quantities of a text in order, each with its possible readings. Citation markers are ignored.
 
     Args:
         text: any text.
-        language: ISO 639-1 code, or "" where it is not known.
+        language: ISO 639-1 code, or "" if unknown.
     """
     plain = literals.plain_digits(MARKER.sub(lambda found: "\0" * len(found[0]), text))
     found: list[Mention] = []
-    of_time = functools.partial(periods, language=language), functools.partial(dates, language=language)
-    for find in (*of_time, _shares_of_cjk, _of_cjk):
-        plain = _taken(find, plain, found)
-    scanned = sorted(shared(list(Scanner(plain, language).mentions()), plain), key=lambda m: m.start)
+    time_finders = functools.partial(periods, language=language), functools.partial(dates, language=language)
+    for find in (*time_finders, _cjk_shares, _cjk_numbers):
+        plain = _extract(find, plain, found)
+    scanned = sorted(complete_elided(list(Scanner(plain, language).mentions()), plain), key=lambda m: m.start)
     return sorted([*found, *scanned], key=lambda m: m.start)
 
 
-def _taken(find: Callable[[str], Iterable[Mention]], plain: str, found: list[Mention]) -> str:
-    """Adds what was found, and gives the text without it."""
+def _extract(find: Callable[[str], Iterable[Mention]], plain: str, found: list[Mention]) -> str:
+    """Append the mentions to ``found``, and return the text with them blanked."""
     new, end, spans = sorted(find(plain), key=lambda m: (m.start, -m.end)), 0, []
     for mention in new:
         found.append(mention)
@@ -41,12 +41,12 @@ def _taken(find: Callable[[str], Iterable[Mention]], plain: str, found: list[Men
     return blanked(plain, spans)
 
 
-def _shares_of_cjk(plain: str) -> Iterator[Mention]:
+def _cjk_shares(plain: str) -> Iterator[Mention]:
     for found in literals.CJK_SHARE.finditer(plain):
-        yield Mention(*found.span(), as_part(literals.cjk_share(found)), "words")
+        yield Mention(*found.span(), fraction_readings(literals.cjk_share(found)), "words")
 
 
-def _of_cjk(plain: str) -> Iterator[Mention]:
+def _cjk_numbers(plain: str) -> Iterator[Mention]:
     for found in literals.CJK_NUMBER.finditer(plain):
         mention = Mention(*found.span(), (number(literals.cjk_value(found[0])),), "words")
         before = plain[max(0, mention.start - 2) : mention.start]

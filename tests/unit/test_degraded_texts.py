@@ -1,4 +1,4 @@
-"""Texts that lost capitals, spaces or punctuation on their way: their numbers and dates are still found."""
+"""Texts that lost capitals, spaces or punctuation: their numbers and dates are still found."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.languages import language_name
 from storm_pipeline.quantities import first_day, missing, quantities
-from storm_pipeline.quantities.worn import is_worn, restored
+from storm_pipeline.quantities.degraded import is_degraded, repaired
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from storm_pipeline.quantities.worn import is_worn, restored
     ],
 )
 def test_months_and_spaces_are_restored(text: str, language: str, told: str) -> None:
-    assert restored(text, language) == told
+    assert repaired(text, language) == told
 
 
 @given(st.text(max_size=60), st.sampled_from(["en", "de", "fr", "zh", "", "xx"]))
@@ -32,14 +32,14 @@ def test_nothing_but_spaces_and_capitals_changes(text: str, language: str) -> No
     def bare(own: str) -> str:
         return "".join(own.split()).casefold()
 
-    assert bare(restored(text, language)) == bare(text)
+    assert bare(repaired(text, language)) == bare(text)
 
 
 def test_a_text_of_some_length_without_punctuation_is_worn() -> None:
     text = "the share of those who voted rose to 45 in the last year of the war and"
-    assert is_worn(text)
-    assert not is_worn(f"{text}.")
-    assert not is_worn("a heading")
+    assert is_degraded(text)
+    assert not is_degraded(f"{text}.")
+    assert not is_degraded("a heading")
     assert not missing("The share rose to 45%.", [text])
     assert missing("The share rose to 45%.", [f"{text}."])
 
@@ -68,7 +68,7 @@ def test_the_first_day_of_a_text(text: str, language: str, day: str) -> None:
 )
 def test_the_first_day_is_a_day_of_the_text_or_nothing(text: str) -> None:
     day = first_day(text)
-    assert day == "" or any(own.kind == "date" and own.day for own in quantities(restored(text, "en")))
+    assert day == "" or any(own.kind == "date" and own.day for own in quantities(repaired(text, "en")))
     assert day == "" or day.count("-") == 2
 
 

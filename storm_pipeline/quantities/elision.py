@@ -1,4 +1,4 @@
-"""What a number has from the one behind it: "2 to 3 million", "10, 12 and 15 %", "1914–18"."""
+"""Elided parts of numbers in ranges and lists: "2 to 3 million", "10, 12 and 15 %", "1914–18"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,55 +7,55 @@ from fractions import Fraction
 
 from storm_pipeline.quantities.values import Mention, number
 
-_SHARES = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
+_CONNECTOR = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
 _SHORT_YEAR = re.compile(r"[-–—/]")
-_WIDEST = 6
-"""Characters between two numbers that share something."""
-_LEAST_SCALE = 1000
+_MAX_GAP = 6
+"""Maximum characters between two numbers of a range or list."""
+_MIN_SCALE = 1000
 
 
-def shared(found: Sequence[Mention], plain: str) -> Iterator[Mention]:
-    """Mentions with what the next one adds, last first.
+def complete_elided(found: Sequence[Mention], plain: str) -> Iterator[Mention]:
+    """Mentions completed by the scale, percent sign or century of the next one; in reverse order.
 
     Args:
-        found: in order, numbers only.
-        plain: the text that they stand in.
+        found: mentions of numbers, in order.
+        plain: the text that contains them.
     """
     following: Mention | None = None
     for mention in reversed(found):
-        shown = mention
-        if following and following.start - mention.end <= _WIDEST:
+        completed = mention
+        if following and following.start - mention.end <= _MAX_GAP:
             gap = plain[mention.end : following.start]
-            if _SHARES.fullmatch(gap):
-                shown = _with_scale(mention, following)
+            if _CONNECTOR.fullmatch(gap):
+                completed = _with_scale(mention, following)
             if _SHORT_YEAR.fullmatch(gap) and (last := _short_year(mention, following)):
                 yield replace(following, start=mention.start, readings=(number(last), *following.readings))
                 following = None
         if following:
             yield following
-        following = shown
+        following = completed
     if following:
         yield following
 
 
 def _with_scale(mention: Mention, following: Mention) -> Mention:
-    """A mention that may count in the millions or the hundredths of the next one."""
+    """Add readings with the scale or percent sign of the next mention."""
     own, kind = mention.readings[0], following.readings[0].kind
     if own.kind != "number" or mention.scale != 1:
         return mention
     more = (
         (replace(own, low=own.low * following.scale, high=own.high * following.scale),)
-        if own.low < _LEAST_SCALE <= following.scale
+        if own.low < _MIN_SCALE <= following.scale
         else ()
     )
     if kind == "percent":
         more = (*more, replace(own, kind="percent"))
-    scale = following.scale if following.scale >= _LEAST_SCALE else Fraction(1)
+    scale = following.scale if following.scale >= _MIN_SCALE else Fraction(1)
     return replace(mention, readings=(*mention.readings, *more), scale=scale) if more else mention
 
 
 def _short_year(mention: Mention, following: Mention) -> int:
-    """1918 of "1914–18"; 0 for none."""
+    """1918 in "1914–18"; 0 if it is not such a range."""
     first, last = mention.readings[0], following.readings[0]
     if mention.end - mention.start != 4 or following.end - following.start != 2:
         return 0

@@ -1,4 +1,4 @@
-"""Pages remembered on disk by their address: what was read once need not be fetched again."""
+"""Disk cache of pages by canonical URL."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -12,19 +12,17 @@ from storm_pipeline.search.cache import CacheMode
 from storm_pipeline.sqlite_cache import SqliteCache
 
 Fetch = Callable[[str], Page]
-"""An address to its page; raises PageError."""
+"""URL → page; raises PageError."""
 
 
-class PageMemory:
-    """Fetches pages and remembers them; the spellings of one address are one page.
-
-    What could not be had is not remembered.
+class CachedPages:
+    """Fetches pages and caches them by canonical URL. Failures are not cached.
 
     Args:
-        fetch: address → page.
+        fetch: URL → page.
         folder: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
         mode: see :data:`storm_pipeline.search.cache.CacheMode`.
-        max_age_days: age after which a page is fetched again; a replay takes any age. None for no limit.
+        max_age_days: age in days after which a page expires; ignored in a replay. None for no limit.
     """
 
     def __init__(self, fetch: Fetch, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
@@ -34,10 +32,10 @@ class PageMemory:
         self._max_age_days = None if mode == "replay" else max_age_days
 
     def __call__(self, url: str) -> Page:
-        """The page at an address, from memory where the mode allows.
+        """The page at a URL, from the cache where the mode allows.
 
         Raises:
-            PageError: as the fetch; in a replay, because this page was not recorded.
+            PageError: as ``fetch``; or a cache miss in a replay.
         """
         if self._mode == "off":
             return self._fetch(url)
@@ -52,7 +50,7 @@ class PageMemory:
 
 
 def _page(record: Any) -> Page | None:
-    """The page of a record; None where it is none."""
+    """The page of a record; None if it is malformed."""
     try:
         return Page(**{**record, "pages": tuple((number, text) for number, text in record["pages"])})
     except (TypeError, ValueError, KeyError):
