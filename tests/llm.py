@@ -84,6 +84,11 @@ def _question() -> Callable[[str], str]:
     return lambda user: f"What is known about aspect {next(count)} of {re.findall(r'Topic: (.+)', user)[-1]}?"
 
 
+def _open_questions(user: str) -> str:
+    topic = re.findall(r"Topic: (.+)", user)[-1]
+    return json.dumps({"questions": [f"What of {topic} is open?", f"Who ended {topic}?"]})
+
+
 def _outline(**sections: list[str]) -> str:
     return json.dumps({"sections": [{"title": title, "subsections": below} for title, below in sections.items()]})
 
@@ -122,7 +127,7 @@ def default_answers() -> dict[str, Answer]:
         "AskQuestions": lambda user: json.dumps(
             {"questions": [f"What is known about aspect {i} of it?" for i in range(9)]}
         ),
-        "FindOpenQuestions": json.dumps({"questions": ["What of the Silk Road is open?", "Who ended the Silk Road?"]}),
+        "FindOpenQuestions": _open_questions,
         "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
         "WriteArticle": mending(lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}"),
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",

@@ -363,7 +363,7 @@ def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
     [
         (lambda text: text[:40], "damaged"),
         (lambda text: text.replace('"format": 1', '"format": 99'), "newer version"),
-        (lambda text: text.replace('"format"', '"for"'), "which format"),
+        (lambda text: text.replace('"format"', '"for"'), "states no format"),
         (lambda text: text.replace('"state": "failed"', '"state": "odd"'), r"topics\.0\.state"),
         (lambda text: text.replace('"number": 1', '"number": 2'), "numbered"),
         (lambda text: text.replace('"at_once"', '"once"'), "'at_once' is missing"),
