@@ -30,6 +30,8 @@ from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Record
 from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, Study, fitted, read_records
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem, published_scores, read_conner
 from storm_pipeline.evaluation.metrics.conner import Conner, pieces
+from storm_pipeline.evaluation.metrics.registry import open_metric
+from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.text.words import overlap, words
 from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Turn
 
@@ -244,6 +246,8 @@ def test_model_names() -> None:
     assert model_names({"lm": "gpt2"}).lm == "gpt2"
     with pytest.raises(SettingsError, match="CONNER has no model 'oracle': choose of inference, "):
         model_names({"oracle": "x"})
+    with pytest.raises(SettingsError, match="CONNER has no model 'oracle'"):
+        open_metric("conner", Resources(conner={"oracle": "x"}))
 
 
 def test_every_section_and_answer_of_an_article_is_scored() -> None:
