@@ -54,7 +54,7 @@ class CitedText:
     invented: int
 
 
-def parse_cited(text: str, shown: Sequence[Citation], language: str = "en") -> CitedText:
+def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
     Lists, ranges, doubled brackets and labels (``[Source 1]``) are understood, ``(1)`` is not a marker,
@@ -66,11 +66,12 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en") -> C
         text: model output, without its thinking.
         shown: what the numbers refer to, in the order shown.
         language: ISO 639-1 code of the text, by which it is cut into sentences.
+        names: names that contain stops, which are not split.
     """
     sentences: list[Sentence] = []
     waiting: list[Citation] = []
     invented = 0
-    for raw in split_sentences(_without_links(text), language):
+    for raw in split_sentences(_without_links(text), language, names):
         plain, numbers = _take_markers(raw)
         found, wrong = _resolve(numbers, shown)
         invented += wrong

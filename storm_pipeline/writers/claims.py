@@ -1,6 +1,7 @@
 """Sentences with ``[n]`` markers, as a capable model writes them from numbered passages. Pure functions."""
 
 import re
+from collections.abc import Sequence
 
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.grounding import Claim
@@ -8,19 +9,24 @@ from storm_pipeline.text.words import MARKER, has_word
 from storm_pipeline.types import Citation
 
 _EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")
+_LONGEST_TITLE = 10
+"""Words of emphasised text that may be a title."""
 _LONGEST_MARKER = 60
 """Characters at the end of a text in which its last marker begins."""
 
 
-def claims_of(line: str, shown: int, language: str = "en") -> tuple[tuple[Claim, ...], int]:
+def claims_of(line: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> tuple[tuple[Claim, ...], int]:
     """The sentences of a line with the positions they cite, and how many numbers point at nothing.
 
     Args:
-        line: text with markers; emphasis is taken out.
+        line: text with markers; emphasis is taken out, and what was emphasised, such as a title, is not split.
         shown: how many passages were numbered.
         language: ISO 639-1 code of the text.
+        names: names that contain stops, which are not split.
     """
-    cited = parse_cited(without_emphasis(line), [Citation(str(position), "") for position in range(shown)], language)
+    positions = [Citation(str(position), "") for position in range(shown)]
+    titles = [found[2] for found in _EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
+    cited = parse_cited(without_emphasis(line), positions, language, (*names, *titles))
     told = (s for s in cited.sentences if has_word(s.text))
     return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in told), cited.invented
 

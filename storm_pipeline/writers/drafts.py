@@ -48,18 +48,20 @@ class Draft:
         blocks: in order; the first one has no heading.
         invented: numbers that point at nothing shown.
         broken_off: a last sentence that was not written to its end; empty if there is none.
+        names: names that contain stops, by which it was read.
     """
 
     blocks: tuple[Block, ...]
     invented: int
     broken_off: str = ""
+    names: tuple[str, ...] = ()
 
     def claims(self) -> list[Claim]:
         """All sentences in order."""
         return [claim for block in self.blocks for paragraph in block.paragraphs for claim in paragraph]
 
 
-def read_draft(text: str, shown: int, language: str = "en") -> Draft:
+def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> Draft:
     """Read a reply with headings, paragraphs and ``[n]`` markers; what breaks off at the end is in no block.
 
     A line in bold type is a heading unless it is a sentence or cites something. A line of markers alone belongs to the
@@ -69,6 +71,7 @@ def read_draft(text: str, shown: int, language: str = "en") -> Draft:
         text: the reply.
         shown: how many passages were numbered.
         language: ISO 639-1 code of the reply.
+        names: names that contain stops, which are not split.
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
@@ -76,7 +79,7 @@ def read_draft(text: str, shown: int, language: str = "en") -> Draft:
         if heading := _heading(line):
             blocks.append((heading, []))
             continue
-        claims, wrong = claims_of(_BULLET.sub("", line), shown, language)
+        claims, wrong = claims_of(_BULLET.sub("", line), shown, language, names)
         invented += wrong
         if claims:
             blocks[-1][1].append(claims)
@@ -87,7 +90,8 @@ def read_draft(text: str, shown: int, language: str = "en") -> Draft:
         last[-1] = last[-1][:-1]
         if not last[-1]:
             last.pop()
-    return Draft(tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks), invented, broken_off)
+    read = tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks)
+    return Draft(read, invented, broken_off, tuple(names))
 
 
 def checked_blocks(
@@ -105,7 +109,7 @@ def checked_blocks(
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    sentences = iter(_Review(ctx, where, grounding).of(draft.claims(), ask_again))
+    sentences = iter(_Review(ctx, where, grounding, draft.names).of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
@@ -120,6 +124,7 @@ class _Review:
     ctx: RunContext
     where: str
     grounding: Grounding
+    names: Sequence[str]
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """Each sentence as it stands at last; None where it is dropped."""
@@ -134,7 +139,8 @@ class _Review:
             return sentences
         remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(due, 1))
         try:
-            answers = read_replies(ask_again(remarks), len(self.grounding.shown), self.ctx.settings.article_language)
+            language = self.ctx.settings.article_language
+            answers = read_replies(ask_again(remarks), len(self.grounding.shown), language, self.names)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}

@@ -66,7 +66,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
         def ask_again(remarks: str) -> str:
             return str(ctx.ask("writer", ctx.programs.lead, **inputs, draft=text, remarks=remarks).lead)
 
-        draft = read_draft(text, len(shown), ctx.settings.article_language)
+        draft = read_draft(text, len(shown), ctx.settings.article_language, (topic,))
         blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
         lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)

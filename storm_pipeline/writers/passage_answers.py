@@ -40,7 +40,7 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     ).answer
     if _NOTHING.match(reply):
         return Answer((), snippets)
-    draft = read_draft(reply, len(shown), ctx.settings.article_language)
+    draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
     grounding = Grounding(
         shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language
     )

@@ -1,6 +1,7 @@
 """What a writer replies to remarks on its draft, one line for each: ``3: sentence [2] | "words of the passage"``."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.references.grounding import Claim
@@ -30,7 +31,7 @@ class Reply:
     quotation: str = ""
 
 
-def read_replies(text: str, shown: int, language: str = "en") -> dict[int, Reply]:
+def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, Reply]:
     """Number of a remark → the reply to it; of two replies to one remark the second counts.
 
     A number may stand in brackets or in bold type, behind "Remark", and before a dot, a colon or a dash. Its sentence
@@ -40,6 +41,7 @@ def read_replies(text: str, shown: int, language: str = "en") -> dict[int, Reply
         text: the reply.
         shown: how many passages were numbered.
         language: ISO 639-1 code of the sentences.
+        names: names that contain stops, which are not split.
     """
     told: dict[int, str] = {}
     number = 0
@@ -49,12 +51,12 @@ def read_replies(text: str, shown: int, language: str = "en") -> dict[int, Reply
             told[number] = found[2]
         elif number and (not told[number].strip() or line.lstrip().startswith("|")):
             told[number] += f" {line}"
-    return {number: _reply(own, shown, language) for number, own in told.items() if own.strip()}
+    return {number: _reply(own, shown, language, names) for number, own in told.items() if own.strip()}
 
 
-def _reply(text: str, shown: int, language: str) -> Reply:
+def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> Reply:
     sentence, *quotation = _QUOTED_FOR_IT.split(text, maxsplit=1)
-    claims, _ = claims_of(sentence, shown, language)
+    claims, _ = claims_of(sentence, shown, language, names)
     if _DELETE.fullmatch(sentence) or not claims:
         return Reply(None)
     cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))

@@ -78,7 +78,7 @@ class WholeWriter:
             ModelError: the model fails.
         """
         heading = evidence.heading
-        known = " ".join((outline.topic, *heading.titles()))
+        known = (outline.topic, *heading.titles())
         inputs = section_inputs(ctx, outline, evidence)
         blocks = _written(ctx, ctx.programs.section, inputs, evidence.passages, where=heading.title, known=known)
         return _as_section(heading, blocks)
@@ -96,7 +96,7 @@ class WholeWriter:
         Raises:
             ModelError: the model fails.
         """
-        known = " ".join((outline.topic, *evidence.heading.titles()))
+        known = (outline.topic, *evidence.heading.titles())
         due = evidence.since(before, section)
         inputs = {**section_inputs(ctx, outline, due), "written": with_markers(section, due.passages)}
         blocks = _written(ctx, ctx.programs.revise, inputs, due.passages, where=evidence.heading.title, known=known)
@@ -108,7 +108,7 @@ class WholeWriter:
         Raises:
             ModelError: the model fails.
         """
-        known = " ".join((outline.topic, *outline.titles()))
+        known = (outline.topic, *outline.titles())
         inputs = {
             **article_inputs(ctx, outline),
             "passages": numbered_passages(evidence.passages),
@@ -131,13 +131,13 @@ def _written(
     shown: Sequence[Passage],
     *,
     where: str,
-    known: str,
+    known: Sequence[str],
 ) -> list[CheckedBlock]:
     """Ask, check, and hand back once what lacks support; the prompt of the second call begins with the first one."""
     text = ctx.ask("writer", program, **inputs, draft="", remarks="").text
     grounding = Grounding(
         shown,
-        known=known,
+        known=" ".join(known),
         embed=ctx.store.embed,
         language=ctx.settings.article_language,
         pages=lambda source_id: ctx.store.source(source_id).snippets,
@@ -146,7 +146,7 @@ def _written(
     def ask_again(remarks: str) -> str:
         return str(ctx.ask("writer", program, **inputs, draft=text, remarks=remarks).text)
 
-    draft = read_draft(text, len(shown), ctx.settings.article_language)
+    draft = read_draft(text, len(shown), ctx.settings.article_language, known)
     return checked_blocks(ctx, where, draft, grounding, ask_again)
 
 

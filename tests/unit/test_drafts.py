@@ -240,3 +240,15 @@ def test_a_draft_is_cut_into_the_sentences_of_its_language() -> None:
     ]
     japanese = "水車小屋は1931年に焼失した[1]。再建されなかった[2]。"
     assert [claim.cited for claim in read_draft(japanese, 2, "ja").claims()] == [(0,), (1,)]
+
+
+def test_titles_with_stops_are_not_split() -> None:
+    text = "Nintendo sold Kururin Squash! Nintendo-style in 2004 [1]. *Who Is It? Part 2!* Was liked more [2]."
+    (paragraph,) = read_draft(text, 2, "en", ["Kururin Squash! Nintendo-style"]).blocks[0].paragraphs
+    assert [claim.text for claim in paragraph] == [
+        "Nintendo sold Kururin Squash! Nintendo-style in 2004.",
+        "Who Is It? Part 2!",
+        "Was liked more.",
+    ]
+    (reply,) = read_replies("1: It is in *What? No!* of 2004 [2].", 2).values()
+    assert reply.claim == Claim("It is in What? No! of 2004.", (1,))
