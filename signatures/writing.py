@@ -15,7 +15,8 @@ class WriteSection(dspy.Signature):
       both with their sources, unless one is plainly mistaken beside better ones: leave that out. Attribute opinions and
       estimates to those who hold them. Name a person in full, with their office, where the passages do.
     - Dates: where a passage has a date, it stands behind its title. Turn "today", "last month", "this year" into dates
-      by it; never write "now", "recently" or "currently" without a date.
+      by it; never write "now", "recently" or "currently" without a date. Prices, members, holders of an office and
+      whatever else changes stand with the date that they are of.
     How to write it:
     - Your own words, plain and neutral, in full paragraphs with a clear thread: usually in order of time or from the
       general to the particular. No praise, no drama, no closing summary.
