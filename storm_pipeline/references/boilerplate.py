@@ -13,6 +13,11 @@ from storm_pipeline.languages import detect, stop_words
 
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\s+[|•·]\s+")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]{0,2000}\)")
+_PICTURE = re.compile(
+    r"!\[[^\[\]]{0,500}\]\((?:https?:|/|#|data:)[^()\s]{0,2000}\)|\[Image \d+:[^\[\]]{0,500}\]\(\s*\)"
+)
+"""A picture with its alternative text, which describes what it shows rather than the subject of the page."""
+_EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _LISTED = re.compile(r"[,;\d]")
 _SHORTEST_MENU = 25
@@ -72,12 +77,13 @@ _NAMED_IN_MENUS = re.compile(
 
 @lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
-    """The text on one line without addresses, menus, and sentences by which a site speaks of itself; possibly empty.
+    """The text on one line without addresses, pictures, menus, and sentences by which a site speaks of itself; possibly empty.
 
     Args:
         text: of a page, in any form; what stands on two lines of it is never one sentence of the site.
     """
-    plain = _ADDRESS.sub(" ", _LINK.sub(r"\1", text))
+    linked = _LINK.sub(r"\1", _PICTURE.sub(" ", text))
+    plain = _EMPTY_LINK.sub(" ", _ADDRESS.sub(" ", linked))
     lines = (" ".join(line.split()) for line in plain.splitlines())
     pieces = [piece for line in lines for piece in _SENTENCE.split(line) if piece]
     return " ".join(piece for piece in pieces if not is_interstitial(piece) and not is_menu(piece))

@@ -120,3 +120,22 @@ def test_a_line_of_the_site_does_not_take_the_next_line_with_it() -> None:
         without_boilerplate("Share on Facebook\nThe dam was built in 1936\nAdvertisement")
         == "The dam was built in 1936"
     )
+
+
+def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> None:
+    text = (
+        "[![Image 1: a boat](https://a.org/1.png)](https://a.org/x) The boat turns "
+        "[to the left](https://a.org/left). [Image 7: two boats]( ) It has ![](data:x) bosses [1]."
+    )
+    assert without_boilerplate(text).split() == [
+        "The",
+        "boat",
+        "turns",
+        "to",
+        "the",
+        "left.",
+        "It",
+        "has",
+        "bosses",
+        "[1].",
+    ]
