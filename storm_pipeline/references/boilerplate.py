@@ -77,7 +77,7 @@ _NAMED_IN_MENUS = re.compile(
 
 @lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
-    """The text on one line without addresses, pictures, menus, and sentences by which a site speaks of itself; possibly empty.
+    """The text on one line without addresses, pictures, menus and notices of the site; possibly empty.
 
     Args:
         text: of a page, in any form; what stands on two lines of it is never one sentence of the site.
