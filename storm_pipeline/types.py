@@ -19,9 +19,13 @@ class Snippet:
         page: page number within a paged document (PDF), counted from 1.
         engine: name of the search engine that found it.
         origin: ``snippet`` if the engine gave the text, ``page`` if it was read from the fetched page.
-        author: author that the page states; None if it states none.
-        site: name of the site that the page states; None if it states none.
+        author: authors that the page states, joined by ``; ``, each as ``Given Family`` or ``Family, Given``; None if it
+            states none.
+        site: name of the site that the page states, or the journal of a paper; None if unknown.
         language: language code that the page states, e.g. ``en``; None if it states none.
+        publisher: name of the publisher; None if unknown.
+        doi: DOI of the page in lower case, without ``https://doi.org/``; None if unknown.
+        accessed: ISO date on which the search service or the page was requested; None for local texts.
     """
 
     url: str
@@ -34,6 +38,9 @@ class Snippet:
     author: str | None = None
     site: str | None = None
     language: str | None = None
+    publisher: str | None = None
+    doi: str | None = None
+    accessed: str | None = None
 
     @cached_property
     def id(self) -> str:
@@ -347,6 +354,7 @@ class Article:
         report: what was dropped, attributed, or went wrong.
         sources_excluded: pages that were found and not used, each with the reason.
         revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
+        written: ISO date (UTC) on which its run was begun; None in articles of earlier versions.
     """
 
     title: str
@@ -359,6 +367,7 @@ class Article:
     report: Report = field(default_factory=Report)
     sources_excluded: tuple[Exclusion, ...] = ()
     revisions: tuple[Revision, ...] = ()
+    written: str | None = None
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -107,6 +107,9 @@ snippets = st.builds(
     author=st.none() | texts,
     site=st.none() | texts,
     language=st.none() | texts,
+    publisher=st.none() | texts,
+    doi=st.none() | texts,
+    accessed=st.none() | texts,
 )
 _counts = st.integers(0, 10**6)
 _seconds = st.floats(0, 1e6)
@@ -169,16 +172,30 @@ _articles = st.builds(
     conversations=_tuples(_conversations, 1),
     usage=usages,
     report=reports,
+    written=st.none() | texts | st.just("2026-11-22"),
 )
-_sources = st.lists(st.tuples(urls, texts, _bodies, st.none() | st.integers(1, 9)), max_size=4)
+_names = st.sampled_from(["Jane Doe", "Doe, Jane", "Reuters Staff", "Vincent van Gogh", "and others", "{", "陳大文"])
+_about = st.fixed_dictionaries(
+    {
+        "page": st.none() | st.integers(1, 9),
+        "author": st.none() | texts | st.lists(_names, min_size=1, max_size=3).map("; ".join),
+        "published": st.none() | texts | st.sampled_from(["2019", "2019-05", "2019-05-02", "0000-01-01", "2019-99-99"]),
+        "accessed": st.none() | st.just("2026-11-22") | texts,
+        "site": st.none() | texts,
+        "publisher": st.none() | texts,
+        "language": st.none() | texts,
+        "doi": st.none() | texts | st.sampled_from(["10.1000/182", "10.1002/(sici)1<1::aid>3.0.co;2-#%{}", "10.1/x"]),
+    }
+)
+_sources = st.lists(st.tuples(urls, texts, _bodies, _about), max_size=4)
 
 
 @st.composite
 def articles(draw: st.DrawFn) -> Article:
     """Articles with hostile texts and addresses, whose every citation points at a snippet they hold."""
     known: dict[str, Source] = {}
-    for url, title, bodies, page in draw(_sources):
-        pieces = {s.id: s for s in (Snippet(url, title, body, page=page) for body in bodies)}
+    for url, title, bodies, about in draw(_sources):
+        pieces = {s.id: s for s in (Snippet(url, title, body, **about) for body in bodies)}
         known.setdefault(source_id(url), Source(source_id(url), url, title, tuple(pieces.values())))
     pool = [Citation(s.id, snippet.id) for s in known.values() for snippet in s.snippets]
     article = draw(_articles)

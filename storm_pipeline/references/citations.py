@@ -96,15 +96,20 @@ def marker(sentence: Sentence, numbers: dict[str, int]) -> str:
     return "".join(f"[{number}]" for number in sorted({numbers[c.source_id] for c in sentence.citations}))
 
 
-def cited_pages(article: Article) -> dict[str, str]:
-    """The pages on which the cited passages of each paged source stand, ascending: id → ``p. 3`` or ``pp. 3, 7``."""
+def cited_page_numbers(article: Article) -> dict[str, tuple[int, ...]]:
+    """The pages on which the cited passages of each paged source stand, ascending, by the source's id."""
     cited = {citation.snippet_id for sentence in article.sentences() for citation in sentence.citations}
     found = {}
     for source in article.references:
-        pages = sorted({snippet.page for snippet in source.snippets if snippet.page and snippet.id in cited})
-        if pages:
-            found[source.id] = ("p. " if len(pages) == 1 else "pp. ") + ", ".join(map(str, pages))
+        if pages := sorted({snippet.page for snippet in source.snippets if snippet.page and snippet.id in cited}):
+            found[source.id] = tuple(pages)
     return found
+
+
+def cited_pages(article: Article) -> dict[str, str]:
+    """:func:`cited_page_numbers` as text: id → ``p. 3`` or ``pp. 3, 7``."""
+    found = cited_page_numbers(article).items()
+    return {name: ("p. " if len(pages) == 1 else "pp. ") + ", ".join(map(str, pages)) for name, pages in found}
 
 
 def sentence_table(article: Article) -> list[tuple[str, tuple[str, ...]]]:

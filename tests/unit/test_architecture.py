@@ -17,7 +17,7 @@ ORDER = [
     {"documents"},
     {"net"},
     {"retrieval"},
-    {"search", "references", "render"},
+    {"search", "references", "render", "export"},
     {"pages", "sources"},
     {"models.prices", "models.prompt_adapter", "models.programs", "models.llama_server"},
     {"run.limits", "run.folder"},
@@ -39,8 +39,9 @@ ORDER = [
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-# `article.to_markdown()` is the promised interface: the value offers what render does, importing it when it is called.
-ALLOWED = {("types", "render")}
+# `article.to_markdown()` is the promised interface: the value offers what render and export do, importing them when it
+# is called.
+ALLOWED = {("types", "render"), ("types", "export")}
 
 
 def imports(path: Path) -> set[str]:

@@ -1,0 +1,75 @@
+"""BibTeX: references for LaTeX documents."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from storm_pipeline.export.manuscript import Manuscript
+from storm_pipeline.export.names import Name
+from storm_pipeline.export.reference import Reference
+from storm_pipeline.export.tex_text import tex_text
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_SENTENCE_BREAK = r" \par "
+_IN_DOI = "/:;().,-~!*'+=@$&"
+
+
+def write(manuscript: Manuscript) -> bytes:
+    r"""An entry for each reference; ``annote`` of each are the sentences that cite it, with ``\par`` between them."""
+    return bibtex_text(manuscript).encode()
+
+
+def bibtex_text(manuscript: Manuscript) -> str:
+    """The entries as text, a field a line."""
+    return "\n".join(map(_entry, manuscript.references))
+
+
+def _entry(reference: Reference) -> str:
+    kind = "article" if reference.kind == "journal" else "misc"
+    fields = "".join(f"  {name} = {value},\n" for name, value in _fields(reference))
+    return f"@{kind}{{{reference.key},\n{fields}}}\n"
+
+
+def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
+    yield "title", f"{{{{{tex_text(reference.title)}}}}}"  # doubled, which keeps its capitals
+    if reference.authors:
+        yield "author", f"{{{' and '.join(map(_name, reference.authors))}}}"
+    year, _, rest = reference.published.partition("-")
+    texts = {
+        "journal" if reference.kind == "journal" else "howpublished": reference.site,
+        "publisher": reference.publisher,
+        "year": year,
+        "pages": ", ".join(map(str, reference.pages)),
+        "language": reference.language,
+        "urldate": reference.accessed,
+        "note": _note(reference),
+    }
+    for name, text in texts.items():
+        if text:
+            yield name, f"{{{tex_text(text)}}}"
+    if rest:
+        yield "month", _MONTHS[int(rest[:2]) - 1]
+    if reference.doi:
+        yield "doi", f"{{{quote(reference.doi, safe=_IN_DOI)}}}"
+    if reference.link:
+        yield "url", f"{{{reference.link}}}"
+    if reference.sentences:
+        yield "annote", f"{{{_SENTENCE_BREAK.join(map(tex_text, reference.sentences))}}}"
+
+
+def _note(reference: Reference) -> str:
+    where = "" if reference.link else reference.address
+    return where or (f"Accessed {reference.accessed}" if reference.accessed else "")
+
+
+def _name(name: Name) -> str:
+    """A name; one that is not parted stands in braces, so that no word of it is taken for a given name."""
+    if not name.given:
+        return f"{{{tex_text(name.family)}}}"
+    return f"{_part(name.family)}, {_part(name.given)}"
+
+
+def _part(text: str) -> str:
+    """A part of a name; in braces where BibTeX would cut it."""
+    escaped = tex_text(text)
+    return f"{{{escaped}}}" if re.search(r",|\band\b", text, re.I) else escaped

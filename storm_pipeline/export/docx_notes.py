@@ -1,0 +1,177 @@
+"""Endnotes of a Word document, for which python-docx has no methods."""
+
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.export.entries import Run
+from storm_pipeline.export.manuscript import Manuscript
+
+if TYPE_CHECKING:
+    from docx.document import Document
+    from docx.text.paragraph import Paragraph
+
+_PART = "/word/endnotes.xml"
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.endnotes+xml"
+_SEPARATORS = ((-1, "separator"), (0, "continuationSeparator"))
+_MARK, _TEXT, _LINK = "Endnote Reference", "Endnote Text", "Hyperlink"
+
+
+class Endnotes:
+    """The endnotes of a document: one for each reference, put where it is cited first.
+
+    Args:
+        document: what they belong to; styles, settings and, by :meth:`finish`, the part of the notes are added to it.
+        manuscript: holds the references.
+    """
+
+    def __init__(self, document: "Document", manuscript: Manuscript) -> None:
+        self._document = document
+        self._manuscript = manuscript
+        self._cited: set[int] = set()
+        self._add_styles()
+        self._number_decimally()
+
+    def cite(self, paragraph: "Paragraph", number: int) -> None:
+        """Put the mark of a reference at the end of a paragraph: its note, or a cross-reference to it."""
+        if number in self._cited:
+            self._add_cross_reference(paragraph, number)
+            return
+        self._cited.add(number)
+        ends: list[Any] = [_element("w:bookmarkStart", id=number), _element("w:bookmarkEnd", id=number)]
+        ends[0].set(_name("name"), _bookmark(number))
+        run = self._mark(paragraph)
+        run.append(_element("w:endnoteReference", id=number))
+        run.addprevious(ends[0])
+        run.addnext(ends[1])
+
+    def add_comma(self, paragraph: "Paragraph") -> None:
+        """Put a comma between two marks."""
+        self._mark(paragraph, ",")
+
+    def finish(self) -> None:
+        """Add the notes to the document; call it once, last."""
+        from docx.opc.constants import RELATIONSHIP_TYPE
+        from docx.opc.packuri import PackURI
+        from docx.opc.part import XmlPart
+        from docx.oxml import parse_xml
+        from docx.oxml.ns import nsdecls
+
+        root: Any = parse_xml(f"<w:endnotes {nsdecls('w', 'r')}/>")
+        part = XmlPart(PackURI(_PART), _MEDIA_TYPE, root, self._document.part.package)
+        for number, kind in _SEPARATORS:
+            run = _element("w:r")
+            run.append(_element(f"w:{kind}"))
+            root.append(_note(number, run, type=kind))
+        for number, entry in enumerate(self._manuscript.entries, 1):
+            mark = self._run("", style=_MARK)
+            mark.append(_element("w:endnoteRef"))
+            pieces = (self._piece(part, run) for run in entry)
+            root.append(_note(number, mark, self._run(" "), *pieces, style=self._style_id(_TEXT)))
+        self._document.part.relate_to(part, RELATIONSHIP_TYPE.ENDNOTES)
+
+    def _piece(self, part: Any, run: Run) -> Any:
+        """A run of an entry as an element, in a hyperlink where it is one."""
+        from docx.opc.constants import RELATIONSHIP_TYPE
+        from docx.oxml.ns import qn
+
+        made = self._run(run.text, style=_LINK if run.href else "", italic=run.italic)
+        if not run.href:
+            return made
+        link = _element("w:hyperlink")
+        link.set(qn("r:id"), part.relate_to(run.href, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+        link.append(made)
+        return link
+
+    def _add_cross_reference(self, paragraph: "Paragraph", number: int) -> None:
+        instruction = _element("w:instrText")
+        instruction.text = f" NOTEREF {_bookmark(number)} \\f \\h "
+        self._mark(paragraph).append(_element("w:fldChar", fldCharType="begin"))
+        self._mark(paragraph).append(instruction)
+        self._mark(paragraph).append(_element("w:fldChar", fldCharType="separate"))
+        self._mark(paragraph, str(number))
+        self._mark(paragraph).append(_element("w:fldChar", fldCharType="end"))
+
+    def _mark(self, paragraph: "Paragraph", text: str = "") -> Any:
+        return paragraph.add_run(text, style=_MARK)._r
+
+    def _run(self, text: str, *, style: str = "", italic: bool = False) -> Any:
+        """A run that stands in no paragraph yet."""
+        run, properties = _element("w:r"), _element("w:rPr")
+        if style:
+            properties.append(_element("w:rStyle", val=self._style_id(style)))
+        if italic:
+            properties.append(_element("w:i"))
+        if len(properties):
+            run.append(properties)
+        if text:
+            piece = _element("w:t")
+            piece.text = text
+            piece.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+            run.append(piece)
+        return run
+
+    def _style_id(self, name: str) -> str:
+        return str(self._document.styles[name].style_id)
+
+    def _add_styles(self) -> None:
+        from docx.enum.style import WD_STYLE_TYPE
+        from docx.shared import Pt, RGBColor
+
+        styles = self._document.styles
+        mark: Any = styles.add_style(_MARK, WD_STYLE_TYPE.CHARACTER)
+        mark.font.superscript = True
+        text: Any = styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH)
+        text.base_style = styles["Normal"]
+        text.font.size = Pt(10)
+        text.paragraph_format.space_after = Pt(4)
+        link: Any = styles.add_style(_LINK, WD_STYLE_TYPE.CHARACTER)
+        link.font.color.rgb = RGBColor(0x05, 0x63, 0xC1)
+        link.font.underline = True
+
+    def _number_decimally(self) -> None:
+        """Number the notes 1, 2, 3, not i, ii, iii, and name their separators.
+
+        Word reads the number format in the settings, LibreOffice in the section.
+        """
+        settings: Any = self._document.settings.element
+        options = _decimal()
+        for number, _ in _SEPARATORS:
+            options.append(_element("w:endnote", id=number))
+        settings.find(_name("compat")).addprevious(options)
+        section: Any = self._document.sections[0]._sectPr
+        section.insert(0, _decimal())
+
+
+def _decimal() -> Any:
+    options = _element("w:endnotePr")
+    options.append(_element("w:numFmt", val="decimal"))
+    return options
+
+
+def _note(number: int, *runs: Any, type: str = "", style: str = "") -> Any:  # noqa: A002  (the attribute's name)
+    note, paragraph = _element("w:endnote", id=number), _element("w:p")
+    if type:
+        note.set(_name("type"), type)
+    if style:
+        properties = _element("w:pPr")
+        properties.append(_element("w:pStyle", val=style))
+        paragraph.append(properties)
+    for run in runs:
+        paragraph.append(run)
+    note.append(paragraph)
+    return note
+
+
+def _bookmark(number: int) -> str:
+    return f"_Note{number}"
+
+
+def _name(name: str) -> str:
+    from docx.oxml.ns import qn
+
+    return qn(f"w:{name}")
+
+
+def _element(tag: str, **attributes: object) -> Any:
+    from docx.oxml import OxmlElement
+
+    return OxmlElement(tag, {_name(name): str(value) for name, value in attributes.items()})

@@ -1,0 +1,67 @@
+"""Lines of a reference list: text in runs, some of them italic, some of them links."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from storm_pipeline.export.reference import Reference
+
+
+@dataclass(frozen=True)
+class Run:
+    """A piece of a line; ``href`` is the address that it links to, empty for none."""
+
+    text: str
+    italic: bool = False
+    href: str = ""
+
+
+def plain_entry(reference: Reference) -> tuple[Run, ...]:
+    """A reference in a form of our own: authors, title, site, publisher, date, pages, DOI or address, day of access."""
+    authors = ", ".join(name.natural for name in reference.authors)
+    site = [text for text in dict.fromkeys((reference.site, reference.publisher)) if text]
+    about = [*site, reference.published, reference.locator]
+    runs = [
+        *([Run(f"{_ended(authors)} ")] if authors else []),
+        Run(reference.title, italic=True),
+        Run("".join([_stop(reference.title), *(f" {_ended(part)}" for part in about if part)])),
+    ]
+    return with_address(tuple(runs), reference)
+
+
+def with_address(runs: tuple[Run, ...], reference: Reference) -> tuple[Run, ...]:
+    """The line with its address as a link, put behind it where the line has neither address nor DOI."""
+    known = [text for text in (reference.link, reference.address, reference.doi) if text]
+    whole = "".join(run.text for run in runs)
+    if known and not any(text in whole for text in known):
+        shown = f"https://doi.org/{reference.doi}" if reference.doi else reference.address
+        accessed = f" (accessed {reference.accessed})" if reference.accessed else ""
+        runs = (*runs, Run(" "), Run(shown), Run(f"{accessed}."))
+    return tuple(piece for run in runs for piece in _linked(run, reference))
+
+
+def text_of(entry: tuple[Run, ...]) -> str:
+    """The line without its marks."""
+    return "".join(run.text for run in entry)
+
+
+def _ended(text: str) -> str:
+    return text + _stop(text)
+
+
+def _stop(text: str) -> str:
+    return "" if text.endswith((".", "!", "?")) else "."
+
+
+def _linked(run: Run, reference: Reference) -> Iterator[Run]:
+    """The run, cut where the address or the DOI stands in it."""
+    target = f"https://doi.org/{reference.doi}" if reference.doi else ""
+    places = (target, target), (reference.address, reference.link), (reference.link, reference.link)
+    for shown, href in (*places, (reference.doi, target)):
+        if shown and href and shown in run.text:
+            before, _, after = run.text.partition(shown)
+            yield from (replace(run, text=text, href=link) for text, link in ((before, ""), (shown, href)) if text)
+            if after:
+                yield replace(run, text=after)
+            return
+    if run.text:
+        yield run

