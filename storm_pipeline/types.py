@@ -19,8 +19,8 @@ class Snippet:
         page: page number within a paged document (PDF), counted from 1.
         engine: name of the search engine that found it.
         origin: ``snippet`` if the engine gave the text, ``page`` if it was read from the fetched page.
-        author: authors that the page states, joined by ``; ``, each as ``Given Family`` or ``Family, Given``; None if it
-            states none.
+        author: authors that the page states, joined by ``; ``, each as ``Given Family`` or ``Family, Given``; None if
+            it states none.
         site: name of the site that the page states, or the journal of a paper; None if unknown.
         language: language code that the page states, e.g. ``en``; None if it states none.
         publisher: name of the publisher; None if unknown.
