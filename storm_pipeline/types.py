@@ -347,6 +347,7 @@ class Article:
         report: what was dropped, attributed, or went wrong.
         sources_excluded: pages that were found and not used, each with the reason.
         revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
+        language: ISO 639-1 code of the text.
     """
 
     title: str
@@ -359,6 +360,7 @@ class Article:
     report: Report = field(default_factory=Report)
     sources_excluded: tuple[Exclusion, ...] = ()
     revisions: tuple[Revision, ...] = ()
+    language: str = "en"
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
-from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Outline, Sentence
 
 _FINDINGS = 5
@@ -56,7 +56,7 @@ def _findings(findings: Sequence[Sentence], shown: Sequence[Passage], limit: int
     number = {c.snippet_id: n for n, passage in enumerate(shown, 1) for c in passage.citations()}
     lines, words = [], 0
     for sentence in findings:
-        words += word_count(sentence.text)
+        words += count_words(sentence.text)
         if limit and words > limit:
             break
         markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
