@@ -23,7 +23,7 @@ CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH
 EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults clean
+.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -98,6 +98,10 @@ wiki-live: $(READY) ## STORM beside eleven deep-research systems (LM=… TOPICS=
 
 storm-runs: $(READY) ## the official system's recorded articles, scored
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
+
+conner: $(READY) ## knowledge of NQ and WoW from CONNER's six perspectives, and its tables (MORE="--items 100 …")
+	@$(BIN)/storm experiment conner run $(MORE)
+	@$(BIN)/storm experiment conner report
 
 bench-parse: $(READY) ## share of typed replies of the embedded model that parse
 	@$(BIN)/python -m benchmarks.parsing

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from storm_pipeline.evaluation.datasets.closed_corpus import pooled_chunks, topic_chunks
 from storm_pipeline.evaluation.datasets.dataset import DataSet
-from storm_pipeline.evaluation.datasets.documents import is_flattened
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
 from storm_pipeline.evaluation.datasets.statistics import PAPER, Table7, article_size, histogram, table_7
+from storm_pipeline.evaluation.datasets.usable_documents import is_flattened
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.retrieval.embedder import open_embedder
 

@@ -21,10 +21,10 @@ import numpy as np
 from storm_pipeline.evaluation.calibration import auc, calibrate
 from storm_pipeline.evaluation.datasets.expertqa import LabelledClaim, read_expertqa
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_runs
-from storm_pipeline.evaluation.judges.base import Remembering, SupportJudge
+from storm_pipeline.evaluation.judges.base import CachingJudge, SupportJudge
 from storm_pipeline.evaluation.judges.opening import open_support_judge
 from storm_pipeline.evaluation.judges.screen import FEATURES, Weights, features
-from storm_pipeline.evaluation.judging_tasks import Task, halves, sampled, tasks
+from storm_pipeline.evaluation.judging_tasks import CalibrationTask, halves, sampled, tasks
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
 from storm_pipeline.evaluation.metrics.citation_wikigenbench import CitationWikiGenBench
@@ -91,20 +91,20 @@ def _subsets() -> dict[str, list[str]]:
     )
 
 
-def _table(given: Sequence[Task], embedder: Embedder) -> dict[object, np.ndarray]:
+def _table(given: Sequence[CalibrationTask], embedder: Embedder) -> dict[object, np.ndarray]:
     pairs = list(dict.fromkeys(item.pair for task in given for item in task.items))
     return dict(zip(pairs, features(pairs, embedder), strict=True))
 
 
-def _rows(task: Task, known: dict[object, np.ndarray]) -> np.ndarray:
+def _rows(task: CalibrationTask, known: dict[object, np.ndarray]) -> np.ndarray:
     return np.array([known[item.pair] for item in task.items])
 
 
-def _labels(task: Task) -> np.ndarray:
+def _labels(task: CalibrationTask) -> np.ndarray:
     return np.array([item.positive for item in task.items])
 
 
-def _fitted(given: Sequence[Task], known: dict[object, np.ndarray], names: list[str]) -> Weights:
+def _fitted(given: Sequence[CalibrationTask], known: dict[object, np.ndarray], names: list[str]) -> Weights:
     """Both kinds weigh the same, and so do the tasks among their negatives; a claim's own pair counts once."""
     from sklearn.linear_model import LogisticRegression
 
@@ -125,7 +125,7 @@ def _fitted(given: Sequence[Task], known: dict[object, np.ndarray], names: list[
 
 def storm_runs(folder: Path, judge: SupportJudge) -> None:
     """Both families of citation metrics over the articles before and after polishing."""
-    remembering = Remembering(judge)
+    remembering = CachingJudge(judge)
     metrics: list[Metric] = [CitationAlce(remembering), CitationWikiGenBench(remembering)]
     names = [measure.name for metric in metrics for measure in metric.measures]
     print(f"| run | article | sentences | cited | {' | '.join(names)} |\n{'|---' * (len(names) + 4)}|")

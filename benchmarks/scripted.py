@@ -140,6 +140,8 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("Write one section", "section", _mending(_from_facts(8))),
     ("Write the heading", "heading", lambda *_: "Further history"),
     ("Write the opening", "lead", _mending(_lead)),
+    ("are to be told in an article", "placed findings", lambda *_: json.dumps({"places": []})),
+    ("research has gone on since", "revised section", _mending(_from_facts(8))),
     ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),

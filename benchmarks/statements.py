@@ -22,7 +22,7 @@ import numpy as np
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.metrics.statement_coverage import STATED, best_scores
-from storm_pipeline.evaluation.statements import sought_in_text
+from storm_pipeline.evaluation.statement_passages import find_in_text
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
 from storm_pipeline.text.index_terms import terms
@@ -86,7 +86,7 @@ def _of_wice(path: Path, judge: ScreenJudge) -> dict[str, list[float]]:
 
 
 def _scores(judge: ScreenJudge, text: str, statements: Iterable[str]) -> list[float]:
-    return best_scores(judge, sought_in_text(text, statements))
+    return best_scores(judge, find_in_text(text, statements))
 
 
 if __name__ == "__main__":

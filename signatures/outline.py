@@ -5,7 +5,7 @@ from typing import Annotated
 import dspy
 from pydantic import Field
 
-from storm_pipeline.signatures.shapes import OutlineSection
+from storm_pipeline.signatures.shapes import OutlineSection, Place
 
 _FORM = '[{"title": heading, "subsections": [subheadings, at most three, possibly none]}]'
 
@@ -36,9 +36,10 @@ class PlanOutline(dspy.Signature):
 
 class RefineOutline(dspy.Signature):
     """Improve the outline of an encyclopedia article with what was learnt in interviews: keep good headings, add what
-    the interviews and the sources bring up, drop what they cannot fill, merge what overlaps. Every fact needs one place
-    and no more: no two headings under which the same event, report or statement would have to be told. As many sections
-    as wanted, with short, specific headings in a sensible order. No introduction, conclusion or references.
+    the interviews and the sources bring up and no heading covers, drop what they cannot fill, merge what overlaps.
+    Every fact needs one place and no more: no two headings under which the same event, report or statement would have
+    to be told. As many sections as wanted, with short, specific headings in a sensible order. No introduction,
+    conclusion or references.
     """
 
     topic: str = dspy.InputField()
@@ -48,3 +49,18 @@ class RefineOutline(dspy.Signature):
     interviews: str = dspy.InputField()
     draft: str = dspy.InputField()
     sections: Annotated[list[OutlineSection], Field(min_length=1, max_length=20)] = dspy.OutputField(desc=_FORM)
+
+
+class PlaceFindings(dspy.Signature):
+    """The numbered findings of an encyclopedia's researchers are to be told in an article whose sections are numbered.
+    Give each finding the one section in which a reader would look for it: the one that it is about, by its heading or a
+    subheading, not one that it only touches. What is said of one event, report, work or person stays together. Name
+    every finding once; leave out only what has nothing to do with the topic.
+    """
+
+    topic: str = dspy.InputField()
+    outline: str = dspy.InputField()
+    findings: str = dspy.InputField()
+    places: Annotated[list[Place], Field(max_length=60)] = dspy.OutputField(
+        desc='[{"section": number, "findings": [numbers of all its findings]}]'
+    )

@@ -43,7 +43,7 @@ class EditArticle(dspy.Signature):
     Change nothing for taste, and nothing that is right. All facts, names, numbers and dates stay, none is added, in the
     language of the article. The edits are made in the order in which you give them; numbers do not change.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
-    - reword: "text" replaces the sentence. It may leave out what the sentences before it say already.
+    - reword: "text" replaces the sentence. It may leave out what other sentences say as well.
     - join: "text" stands in place of "sentence" and says all that it and "other" say; "other" goes.
     - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its
       paragraph; move_before: before it.

@@ -23,6 +23,15 @@ class OutlineSection(BaseModel):
     subsections: list[str] = Field(default=[], max_length=3)
 
 
+class Place(BaseModel):
+    """The findings that a section tells, by their numbers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    section: int
+    findings: list[int]
+
+
 class Edit(BaseModel):
     """One edit of an article whose sentences and headings are numbered.
 

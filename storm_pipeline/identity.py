@@ -102,6 +102,14 @@ def normalised_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def host_of(url: str) -> str:
+    """The host of a URL, in lower case; empty if it has none."""
+    try:
+        return (urlsplit(url.strip()).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
 def source_id(url: str) -> str:
     """Id of a source: ``s`` and 12 hexadecimal digits of the hash of its canonical address."""
     return "s" + _digest(canonical_url(url))

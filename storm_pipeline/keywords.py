@@ -38,7 +38,7 @@ class SettingsKeywords(TypedDict, total=False):
     turns: int
     queries: int
     depth: Literal[1, 2, 3] | None
-    rounds: int
+    rounds: int | None
     related_topics: int
     top_k: int
     search_rate: float | None

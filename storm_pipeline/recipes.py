@@ -34,12 +34,12 @@ def storm(ctx: RunContext, topic: str) -> Article:
 def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
-    Not in the paper. The draft is searched for open questions ``rounds`` - 1 times.
+    Not in the paper. The draft is searched for open questions ``research_rounds`` - 1 times.
     """
     outline, conversations = storm_outline(ctx, topic)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
     written = Written(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
-    for number in range(2, ctx.settings.rounds + 1):
+    for number in range(2, ctx.settings.research_rounds + 1):
         written = answer_open_questions(ctx, written, number)
     return _finished(ctx, topic, written)
 

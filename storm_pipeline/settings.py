@@ -106,12 +106,12 @@ class Settings(BaseModel):
         description="Preset of perspectives, turns, top_k and rounds: 1 is 3, 3, 3, 1; 2 is 5, 5, 5, 2; "
         "3 is 7, 6, 8, 3, with 6000 words of evidence.",
     )
-    rounds: int = Field(
-        default=1,
+    rounds: int | None = Field(
+        default=None,
         ge=1,
         le=5,
-        description="Rounds of research: after each but the last, open questions of the draft are looked up, and the "
-        "affected sections are rewritten.",
+        description="Rounds of research: after each but the last, what the draft leaves open is looked up, and the "
+        "sections concerned are revised. Default: 2; 1 if the article is written sentence by sentence.",
     )
     related_topics: int = Field(
         default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
@@ -241,6 +241,11 @@ class Settings(BaseModel):
     def article_words(self) -> int:
         """Target words of an article that is written whole."""
         return _LENGTHS.get(self.length) or int(self.length)
+
+    @property
+    def research_rounds(self) -> int:
+        """``rounds``, or their default for the way of writing."""
+        return self.rounds or (1 if self.writes_by_sentence else 2)
 
     @property
     def evidence_words(self) -> int:

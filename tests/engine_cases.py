@@ -50,8 +50,8 @@ BROKEN_JSON: Mapping[str, Said] = {
     "binary": (Reply(body=b"\xff\xfe\x00"), "not JSON"),
     "deep": (Reply(body=b"[" * 200_000), "not JSON"),
     "long number": (Reply(body=b"1" * 10_000), "not JSON"),
-    "list": (Reply(body=[]), "unknown form"),
-    "number": (Reply(body=7), "unknown form"),
+    "list": (Reply(body=[]), "unknown format"),
+    "number": (Reply(body=7), "unknown format"),
 }
 
 

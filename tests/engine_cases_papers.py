@@ -22,7 +22,7 @@ BOMB = (
     + "]><x y='&a11;'>&a11;</x>"
 )
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"title": "no address"})
-_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"message": "x"}), "unknown form")}
+_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"message": "x"}), "unknown format")}
 
 
 def _pages(address: str) -> Callable[[int], Page]:
@@ -132,7 +132,7 @@ PAPERS: dict[str, Case] = {
                 Reply(body={"error": {"code": "ratelimited", "info": "You have exceeded your rate limit."}}),
                 "You have exceeded your rate limit.",
             ),
-            "odd query": (Reply(body={"query": {"pages": {"1": {}}}}), "unknown form"),
+            "odd query": (Reply(body={"query": {"pages": {"1": {}}}}), "unknown format"),
         },
     ),
     "arxiv": Case(
@@ -155,14 +155,14 @@ PAPERS: dict[str, Case] = {
         searches=2,
         malformed={
             "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
-            "xhtml": (Reply(body=XHTML), "unknown form"),
+            "xhtml": (Reply(body=XHTML), "unknown format"),
             "json": (Reply(body={"feed": []}), "not XML"),
             "damaged": (Reply(body=arxiv_feed([])[:-3]), "not XML"),
             "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
             "empty": (Reply(body=b""), "not XML"),
             "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
             "bomb": (Reply(body=BOMB), "not XML"),
-            "announced": (Reply(body=arxiv_feed([], 12)), "announced 12 papers and sent none"),
+            "announced": (Reply(body=arxiv_feed([], 12)), "reported 12 papers but returned none"),
             "error": (
                 Reply(body=arxiv_feed(["<entry><id>http://arxiv.org/api/errors#x</id><title>Error</title>"
                                        "<summary>unbalanced bracket</summary></entry>"])),
@@ -215,7 +215,7 @@ PAPERS: dict[str, Case] = {
         searches=2,
         refusals=_keyless("NCBI_API_KEY"),
         malformed=BROKEN_JSON | _OTHER_FORM | {
-            "error": (Reply(body={"error": "API rate limit exceeded", "count": "4"}), "unknown form"),
+            "error": (Reply(body={"error": "API rate limit exceeded", "count": "4"}), "unknown format"),
             "query": (Reply(body={"esearchresult": {"ERROR": "Search Backend failed"}}), "Search Backend failed"),
         },
     ),
@@ -236,6 +236,6 @@ PAPERS: dict[str, Case] = {
             {"DOI": "10.1000/odd", "abstract": ["text"]},
             {"DOI": "javascript:alert(1)", "abstract": "text"},
         ),
-        malformed=BROKEN_JSON | _OTHER_FORM | {"no items": (Reply(body={"message": {"items": {}}}), "unknown form")},
+        malformed=BROKEN_JSON | _OTHER_FORM | {"no items": (Reply(body={"message": {"items": {}}}), "unknown format")},
     ),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from storm_pipeline.search.engines.tavily import TavilySearch
 from storm_pipeline.search.engines.you import YouSearch
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
-_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"error": "x"}), "unknown form")}
+_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"error": "x"}), "unknown format")}
 
 
 def _key_refused(variable: str) -> dict[str, Said]:
@@ -114,7 +114,7 @@ WEB: dict[str, Case] = {
         _searxng_answer,
         query={"q": "silk road", "format": "json", "pageno": "1", "language": "all"},
         odd=(*_ODD, {"url": "https://b.org", "content": None}),
-        refusals={"401": (Reply(401), "asks for a login"), "403": (Reply(403), "settings.yml")},
+        refusals={"401": (Reply(401), "requires a login"), "403": (Reply(403), "settings.yml")},
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "tavily": Case(
@@ -193,7 +193,7 @@ WEB: dict[str, Case] = {
                 "set GOOGLE_API_KEY",
             ),
             "401": (Reply(401), "set GOOGLE_API_KEY"),
-            "403": (_google_error(403, "forbidden", "disabled"), "allow the Custom Search API"),
+            "403": (_google_error(403, "forbidden", "disabled"), "enable the Custom Search API"),
             "403 day used up": (_google_error(403, "dailyLimitExceeded", "Daily Limit Exceeded"), "midnight"),
             "404": (Reply(404), "GOOGLE_CSE_ID"),
             "429 day used up": (

@@ -130,6 +130,8 @@ def default_answers() -> dict[str, Answer]:
         "WriteLead": mending(_lead),
         "NameSection": "Further history",
         "EditArticle": json.dumps({"edits": []}),
+        "PlaceFindings": json.dumps({"places": []}),
+        "ReviseSection": mending(lambda user: from_facts(user, 6)),
         "FindRepeated": json.dumps({"repeated": []}),
         "RewordSentence": lambda user: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
     }

@@ -32,10 +32,10 @@ _SIGNS = {
     "500": r"answered 500|the server had an error",
     "429": r"answered 429|too many requests",
     "time-out": r"timed out|did not answer in time",
-    "broken off": r"[Cc]onnection reset|broke off|connection closed|disconnected",
+    "broken off": r"[Cc]onnection reset|closed the connection|connection closed|disconnected",
     "cut short": r"is not JSON|cut short",
     "10 MB": r"too long: 1\d,\d{3},\d{3} characters|more than 10,000,000 bytes",
-    "of no use": r"does not parse|unknown form",
+    "of no use": r"does not parse|unknown format",
 }
 """What the reasons of a client say of each fault; the first that fits counts."""
 _CALLED = {

@@ -25,15 +25,15 @@ def list_engines(
 
 
 def _row(info: "EngineInfo") -> tuple[str, ...]:
-    by = ", ".join(sorted(info.honours)) or "-"
+    by = ", ".join(sorted(info.supports)) or "-"
     return info.name, info.needs or "-", "yes" if info.free else "no", _variables(info), by, info.returns
 
 
 def _variables(info: "EngineInfo") -> str:
-    from storm_pipeline.search.opening import variable
+    from storm_pipeline.search.opening import env_var
 
     if info.variables:
         return "set" if info.key_set else "not set"
     if not info.optional_variables:
         return "-"
-    return "optional, set" if all(map(variable, info.optional_variables)) else "optional, not set"
+    return "optional, set" if all(map(env_var, info.optional_variables)) else "optional, not set"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from storm_pipeline.cli.conner import conner_app
 from storm_pipeline.cli.datasets import data_app
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import SettingsCommand
@@ -23,6 +24,7 @@ experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Methods compared on a data set (FreshWiki, WikiGenBench)."
 )
 experiment_app.add_typer(data_app, name="data")
+experiment_app.add_typer(conner_app, name="conner")
 _ROOT = Path("runs") / "experiments"
 
 _Config = Annotated[
@@ -67,11 +69,11 @@ def run(
         from storm_pipeline.experiments import Experiment, open_executor
 
         chosen, folder, cache = _chosen(config, size, topics, ctx.obj)
-        chosen = chosen.judged_by(judge=judge, judge_lm=judge_lm)
+        chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         tell = _nothing if quiet else _to_stderr
         with (
             open_executor(executor, at_once=at_once, address=address) as work,
-            Experiment(chosen, folder, work, cache=cache, tell=tell) as experiment,
+            Experiment(chosen, folder, work, cache=cache, on_progress=tell) as experiment,
         ):
             tell(f"{chosen.title}: {folder}")
             tell(_forecast_lines(_forecast(experiment)))
@@ -95,12 +97,12 @@ def estimate(
 ) -> None:
     """Show what writing and judging the articles of CONFIG will take: calls, tokens and dollars; nothing is asked."""
     with Guard(debug=debug):
+        from storm_pipeline.experiments.data import topics_of
         from storm_pipeline.experiments.forecast import forecast
-        from storm_pipeline.experiments.sources import topics_of
         from storm_pipeline.experiments.units import units_of
 
         chosen, _, _ = _chosen(config, size, topics, ctx.obj)
-        chosen = chosen.judged_by(judge=judge, judge_lm=judge_lm)
+        chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         held = topics_of(chosen)
         units = dict.fromkeys(units_of(chosen, held), chosen.metrics)
         say(_forecast_lines(forecast(chosen, held, units, units)))
@@ -137,7 +139,7 @@ def _chosen(
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = Path(values.pop("out", default)).expanduser()
     cache = Settings.build({"cache": values.pop("cache")} if "cache" in values else {}).cache
-    return read_config(config).sized(size).changed(topics=topics, settings=values), folder, cache
+    return read_config(config).sized(size).with_overrides(topics=topics, settings=values), folder, cache
 
 
 def _forecast(experiment: "Experiment") -> "Forecast":

@@ -106,7 +106,7 @@ def rehearse(
 
 def _rehearsed(settings: Settings, scenario: Scenario) -> Settings:
     """The settings of a rehearsal: no caps, no pages read, no sources left out, and no more than the scenario takes."""
-    fewer = {name: min(most, getattr(settings, name)) for name, most in scenario.settings.items()}
+    fewer = {name: min(most, getattr(settings, name) or most) for name, most in scenario.settings.items()}
     uncapped = dict.fromkeys(("max_cost", "max_tokens", "max_minutes"))
     sought = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
     # A seed reaches the model, so that interviews side by side that ask alike are answered differently. Replies come at

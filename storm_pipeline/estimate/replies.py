@@ -55,6 +55,7 @@ USUAL: Mapping[str, Usual] = {
     "draft": Usual(3, items=6),
     "refine": Usual(3, items=6),
     "plan": Usual(3, items=6),
+    "place": Usual(items=6),
     "memory": Usual(retold=False),
     "heading": Usual(4, retold=False),
     "edit": Usual(10, items=6),

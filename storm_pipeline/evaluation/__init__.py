@@ -1,1 +1,1 @@
-"""Experiments: data sets, metrics, the runner and its report. Nothing here is imported when an article is written."""
+"""Evaluation: data sets, metrics, judges and reports. Nothing here is imported while an article is written."""

@@ -1,8 +1,8 @@
-"""How far a support judge can be trusted: against people's labels, and on citations that were swapped on purpose.
+"""Calibration of support judges against expert labels and deliberately swapped citations.
 
-A judge that always says yes has a high F1 wherever most claims are supported, so AUC and balanced accuracy are told
-beside it, and what always saying yes would score. Intervals come from a bootstrap over questions, because claims of one
-question stand or fall together.
+A judge that always says yes has a high F1 where most claims are supported, so AUC, balanced accuracy and the F1 of
+always saying yes are reported as well. Intervals are bootstrapped over questions, because claims of one question are
+correlated.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.evaluation.judges.base import Pair, Parameters, SupportJudge
-from storm_pipeline.evaluation.judging_tasks import Task
+from storm_pipeline.evaluation.judging_tasks import CalibrationTask
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -20,7 +20,7 @@ _CONFIDENCE = 95.0
 
 
 @dataclass(frozen=True)
-class Interval:
+class MetricInterval:
     """A value in [0, 1] and its 95 % bootstrap interval."""
 
     value: float
@@ -38,34 +38,34 @@ class CalibrationRow:
 
     Attributes:
         task: name of the task.
-        pairs: how many were judged.
-        positives: share of them that are supported.
-        auc: chance that a supported pair scores higher than one that is not, ties counting half; always yes: 0.5.
-        balanced_accuracy: mean of the shares judged right among both kinds, at the threshold; always yes: 0.5.
-        f1: of the supported kind, at the threshold.
+        pairs: number of judged pairs.
+        positives: share of supported pairs.
+        auc: probability that a supported pair scores above an unsupported one, ties counting half; always yes: 0.5.
+        balanced_accuracy: mean of the true positive and true negative rates at the threshold; always yes: 0.5.
+        f1: of the supported class, at the threshold.
         always_yes: F1 of always saying yes.
     """
 
     task: str
     pairs: int
     positives: float
-    auc: Interval
-    balanced_accuracy: Interval
-    f1: Interval
+    auc: MetricInterval
+    balanced_accuracy: MetricInterval
+    f1: MetricInterval
     always_yes: float
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a judge is worth, to be printed beside every score that rests on it."""
+    """A judge's calibration, to be printed beside every score based on it."""
 
     judge: str
     parameters: Parameters
     rows: tuple[CalibrationRow, ...]
 
     def to_markdown(self) -> str:
-        """A table, a row a task, under a line that names judge and parameters."""
-        told = ", ".join(
+        """A table with one row per task, under a line that names the judge and its parameters."""
+        parameters = ", ".join(
             f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
             for name, value in self.parameters.items()
         )
@@ -75,32 +75,34 @@ class Calibration:
             f"| {row.always_yes:.2f} |"
             for row in self.rows
         ]
-        title = f"Judge `{self.judge}`" + (f" ({told})" if told else "")
+        title = f"Judge `{self.judge}`" + (f" ({parameters})" if parameters else "")
         return "\n".join(
             [f"{title}. Always yes has AUC and balanced accuracy 0.50.", "", head, "|---" * 7 + "|", *rows]
         )
 
 
-def calibrate(judge: SupportJudge, given: Iterable[Task], *, resamples: int = 1000, seed: int = 0) -> Calibration:
-    """Judge every task and measure; tasks that lack one of the two kinds are left out.
+def calibrate(
+    judge: SupportJudge, tasks: Iterable[CalibrationTask], *, resamples: int = 1000, seed: int = 0
+) -> Calibration:
+    """Run a judge on tasks and measure it; tasks without both classes are left out.
 
     Args:
-        judge: what is measured; asked for all pairs in one batch, distinct ones once.
-        given: pairs with known answers.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
+        judge: the judge to calibrate; scores all distinct pairs in one batch.
+        tasks: pairs with known answers.
+        resamples: number of bootstrap resamples.
+        seed: seed of the bootstrap.
     """
-    fit = [task for task in given if len({item.positive for item in task.items}) == 2]
-    pairs = list(dict.fromkeys(item.pair for task in fit for item in task.items))
+    usable = [task for task in tasks if len({item.positive for item in task.items}) == 2]
+    pairs = list(dict.fromkeys(item.pair for task in usable for item in task.items))
     known = dict(zip(pairs, judge.scores(pairs), strict=True))
-    rows = tuple(_row(task, known, judge.threshold, resamples, seed) for task in fit)
+    rows = tuple(_row(task, known, judge.threshold, resamples, seed) for task in usable)
     return Calibration(judge.name, judge.parameters, rows)
 
 
 def auc(scores: Floats, positive: Bools) -> float:
-    """Area under the ROC curve: the chance that a positive scores higher than a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
 
-    NaN where one of the two kinds is absent.
+    NaN if one class is absent.
     """
     pos, neg = int(positive.sum()), int((~positive).sum())
     if not pos or not neg:
@@ -111,28 +113,30 @@ def auc(scores: Floats, positive: Bools) -> float:
 
 
 def balanced_accuracy(verdicts: Bools, positive: Bools) -> float:
-    """Mean of the share of positives judged so and of negatives judged so; NaN where one kind is absent."""
+    """Mean of the true positive and true negative rates; NaN if one class is absent."""
     if positive.all() or not positive.any():
         return float("nan")
     return float((verdicts[positive].mean() + (~verdicts[~positive]).mean()) / 2)
 
 
 def f1(verdicts: Bools, positive: Bools) -> float:
-    """Harmonic mean of precision and recall of the positive verdict; 0 where nothing is judged positive rightly."""
-    right = int((verdicts & positive).sum())
-    return 2 * right / int(verdicts.sum() + positive.sum()) if right else 0.0
+    """F1 of the positive class; 0 without a true positive."""
+    true_positives = int((verdicts & positive).sum())
+    return 2 * true_positives / int(verdicts.sum() + positive.sum()) if true_positives else 0.0
 
 
-def _row(task: Task, known: dict[Pair, float], threshold: float, resamples: int, seed: int) -> CalibrationRow:
+def _row(
+    task: CalibrationTask, known: dict[Pair, float], threshold: float, resamples: int, seed: int
+) -> CalibrationRow:
     scores = np.array([known[item.pair] for item in task.items])
     positive = np.array([item.positive for item in task.items])
     verdicts = scores >= threshold
-    draws = list(_draws([item.group for item in task.items], resamples, seed))
+    draws = list(_resampled([item.group for item in task.items], resamples, seed))
 
-    def interval(measure: Callable[[npt.NDArray[np.intp]], float]) -> Interval:
+    def interval(measure: Callable[[npt.NDArray[np.intp]], float]) -> MetricInterval:
         found = [value for draw in draws if not np.isnan(value := measure(draw))]
         ends = np.percentile(found, [(100 - _CONFIDENCE) / 2, (100 + _CONFIDENCE) / 2]) if found else (np.nan, np.nan)
-        return Interval(measure(np.arange(len(scores))), float(ends[0]), float(ends[1]))
+        return MetricInterval(measure(np.arange(len(scores))), float(ends[0]), float(ends[1]))
 
     share = float(positive.mean())
     return CalibrationRow(
@@ -146,12 +150,12 @@ def _row(task: Task, known: dict[Pair, float], threshold: float, resamples: int,
     )
 
 
-def _draws(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt.NDArray[np.intp]]:
-    """Places of the items of as many groups as there are, drawn with replacement."""
+def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt.NDArray[np.intp]]:
+    """Item indices of groups resampled with replacement, one array per resample."""
     members: dict[str, list[int]] = {}
     for i, group in enumerate(groups):
         members.setdefault(group, []).append(i)
-    places = [np.array(own, dtype=np.intp) for own in members.values()]
-    drawn = np.random.default_rng(seed)
+    indices = [np.array(own, dtype=np.intp) for own in members.values()]
+    rng = np.random.default_rng(seed)
     for _ in range(resamples):
-        yield np.concatenate([places[i] for i in drawn.integers(0, len(places), len(places))])
+        yield np.concatenate([indices[i] for i in rng.integers(0, len(indices), len(indices))])

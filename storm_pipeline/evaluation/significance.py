@@ -1,25 +1,34 @@
-"""Intervals and paired tests over topics: what of a difference between two methods is more than chance."""
+"""Confidence intervals and paired significance tests over topics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+SMALL = 12
+"""Up to this many topics intervals are Student's t: there bootstrap intervals under-cover (simulated coverage of 95 %
+BCa intervals: 0.74 for 3 topics, 0.84 for 6)."""
+EXACT = 20
+"""Up to this many topics the permutation test enumerates all sign flips."""
 _RESAMPLES = 10_000
+_FLIPS = 1 << 20
+"""Random sign flips beyond that; the standard error of p = 0.05 is 0.0002."""
+_BATCH = 1 << 15
 _SEED = 20240229
 _NO_SPREAD = 1e-12
-"""Values that vary by no more than this share of the greatest are one value, apart from rounding."""
+"""Relative range up to which values count as equal (rounding error)."""
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A mean over topics and its 95 % bootstrap interval: BCa, for two topics percentile, for fewer none (None).
+class MeanInterval:
+    """A mean over topics and its 95 % interval: Student's t up to :data:`SMALL` topics, else BCa bootstrap.
 
     Attributes:
-        mean: over the topics that have a value.
-        low: lower bound.
-        high: upper bound.
-        topics: how many there were.
+        mean: over the topics with a value.
+        low: lower bound; None for one topic.
+        high: upper bound; None for one topic.
+        topics: number of topics with a value.
     """
 
     mean: float
@@ -34,10 +43,10 @@ class Comparison:
 
     Attributes:
         difference: mean of first minus second.
-        topics: that both have a value for.
+        topics: number of topics for which both have a value.
         t_test: p of the paired t-test, two-sided, as the papers report it; None for fewer than two topics or no spread.
-        permutation: p of the paired permutation test (signs flipped), two-sided, exact for 13 topics or fewer; None for
-            fewer than two topics.
+        permutation: p of the paired permutation test (sign flips), two-sided, exact up to :data:`EXACT` topics; None
+            for fewer than two topics.
     """
 
     difference: float
@@ -46,30 +55,32 @@ class Comparison:
     permutation: float | None
 
 
-def interval(values: Sequence[float]) -> Interval:
-    """The mean with its interval; reproducible.
+def interval(values: Sequence[float]) -> MeanInterval:
+    """The mean and its interval; reproducible.
 
     Raises:
         ValueError: there is no value.
     """
-    from scipy.stats import bootstrap
+    from scipy.stats import bootstrap, sem, t
 
     if not values:
         raise ValueError("an interval needs at least one value")
     sample = np.asarray(values, dtype=float)
     mean = float(sample.mean())
     if len(sample) < 2:
-        return Interval(mean, None, None, len(sample))
+        return MeanInterval(mean, None, None, len(sample))
     if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max():
-        return Interval(mean, mean, mean, len(sample))
-    method = "BCa" if len(sample) > 2 else "percentile"
-    found = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method=method, rng=np.random.default_rng(_SEED))
-    low, high = (float(bound) for bound in found.confidence_interval)
-    return Interval(mean, low, high, len(sample))
+        return MeanInterval(mean, mean, mean, len(sample))
+    if len(sample) <= SMALL:
+        low, high = t.interval(0.95, len(sample) - 1, loc=mean, scale=sem(sample))
+    else:
+        rng = np.random.default_rng(_SEED)
+        low, high = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method="BCa", rng=rng).confidence_interval
+    return MeanInterval(mean, float(low), float(high), len(sample))
 
 
 def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparison:
-    """Paired tests over the topics that both methods have a value for.
+    """Paired tests over the topics for which both methods have a value.
 
     Args:
         first: topic → value.
@@ -78,7 +89,7 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
     Raises:
         ValueError: they share no topic.
     """
-    from scipy.stats import permutation_test, ttest_rel
+    from scipy.stats import ttest_rel
 
     shared = sorted(first.keys() & second.keys())
     if not shared:
@@ -88,28 +99,43 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
     if len(shared) < 2:
         return Comparison(difference, len(shared), None, None)
     spread = np.ptp(a - b) > _NO_SPREAD * max(np.abs(a).max(), np.abs(b).max())
-    flipped = permutation_test(
-        (a, b),
-        lambda x, y, axis: np.mean(x - y, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=_RESAMPLES,
-        rng=np.random.default_rng(_SEED),
-    )
     t_test = float(ttest_rel(a, b).pvalue) if spread else None
-    return Comparison(difference, len(shared), t_test, float(flipped.pvalue))
+    return Comparison(difference, len(shared), t_test, permutation_p(a - b))
+
+
+def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) -> float:
+    """Two-sided p of the paired permutation test: the share of sign flips with an |sum| of at least the observed one.
+
+    Args:
+        differences: one per topic, at least one.
+        seed: of the random flips, which are drawn beyond :data:`EXACT` topics; there p is (hits + 1) / (flips + 1).
+    """
+    observed = abs(differences.sum()) - _NO_SPREAD * np.abs(differences).sum()
+    if len(differences) <= EXACT:
+        sums = differences[:1]  # the first sign is fixed: flipping all signs keeps |sum|
+        for difference in differences[1:]:
+            sums = np.concatenate([sums + difference, sums - difference])
+        return float((np.abs(sums) >= observed).mean())
+    rng, hits = np.random.default_rng(seed), 0
+    for _ in range(_FLIPS // _BATCH):
+        signs = np.unpackbits(rng.integers(0, 256, (_BATCH, (len(differences) + 7) // 8), dtype=np.uint8), axis=1)
+        sums = differences.sum() - 2 * (signs[:, : len(differences)] @ differences)
+        hits += int((np.abs(sums) >= observed).sum())
+    return (hits + 1) / (_FLIPS + 1)
 
 
 def smallest_p(topics: int) -> float | None:
-    """The least p that the permutation test of :func:`compare` can give for so many topics; None for fewer than two.
+    """The smallest p that :func:`permutation_p` can give for a number of topics; None for fewer than two.
 
-    Two of the 2^n ways to flip signs are the extreme ones: 2 / 2^n, and where the flips are drawn, 2 / (draws + 1).
+    Two of the 2^n sign flips are as extreme as possible; with random flips, (0 + 1) / (flips + 1).
     """
-    return max(2 / 2**topics, 2 / (_RESAMPLES + 1)) if topics > 1 else None
+    if topics < 2:
+        return None
+    return 2 / 2**topics if topics <= EXACT else 1 / (_FLIPS + 1)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """P-values corrected for their number by Holm's step-down method, in their order; None stays None."""
+    """P-values corrected by Holm's step-down method, in the given order; None stays None."""
     known = sorted((value, position) for position, value in enumerate(values) if value is not None)
     corrected: list[float | None] = [None] * len(values)
     largest = 0.0

@@ -1,4 +1,4 @@
-"""An article as plain text for a grader, cut to the words that it takes (STORM, appendix C.2). Pure functions."""
+"""An article as plain text for a grader, trimmed to a word limit (STORM, appendix C.2). Pure functions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +11,14 @@ _OMITTED = "[shortened here]"
 
 
 @dataclass(frozen=True)
-class Part:
-    """A heading and the paragraphs right under it.
+class SectionText:
+    """A heading and the paragraphs directly under it.
 
     Attributes:
         level: 0 for the lead, 1 for a section, 2 for its subsections, and so on.
         heading: empty for the lead.
         paragraphs: the texts of its sentences, without citation markers.
-        shortened: whether something was cut off.
+        shortened: whether text was cut off.
     """
 
     level: int
@@ -28,40 +28,42 @@ class Part:
 
     @property
     def length(self) -> int:
-        """Words of the paragraphs."""
+        """Number of words in the paragraphs."""
         return sum(word_count(sentence) for paragraph in self.paragraphs for sentence in paragraph)
 
 
-def parts_of(article: Article) -> tuple[Part, ...]:
-    """Lead and sections, subsections behind their section, in reading order; an empty lead is none."""
-    lead = Part(0, "", _texts(article.lead))
+def parts_of(article: Article) -> tuple[SectionText, ...]:
+    """Lead and all sections in reading order; an empty lead is left out."""
+    lead = SectionText(0, "", _texts(article.lead))
     body = (part for section in article.sections for part in _walk(section, 1))
     return (*([lead] if lead.paragraphs else []), *body)
 
 
-def trimmed(parts: Sequence[Part], budget: int) -> tuple[Part, ...]:
-    """Cut parts to a number of words by taking from the shortest section again and again.
+def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...]:
+    """Trim to a number of words by repeatedly cutting the shortest section.
 
-    The shortest section without a subsection that still holds text loses its last sentence (of equally short ones the
-    last section does), until the whole fits; so the shortest sections are emptied one after another, and at most one
-    stays cut in part. Headings stay. The lead is cut when no section is left. The official code takes whole paragraphs.
+    The shortest section with no text left in its subsections (the last one among ties) loses its last sentence until
+    the whole fits. So the shortest sections are emptied one by one, and at most one is cut in part. Headings stay; the
+    lead is cut last. The official code cuts whole paragraphs.
 
     Args:
-        parts: as :func:`parts_of` gives them.
-        budget: most words of all paragraphs together, >= 0.
+        parts: from :func:`parts_of`.
+        budget: maximum words in all paragraphs, >= 0.
     """
     cut = list(parts)
     lengths = [part.length for part in cut]
     while sum(lengths) > budget:
-        ends = [i for i, part in enumerate(cut) if lengths[i] and part.level and not _below(cut, lengths, i)]
-        i = min(ends, key=lambda i: (lengths[i], -i)) if ends else next(i for i, n in enumerate(lengths) if n)
-        cut[i] = _shorter(cut[i])
+        cuttable = [
+            i for i, part in enumerate(cut) if lengths[i] and part.level and not _subsections_have_text(cut, lengths, i)
+        ]
+        i = min(cuttable, key=lambda i: (lengths[i], -i)) if cuttable else next(i for i, n in enumerate(lengths) if n)
+        cut[i] = _without_last_sentence(cut[i])
         lengths[i] = cut[i].length
     return tuple(cut)
 
 
-def as_text(parts: Sequence[Part]) -> str:
-    """Headings behind as many ``#`` as their level, paragraphs between; a note where something was cut off."""
+def as_text(parts: Sequence[SectionText]) -> str:
+    """Markdown headings and paragraphs, with a note where text was cut off."""
     blocks: list[str] = []
     for part in parts:
         if part.heading:
@@ -72,8 +74,8 @@ def as_text(parts: Sequence[Part]) -> str:
     return "\n\n".join(blocks)
 
 
-def _walk(section: Section, level: int) -> Iterator[Part]:
-    yield Part(level, section.heading, _texts(section.paragraphs))
+def _walk(section: Section, level: int) -> Iterator[SectionText]:
+    yield SectionText(level, section.heading, _texts(section.paragraphs))
     for subsection in section.subsections:
         yield from _walk(subsection, level + 1)
 
@@ -83,14 +85,14 @@ def _texts(paragraphs: Sequence[Paragraph]) -> tuple[tuple[str, ...], ...]:
     return tuple(sentences for sentences in texts if sentences)
 
 
-def _below(parts: Sequence[Part], lengths: Sequence[int], place: int) -> bool:
-    """Whether a subsection of the part at a place holds words."""
-    behind = zip(parts[place + 1 :], lengths[place + 1 :], strict=True)
-    return any(length for _, length in takewhile(lambda own: own[0].level > parts[place].level, behind))
+def _subsections_have_text(parts: Sequence[SectionText], lengths: Sequence[int], index: int) -> bool:
+    """Whether any subsection of the section at an index holds words."""
+    following = zip(parts[index + 1 :], lengths[index + 1 :], strict=True)
+    return any(length for _, length in takewhile(lambda pair: pair[0].level > parts[index].level, following))
 
 
-def _shorter(part: Part) -> Part:
-    """The part without its last sentence."""
+def _without_last_sentence(part: SectionText) -> SectionText:
+    """The section without its last sentence."""
     *before, last = part.paragraphs
     kept = (*before, last[:-1]) if len(last) > 1 else tuple(before)
     return replace(part, paragraphs=kept, shortened=True)

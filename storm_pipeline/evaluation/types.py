@@ -1,4 +1,4 @@
-"""Frozen values of an experiment: the article that people wrote, its topic, and what is compared with it."""
+"""Frozen values of an evaluation: topics, human articles, documents, and other systems' articles."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from storm_pipeline.types import Article
 
 @dataclass(frozen=True)
 class HumanSentence:
-    """A sentence that people wrote, without citation marks, and the addresses that it cites, in order."""
+    """A sentence of a human article without citation marks, and the URLs it cites, in order."""
 
     text: str
     references: tuple[str, ...] = ()
@@ -16,13 +16,13 @@ class HumanSentence:
 
 @dataclass(frozen=True)
 class HumanSection:
-    """A section that people wrote.
+    """A section of a human article.
 
     Attributes:
-        heading: without marks.
+        heading: without citation marks.
         text: its own plain text, without that of its subsections.
         subsections: in order.
-        sentences: the text sentence by sentence; empty where the data set does not cut it.
+        sentences: the text by sentences; empty if the data set does not split it.
     """
 
     heading: str
@@ -31,7 +31,7 @@ class HumanSection:
     sentences: tuple[HumanSentence, ...] = ()
 
     def walk(self) -> Iterator["HumanSection"]:
-        """The section and all below it, depth first."""
+        """The section and all its subsections, depth first."""
         yield self
         for subsection in self.subsections:
             yield from subsection.walk()
@@ -39,13 +39,13 @@ class HumanSection:
 
 @dataclass(frozen=True)
 class Document:
-    """A page that editors cited or that a search found; ``text`` is empty where it could not be fetched.
+    """A page cited by editors or found by a search.
 
     Attributes:
-        url: its address; empty where editors cited something that is not on the web.
+        url: its URL; empty if editors cited something that is not on the web.
         title: its title, or the editors' citation of it.
-        text: plain text.
-        origin: ``human`` where editors cited it, ``search`` where a search found it.
+        text: plain text; empty if it could not be fetched.
+        origin: ``human`` if editors cited it, ``search`` if a search found it.
     """
 
     url: str
@@ -60,15 +60,16 @@ class HumanArticle:
 
     Attributes:
         title: title of the article.
-        url: its address; empty where unknown.
+        url: its URL; empty if unknown.
         lead: plain text before the first heading.
         sections: the body without back matter (References, See also, Notes …).
-        references: the pages that editors cited, one entry a citation.
-        infobox: field → value of the infobox; empty where there is none.
-        back_matter: the sections that were left out of the body.
-        entities: named entities of the article, lower-case, as published with the data set; empty where it has none.
-        statements: the article as facts, each a sentence that says one thing, as published with the data set; empty
-            where it has none.
+        references: the pages cited by editors, one entry per citation.
+        infobox: (field, value) pairs; empty without an infobox.
+        back_matter: the sections left out of the body.
+        entities: named entities of the article, lower-case, as published with the data set; may be empty.
+        statements: the article as atomic facts, one per sentence, as published with the data set; may be empty.
+        published_text: the article with ``#`` headings, one paragraph per line, as published beside the structured form
+            (FreshWiki's ``txt/``); may be empty.
     """
 
     title: str
@@ -80,20 +81,21 @@ class HumanArticle:
     back_matter: tuple[HumanSection, ...] = ()
     entities: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
+    published_text: str = ""
 
     def headings(self) -> tuple[str, ...]:
         """All headings of the body, depth first."""
         return tuple(part.heading for section in self.sections for part in section.walk())
 
     def text(self) -> str:
-        """Lead and body as plain text without headings; paragraphs are separated by blank lines."""
+        """Lead and body as plain text without headings, paragraphs separated by blank lines."""
         body = (part.text for section in self.sections for part in section.walk())
         return "\n\n".join(text for text in (self.lead, *body) if text)
 
 
 @dataclass(frozen=True)
 class CitedStatement:
-    """A fact that a system's article states, and the addresses of the pages that the article cites for it, in order."""
+    """A fact stated in a system's article, and the URLs the article cites for it, in order."""
 
     text: str
     urls: tuple[str, ...] = ()
@@ -101,12 +103,12 @@ class CitedStatement:
 
 @dataclass(frozen=True)
 class SystemArticle:
-    """What another system wrote on a topic.
+    """Another system's article on a topic.
 
     Attributes:
-        system: its name.
+        system: the system's name.
         text: the article as Markdown, without citation marks.
-        statements: the article as facts with what they cite, in the order of the text.
+        statements: the article's facts with their citations, in text order.
     """
 
     system: str
@@ -120,10 +122,10 @@ class Topic:
 
     Attributes:
         id: stable within the data set; used in file names.
-        title: what the systems are asked to write about.
-        human: the article that people wrote.
-        documents: the closed corpus of the topic; empty where the data set has none.
-        system_articles: what other systems wrote on it, one article a system; empty where the data set has none.
+        title: the topic given to the systems.
+        human: the human article.
+        documents: the topic's closed corpus; empty if the data set has none.
+        system_articles: other systems' articles, one per system; empty if the data set has none.
     """
 
     id: str
@@ -133,13 +135,13 @@ class Topic:
     system_articles: tuple[SystemArticle, ...] = ()
 
     def written_by(self, system: str) -> SystemArticle | None:
-        """The article of a system; None where it wrote none on this topic."""
+        """The article of a system; None if it wrote none on this topic."""
         return next((article for article in self.system_articles if article.system == system), None)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A generated article beside the topic it was asked for."""
+    """A generated article and its topic."""
 
     topic: Topic
     article: Article = field(repr=False)

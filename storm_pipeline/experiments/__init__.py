@@ -1,4 +1,4 @@
-"""Experiments: methods compared on the topics of a data set, by metrics, in a folder that any process can go on with.
+"""Experiments: methods compared on a data set's topics by metrics, in a folder from which any process can continue.
 
 from storm_pipeline.experiments import Experiment, open_executor, read_config
 with Experiment(read_config("experiments/freshwiki.toml"), Path("runs/mine"), open_executor("local")) as one:

@@ -1,4 +1,4 @@
-"""What an experiment compares, on which topics, and by which metrics: a TOML file, read and checked."""
+"""The configuration of an experiment (methods, topics, metrics): read from a TOML file and validated."""
 
 import dataclasses
 import os
@@ -18,13 +18,13 @@ from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
 
 DATA = "STORM_DATA"
-"""Environment variable with the folder below which data sets lie."""
-_OWN = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
-"""Settings that the experiment itself sees to."""
+"""Environment variable: the folder that contains the data sets."""
+_MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
+"""Settings that the experiment sets itself."""
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
-_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
-"""What may be the name of a folder; or nothing."""
-_OPENED = TypeAdapter(Resources)
+_FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
+"""A valid folder name, or an empty string."""
+_RESOURCES_ADAPTER = TypeAdapter(Resources)
 
 
 class _Table(BaseModel):
@@ -36,10 +36,10 @@ class DataTable(_Table):
 
     Attributes:
         set: which data set.
-        path: its folder; a relative one lies below the folder that ``STORM_DATA`` names, if it names one.
-        core: WikiGenBench: only the topics that its manifest marks.
-        topics: how many, from the first; None takes all.
-        ids: these topics alone, in this order.
+        path: its folder; relative paths are resolved against ``STORM_DATA`` if that is set.
+        core: WikiGenBench only: use only the topics marked ``in_core`` in its manifest.
+        topics: use only the first this many; None: all.
+        ids: use only these topics, in this order.
     """
 
     set: Literal["freshwiki", "wikigenbench", "wiki_live"]
@@ -50,19 +50,19 @@ class DataTable(_Table):
 
     @property
     def folder(self) -> Path:
-        """Where it lies."""
+        """Absolute path of the data set."""
         return _absolute(self.path)
 
 
 class SearchTable(_Table):
-    """Where runs search.
+    """What runs search.
 
     Attributes:
-        corpus: ``engine``, what the settings name; ``topic``, the documents of the topic; ``pooled``, those of all
-            topics of the data set; ``article``, the human article itself, an upper bound that WikiGenBen calls golden.
-        sources: of a corpus: what editors cited, what a search found, or both.
-        ranker: of a corpus.
-        passages: of one document that a search returns at most.
+        corpus: ``engine``: the engine in the settings; ``topic``: the topic's documents; ``pooled``: the documents
+            of all topics; ``article``: the human article itself, an upper bound that WikiGenBen calls golden.
+        sources: which documents of the corpus: cited by editors, found by search, or both.
+        ranker: ranks the corpus.
+        passages: maximum passages per document in one search result.
     """
 
     corpus: Literal["engine", "topic", "pooled", "article"] = "engine"
@@ -72,53 +72,53 @@ class SearchTable(_Table):
 
 
 class MethodTable(_Table):
-    """A row of the tables: a recipe with settings of its own, or articles that another system wrote.
+    """A row of the tables: a recipe with its own settings, or articles written by another system.
 
     Attributes:
-        name: of the row; default: the recipe.
+        name: label of the row; default: the recipe.
         recipe: one of :data:`storm_pipeline.recipes.RECIPES`.
-        settings: those that differ from the experiment's.
-        search: in place of the experiment's.
-        recorded: folder of the official STORM's runs whose articles are scored, found as a data set's folder is.
-        polished: of those, the articles after polishing.
-        imported: folder of articles from elsewhere, ``TOPIC.md`` or ``TOPIC.txt``, found as a data set's folder is.
-        system: a system whose articles come with the data set; topics on which it wrote none are left out of its row.
+        settings: overrides of the experiment's settings.
+        search: overrides the experiment's search.
+        recorded: folder of official STORM runs to score, resolved like a data set's path.
+        polished: score the polished articles of those runs.
+        imported: folder of articles as ``TOPIC.md`` or ``TOPIC.txt``, resolved like a data set's path.
+        system: a system whose articles are part of the data set; topics it did not write about are skipped.
     """
 
-    name: str = Field("", pattern=_NAME)
+    name: str = Field("", pattern=_FOLDER_NAME)
     recipe: str = ""
     settings: Mapping[str, Any] = {}
     search: SearchTable | None = None
     recorded: Path | None = None
     polished: bool = False
     imported: Path | None = None
-    system: str = Field("", pattern=_NAME)
+    system: str = Field("", pattern=_FOLDER_NAME)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if sum(map(bool, (self.recipe, self.recorded, self.imported, self.system))) != 1:
-            raise ValueError("give one of: a recipe, a folder of recorded runs, a folder of articles, a system")
+            raise ValueError("set exactly one of: recipe, recorded, imported, system")
         if self.recipe and self.recipe not in RECIPES:
-            raise ValueError(f"there is no recipe {self.recipe!r}: choose one of {', '.join(RECIPES)}")
+            raise ValueError(f"unknown recipe {self.recipe!r}: choose one of {', '.join(RECIPES)}")
         if (self.recorded or self.imported) and not self.name:
-            raise ValueError("articles from a folder need a name")
+            raise ValueError("methods with recorded or imported articles need a name")
         _check_settings(self.settings)
         return self
 
     @property
     def label(self) -> str:
-        """What the tables call it."""
+        """Its label in the tables."""
         return self.name or self.recipe or self.system
 
 
 class SizeTable(_Table):
-    """A size of the experiment other than the whole: what is given here takes its place.
+    """A reduced size of the experiment; values given here override the experiment's.
 
     Attributes:
-        topics: how many.
-        methods: names of those that stay.
-        metrics: names of those that stay.
-        settings: laid over those of the experiment.
+        topics: number of topics.
+        methods: names of the methods to keep.
+        metrics: names of the metrics to use.
+        settings: overrides of the experiment's settings.
     """
 
     topics: int | None = Field(default=None, ge=1)
@@ -131,18 +131,18 @@ class ExperimentConfig(_Table):
     """A whole experiment.
 
     Attributes:
-        title: of the report.
-        writes: articles, or outlines alone.
-        seeds: a run each; none: one run without a seed.
+        title: title of the report.
+        writes: whole articles, or outlines only.
+        seeds: one run per seed; empty: one run without a seed.
         baseline: the method that the others are compared with.
         metrics: names, see :data:`storm_pipeline.evaluation.metrics.registry.METRICS`.
         data: the topics.
-        search: where all methods search that name nothing else.
-        settings: of all runs, see :class:`storm_pipeline.settings.Settings`.
-        resources: of the metrics, see :class:`storm_pipeline.evaluation.metrics.resources.Resources`.
-        methods: what is compared.
+        search: default search of all methods.
+        settings: settings of all runs, see :class:`storm_pipeline.settings.Settings`.
+        resources: resources of the metrics, see :class:`storm_pipeline.evaluation.metrics.resources.Resources`.
+        methods: the compared methods.
         sizes: name → size.
-        notes: sentences that the report shows.
+        notes: sentences shown at the top of the report.
     """
 
     title: str = Field(min_length=1)
@@ -162,65 +162,63 @@ class ExperimentConfig(_Table):
     @classmethod
     def _check_resources(cls, resources: Mapping[str, Any]) -> Mapping[str, Any]:
         if unknown := sorted(resources.keys() - _RESOURCES):
-            raise ValueError(f"there is no resource {unknown[0]!r}: choose of {', '.join(sorted(_RESOURCES))}")
+            raise ValueError(f"unknown resource {unknown[0]!r}: choose one of {', '.join(sorted(_RESOURCES))}")
         try:
-            _OPENED.validate_python(resources)
+            _RESOURCES_ADAPTER.validate_python(resources)
         except ValidationError as error:
             first = error.errors()[0]
-            raise ValueError(f"{first['loc'][0]!r} cannot be {first['input']!r}: {first['msg'].lower()}") from error
+            raise ValueError(f"invalid {first['loc'][0]!r} {first['input']!r}: {first['msg'].lower()}") from error
         return resources
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         names = [method.label for method in self.methods]
-        listed: tuple[tuple[str, Sequence[object]], ...] = (
+        must_be_unique: tuple[tuple[str, Sequence[object]], ...] = (
             ("methods", [name.casefold() for name in names]),
             ("metrics", self.metrics),
             ("seeds", self.seeds),
         )
-        for kind, own in listed:
-            if twice := [one for one in own if own.count(one) > 1]:
-                raise ValueError(f"{twice[0]!r} stands twice among the {kind}: leave one, or name them apart")
+        for kind, values in must_be_unique:
+            if duplicates := [value for value in values if values.count(value) > 1]:
+                raise ValueError(f"duplicate {duplicates[0]!r} in {kind}: remove one, or give them different names")
         if self.baseline not in names:
-            raise ValueError(f"the baseline {self.baseline!r} is none of the methods {', '.join(names)}")
+            raise ValueError(f"the baseline {self.baseline!r} is not one of the methods {', '.join(names)}")
         if unknown := [name for name in self.metrics if name not in METRICS]:
-            raise ValueError(f"no metric is called {unknown[0]!r}: choose of {', '.join(METRICS)}")
+            raise ValueError(f"unknown metric {unknown[0]!r}: choose one of {', '.join(METRICS)}")
         if self.writes == "outline" and (bad := [m.label for m in self.methods if m.recipe not in OUTLINES]):
-            raise ValueError(f"{bad[0]!r} makes no outline of its own: choose of {', '.join(OUTLINES)}")
+            raise ValueError(f"{bad[0]!r} does not write an outline: choose one of {', '.join(OUTLINES)}")
         _check_settings(self.settings)
         return self
 
     def method(self, name: str) -> MethodTable:
-        """The method of a name."""
+        """The method with this label."""
         return next(method for method in self.methods if method.label == name)
 
     def search_of(self, method: MethodTable) -> SearchTable:
-        """Where a method's runs search."""
+        """The search configuration of a method's runs."""
         return method.search or self.search
 
     def settings_of(self, method: MethodTable) -> Settings:
-        """What a method's runs are written with, but for what belongs to a topic or a seed.
+        """The settings of a method's runs, without those that depend on topic or seed.
 
         Raises:
-            SettingsError: a value is not allowed.
+            SettingsError: a value is invalid.
         """
         return Settings.build({**self.settings, **method.settings})
 
     def sized(self, name: str) -> "ExperimentConfig":
-        """This experiment in one of its sizes; ``full`` is the whole.
+        """This experiment at one of its sizes; ``full`` returns it unchanged.
 
         Raises:
-            SettingsError: it has no such size, or the size does not fit it.
+            SettingsError: the size is unknown or does not match the experiment.
         """
         if name == "full":
             return self
         if name not in self.sizes:
-            raise SettingsError(
-                f"the experiment has no size {name!r}: choose one of {', '.join(['full', *self.sizes])}"
-            )
+            raise SettingsError(f"unknown size {name!r}: choose one of {', '.join(['full', *self.sizes])}")
         size = self.sizes[name]
         if unknown := set(size.methods or ()) - {method.label for method in self.methods}:
-            raise SettingsError(f"size {name!r} names a method that the experiment has not: {min(unknown)!r}")
+            raise SettingsError(f"size {name!r} names an unknown method: {min(unknown)!r}")
         kept = [m.model_dump() for m in self.methods if size.methods is None or m.label in size.methods]
         labels = [method["name"] or method["recipe"] or method["system"] for method in kept]
         return _validated(
@@ -235,41 +233,43 @@ class ExperimentConfig(_Table):
             }
         )
 
-    def changed(self, *, topics: int | None = None, settings: Mapping[str, Any] | None = None) -> "ExperimentConfig":
-        """This experiment with another number of topics, and settings in place of its own and its methods'.
+    def with_overrides(
+        self, *, topics: int | None = None, settings: Mapping[str, Any] | None = None
+    ) -> "ExperimentConfig":
+        """This experiment with another number of topics, and with settings that override its own and its methods'.
 
         Raises:
-            SettingsError: a setting is unknown, or one that the experiment itself sees to.
+            SettingsError: a setting is unknown or managed by the experiment.
         """
-        given = dict(settings or {})
-        seeds = (given.pop("seed"),) if "seed" in given else self.seeds
-        kept = [{name: value for name, value in m.settings.items() if name not in given} for m in self.methods]
+        overrides = dict(settings or {})
+        seeds = (overrides.pop("seed"),) if "seed" in overrides else self.seeds
+        kept = [{name: value for name, value in m.settings.items() if name not in overrides} for m in self.methods]
         methods = [m.model_dump() | {"settings": own} for m, own in zip(self.methods, kept, strict=True)]
         return _validated(
             self.model_dump()
             | {
-                "settings": {**self.settings, **given},
+                "settings": {**self.settings, **overrides},
                 "methods": methods,
                 "seeds": seeds,
                 "data": {**self.data.model_dump(), "topics": topics or self.data.topics},
             }
         )
 
-    def judged_by(self, **judges: str | None) -> "ExperimentConfig":
-        """This experiment with other judges: ``judge`` of support, ``judge_lm`` that grades; None leaves one."""
+    def with_judges(self, **judges: str | None) -> "ExperimentConfig":
+        """This experiment with other judges: ``judge`` (support), ``judge_lm`` (grades); None keeps the current one."""
         given = {name: value for name, value in judges.items() if value is not None}
         return self.model_copy(update={"resources": {**self.resources, **given}})
 
-    def located(self, engine: str) -> "ExperimentConfig":
-        """This experiment as any process can read it: paths absolute, and the engine named that ``auto`` stands for."""
+    def resolved(self, engine: str) -> "ExperimentConfig":
+        """This experiment as any process can read it: absolute paths, and the engine's name in place of ``auto``."""
 
-        def named(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        def with_engine(settings: Mapping[str, Any]) -> Mapping[str, Any]:
             return {**settings, "search": engine} if settings.get("search") == "auto" else settings
 
         methods = [
             method.model_copy(
                 update={
-                    "settings": named(method.settings),
+                    "settings": with_engine(method.settings),
                     "recorded": _absolute(method.recorded) if method.recorded else None,
                     "imported": _absolute(method.imported) if method.imported else None,
                 }
@@ -280,21 +280,21 @@ class ExperimentConfig(_Table):
             update={
                 "data": self.data.model_copy(update={"path": self.data.folder.absolute()}),
                 "methods": tuple(methods),
-                "settings": named({"search": "auto", **self.settings}),
+                "settings": with_engine({"search": "auto", **self.settings}),
             }
         )
 
     @property
     def fingerprint(self) -> str:
-        """Equal for equal experiments."""
+        """Hash of the configuration."""
         return fingerprint(self.model_dump(mode="json"))
 
 
 def read_config(path: Path | str) -> ExperimentConfig:
-    """The experiment that a file describes.
+    """Read an experiment's configuration file.
 
     Raises:
-        SettingsError: the file cannot be read, is no TOML, or says something that is not allowed; names the place.
+        SettingsError: the file cannot be read, is not TOML, or has an invalid value; the message names the location.
     """
     path = Path(path)
     try:
@@ -302,7 +302,7 @@ def read_config(path: Path | str) -> ExperimentConfig:
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}; name an experiment's .toml file") from error
     except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{path} is no TOML: {error}") from error
+        raise SettingsError(f"{path} is not valid TOML: {error}") from error
     return _validated(values, f"{path}: ")
 
 
@@ -312,18 +312,18 @@ def _validated(values: Mapping[str, Any], place: str = "") -> ExperimentConfig:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the experiment"
-        said = first["msg"].removeprefix("Value error, ")
-        raise SettingsError(f"{place}{where}: {said}") from error
+        message = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"{place}{where}: {message}") from error
 
 
 def _absolute(path: Path) -> Path:
-    """A path of a data set, which lies below the folder that ``STORM_DATA`` names unless it is absolute."""
+    """Resolve a path against ``STORM_DATA`` unless it is absolute."""
     return (Path(os.environ.get(DATA, "")).expanduser() / path.expanduser()).absolute()
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
     for name in settings:
-        if name in _OWN:
-            raise ValueError(f"the setting {name!r} is seen to by the experiment: leave it out")
+        if name in _MANAGED:
+            raise ValueError(f"the setting {name!r} is managed by the experiment: remove it")
         if name not in Settings.model_fields:
-            raise ValueError(f"there is no setting {name!r}")
+            raise ValueError(f"unknown setting {name!r}")

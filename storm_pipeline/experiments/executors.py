@@ -1,4 +1,4 @@
-"""What independent jobs are done with: threads of this process, or a Ray cluster."""
+"""Executors run independent jobs on threads of this process or on a Ray cluster."""
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -16,53 +16,53 @@ from storm_pipeline.errors import SettingsError
 J = TypeVar("J")
 R = TypeVar("R")
 
-LOOK = 0.25
-"""Seconds between two looks at whether a run was stopped."""
+POLL_SECONDS = 0.25
+"""Polling interval for a stop request, in seconds."""
 _halt: ContextVar[threading.Event | None] = ContextVar("job_halt", default=None)
 
 
 @dataclass(frozen=True)
 class JobLost:
-    """A job that has no result.
+    """A job that ended without a result.
 
     Attributes:
-        reason: the error that its work raised, or what became of its worker.
+        reason: the error it raised, or why its worker died.
     """
 
     reason: str
 
 
 class Executor(Protocol):
-    """Does jobs side by side. Use it in ``with``; it may run several times, one after the other."""
+    """Runs jobs concurrently. A context manager; ``run`` may be called repeatedly, but not concurrently."""
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Its name on the command line."""
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
-        """Do every job; results come in any order, as soon as they are there.
+        """Run every job and yield results in order of completion.
 
-        A job is taken only when a place is free and the next result is asked for. Closing the iterator early stops
-        the run as :meth:`stop` does, and waits for what runs.
+        A job is taken from ``jobs`` only when a slot is free and the next result is requested. Closing the iterator
+        early stops the run like :meth:`stop` and waits for running jobs.
 
         Args:
-            work: a function of a module that workers can import. It returns failures as values; what it raises is
-                told as :class:`JobLost`. It ends early, in order, once :func:`job_halt` is set.
-            jobs: plain frozen values, as are the results: they travel between processes.
+            work: an importable module-level function. It returns failures as values; exceptions become
+                :class:`JobLost`. It should stop cleanly once :func:`job_halt` is set.
+            jobs: picklable frozen values, as are the results.
 
         Raises:
-            SettingsError: the executor cannot be used as it was set.
+            SettingsError: the executor's configuration does not work.
         """
 
     def stop(self) -> None:
-        """Begin no further job, in this run or a later one, and set :func:`job_halt` of those that run.
+        """Start no further jobs, now or later, and set :func:`job_halt` for running ones.
 
-        From any thread or signal handler. The results of jobs that end in order still come; a job that had not begun
-        has none.
+        May be called from any thread or signal handler. Jobs that stop cleanly still yield results; jobs that had not
+        started do not.
         """
 
     def close(self) -> None:
-        """Give back what the executor holds. May be called again."""
+        """Release the executor's resources. May be called repeatedly."""
 
     def __enter__(self) -> Self: ...
 
@@ -72,15 +72,15 @@ class Executor(Protocol):
 
 
 def open_executor(name: str, *, at_once: int = 1, address: str = "") -> Executor:
-    """The executor of a name: ``local`` or ``ray``.
+    """Open an executor by name.
 
     Args:
-        name: of the executor.
-        at_once: jobs side by side, at least 1.
+        name: ``local`` or ``ray``.
+        at_once: maximum concurrent jobs, at least 1.
         address: of a Ray cluster, ``host:port`` or ``auto``; empty for workers on this machine.
 
     Raises:
-        SettingsError: there is no such executor, or a value is not allowed.
+        SettingsError: the name is unknown or a value is invalid.
         MissingExtraError: the executor needs a package that is not installed.
     """
     if name == "local":
@@ -91,40 +91,40 @@ def open_executor(name: str, *, at_once: int = 1, address: str = "") -> Executor
         from storm_pipeline.experiments.ray_executor import RayExecutor
 
         return RayExecutor(address, at_once=at_once)
-    raise SettingsError(f"there is no executor {name!r}: use 'local' or 'ray'")
+    raise SettingsError(f"unknown executor {name!r}: use 'local' or 'ray'")
 
 
 class LocalExecutor:
-    """Does jobs on threads of this process.
+    """Runs jobs on threads of this process.
 
     Args:
-        at_once: jobs side by side, at least 1.
+        at_once: maximum concurrent jobs, at least 1.
     """
 
     name = "local"
 
     def __init__(self, at_once: int = 1) -> None:
         self._at_once = checked_at_once(at_once)
-        self._halts = Halts()
+        self._halts = HaltSignals()
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
-        """As :meth:`Executor.run`; results are not copied, they are the work's own."""
-        with self._halts.of_a_run() as halt, Tasks(self._at_once) as tasks:
+        """As :meth:`Executor.run`; results are not copied."""
+        with self._halts.for_run() as halt, Tasks(self._at_once) as tasks:
 
             def begin(job: J) -> Future[R]:
-                return tasks.start(work_under, halt, work, job)
+                return tasks.start(run_with_halt, halt, work, job)
 
-            with closing(side_by_side(begin, jobs, at_once=self._at_once, halt=halt)) as ended:
+            with closing(run_concurrently(begin, jobs, at_once=self._at_once, halt=halt)) as ended:
                 for job, future in ended:
                     error = future.exception()
-                    yield job, JobLost(told(error)) if error else future.result()
+                    yield job, JobLost(one_line(error)) if error else future.result()
 
     def stop(self) -> None:
         """As :meth:`Executor.stop`."""
         self._halts.stop()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def __enter__(self) -> Self:
         return self
@@ -134,26 +134,26 @@ class LocalExecutor:
 
 
 def job_halt() -> threading.Event:
-    """Set when the job that the caller is part of is to end in order; never set outside a job."""
+    """The event that asks the calling job to stop cleanly; never set outside a job."""
     return _halt.get() or threading.Event()
 
 
-def work_under(halt: threading.Event, work: Callable[[J], R], job: J) -> R:
-    """Do a job, to be started in a context of its own, with ``halt`` as its :func:`job_halt`."""
+def run_with_halt(halt: threading.Event, work: Callable[[J], R], job: J) -> R:
+    """Run a job with ``halt`` as its :func:`job_halt`; call it in a separate context."""
     _halt.set(halt)
     return work(job)
 
 
-class Halts:
-    """What tells the runs of an executor to stop."""
+class HaltSignals:
+    """Stop signals of an executor's runs."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
         self._halts: set[threading.Event] = set()
 
     @contextmanager
-    def of_a_run(self) -> Iterator[threading.Event]:
-        """An event that is set when the executor is stopped, or was before."""
+    def for_run(self) -> Iterator[threading.Event]:
+        """The event of one run; already set if the executor was stopped earlier."""
         halt = threading.Event()
         self._halts.add(halt)
         if self._stopped.is_set():
@@ -164,28 +164,28 @@ class Halts:
             self._halts.discard(halt)
 
     def stop(self) -> None:
-        """Set the events of all runs, those to come included."""
+        """Set the events of all current and future runs."""
         self._stopped.set()
         for halt in tuple(self._halts):
             halt.set()
 
 
-def side_by_side(
+def run_concurrently(
     begin: "Callable[[J], Future[R]]",
     jobs: Iterable[J],
     *,
     at_once: int,
     halt: threading.Event,
-    tell: Callable[[], None] = lambda: None,
+    on_halt: Callable[[], None] = lambda: None,
 ) -> "Generator[tuple[J, Future[R]], None, None]":
-    """Keep up to ``at_once`` jobs going until there are no more or ``halt`` is set; each comes when it has ended.
+    """Keep up to ``at_once`` jobs running until none are left or ``halt`` is set; yield each job when it ends.
 
     Args:
         begin: starts a job.
-        jobs: taken when a place is free.
-        at_once: places.
-        halt: set by others to stop; set here when the iterator is closed early or ``jobs`` raises.
-        tell: called once ``halt`` is set, perhaps several times: tells the jobs that run.
+        jobs: consumed when a slot is free.
+        at_once: maximum concurrent jobs.
+        halt: set by the caller to stop; set here when the iterator is closed early or ``jobs`` raises.
+        on_halt: called, possibly repeatedly, after ``halt`` is set; notifies running jobs.
     """
     waiting = iter(jobs)
     running: dict[Future[R], J] = {}
@@ -197,29 +197,29 @@ def side_by_side(
                 running[begin(job)] = job
             if not running:
                 return
-            done, _ = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
             if halt.is_set():
-                tell()
+                on_halt()
             for future in done:
                 yield running.pop(future), future
-    except (Exception, GeneratorExit):  # not an interruption: that does not wait
+    except (Exception, GeneratorExit):  # KeyboardInterrupt must not wait
         halt.set()
-        tell()
+        on_halt()
         wait(running)
         raise
 
 
-def told(error: BaseException) -> str:
-    """An error in one line."""
+def one_line(error: BaseException) -> str:
+    """An exception's type and message on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def checked_at_once(at_once: int) -> int:
-    """The number itself.
+    """Return ``at_once`` if it is valid.
 
     Raises:
         SettingsError: it is less than 1.
     """
     if at_once < 1:
-        raise SettingsError(f"{at_once} jobs at once is out of range: at least 1 is needed")
+        raise SettingsError(f"{at_once} concurrent jobs is out of range: at least 1 is needed")
     return at_once

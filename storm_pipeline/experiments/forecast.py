@@ -1,4 +1,4 @@
-"""What an experiment will take, before it begins."""
+"""Forecast of an experiment's calls, tokens and dollars, before it starts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,22 +8,22 @@ from storm_pipeline.estimate.judging import ASK_JUDGE, ASKS_MODEL, JudgingEstima
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.jobs import settings_of
 from storm_pipeline.experiments.units import Unit
-from storm_pipeline.experiments.work import settings_of
 
 
 @dataclass(frozen=True)
 class JudgingForecast:
-    """What judging articles will take of one model.
+    """Forecast of one judge model's calls.
 
     Attributes:
         model: its name, as in the settings.
-        metrics: names of the metrics that ask it.
-        articles: how many.
-        calls: replies.
+        metrics: names of the metrics that call it.
+        articles: number of articles to judge.
+        calls: number of calls.
         tokens_in: prompt tokens.
         tokens_out: completion tokens.
-        dollars: US dollars; None where the model's price is unknown.
+        dollars: US dollars; None if the model's price is unknown.
     """
 
     model: str
@@ -37,16 +37,16 @@ class JudgingForecast:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is left of an experiment will take.
+    """Forecast of the remaining work of an experiment.
 
     Attributes:
-        articles: how many are still to be written.
-        calls: replies of the language models that write them.
-        tokens_in: prompt tokens of these.
-        tokens_out: completion tokens of these.
-        dollars: US dollars of the models whose price is known.
-        unpriced: models whose price is unknown.
-        judging: what judging takes on top, a model each.
+        articles: articles still to be written.
+        calls: calls to the models that write them.
+        tokens_in: prompt tokens of these calls.
+        tokens_out: completion tokens of these calls.
+        dollars: US dollars, for models with known prices.
+        unpriced: models with unknown prices.
+        judging: additional cost of judging, one entry per model.
     """
 
     articles: int
@@ -64,79 +64,79 @@ def forecast(
     unwritten: Iterable[Unit],
     unscored: Mapping[Unit, Sequence[str]],
 ) -> Forecast:
-    """Add up what writing and judging take; nothing is asked or fetched.
+    """Sum the estimates of writing and judging; makes no calls and no requests.
 
     Args:
         config: the experiment.
         topics: all of its topics.
-        unwritten: the articles that are still to be written.
-        unscored: the articles that are still to be judged, with the metrics.
+        unwritten: articles still to be written.
+        unscored: articles still to be judged, with the missing metrics.
 
     Raises:
-        SettingsError: a setting cannot be used.
+        SettingsError: a setting is invalid.
     """
     by_id = {topic.id: topic for topic in topics}
-    # Articles of a method differ by their topic alone, which is a few words of a prompt.
+    # A method's articles differ only in the topic, which is a few words of a prompt.
     by_method: dict[str, Estimate] = {}
-    made = []
+    estimates = []
     for unit in unwritten:
         if not config.method(unit.method).recipe:
             continue
         if unit.method not in by_method:
-            by_method[unit.method] = _estimated(config, by_id[unit.topic], unit)
-        made.append(by_method[unit.method])
-    rows = [row for one in made for row in one.rows]
+            by_method[unit.method] = _estimate_article(config, by_id[unit.topic], unit)
+        estimates.append(by_method[unit.method])
+    rows = [row for one in estimates for row in one.rows]
     return Forecast(
-        len(made),
+        len(estimates),
         Range.sum(row.calls for row in rows),
         Range.sum(row.tokens_in for row in rows),
         Range.sum(row.tokens_out for row in rows),
         Range.sum(row.dollars for row in rows if row.dollars is not None),
-        tuple(sorted({name for one in made for name in one.unpriced})),
-        tuple(_judging(config, by_id, unscored)),
+        tuple(sorted({name for one in estimates for name in one.unpriced})),
+        tuple(_judging_forecasts(config, by_id, unscored)),
     )
 
 
-def _estimated(config: ExperimentConfig, topic: Topic, unit: Unit) -> Estimate:
+def _estimate_article(config: ExperimentConfig, topic: Topic, unit: Unit) -> Estimate:
     recipe, outline_only = config.method(unit.method).recipe, config.writes != "article"
     return estimate(settings_of(config, topic, unit), topic.title, recipe=recipe, outline_only=outline_only)
 
 
-def _judging(
+def _judging_forecasts(
     config: ExperimentConfig, topics: Mapping[str, Topic], unscored: Mapping[Unit, Sequence[str]]
 ) -> Iterator[JudgingForecast]:
-    """What each model that judges is asked; nothing where none of the metrics needs one."""
+    """One forecast per judge model; empty if no metric needs one."""
     grader = str(config.resources.get("judge_lm", Resources.judge_lm))
-    kind, _, supporter = str(config.resources.get("judge", Resources.judge)).partition(":")
-    asked = {grader: frozenset(ASKS_MODEL)}
+    kind, _, support_model = str(config.resources.get("judge", Resources.judge)).partition(":")
+    metrics_by_model = {grader: frozenset(ASKS_MODEL)}
     if kind == "lm":
-        asked[supporter] = asked.get(supporter, frozenset()) | ASK_JUDGE
-    for model, known in asked.items():
-        # Articles of a method differ by their infobox and people's statements alone.
-        made: dict[tuple[str, int, int, tuple[str, ...]], JudgingEstimate] = {}
+        metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE
+    for model, model_metrics in metrics_by_model.items():
+        # A method's articles differ only in the topic's infobox and number of human statements.
+        estimates: dict[tuple[str, int, int, tuple[str, ...]], JudgingEstimate] = {}
         judged = []
         for unit, names in unscored.items():
-            metrics = tuple(name for name in names if name in known)
+            metrics = tuple(name for name in names if name in model_metrics)
             if not metrics:
                 continue
             human = topics[unit.topic].human
-            kin = unit.method, len(human.infobox), len(human.statements), metrics
-            if kin not in made:
-                made[kin] = estimate_judging(
+            key = unit.method, len(human.infobox), len(human.statements), metrics
+            if key not in estimates:
+                estimates[key] = estimate_judging(
                     settings_of(config, topics[unit.topic], unit),
                     metrics if model == grader else (),
                     model,
-                    judges_support=kind == "lm" and model == supporter and bool(ASK_JUDGE.intersection(metrics)),
-                    fields=kin[1],
-                    statements=kin[2],
+                    judges_support=kind == "lm" and model == support_model and bool(ASK_JUDGE.intersection(metrics)),
+                    fields=key[1],
+                    statements=key[2],
                 )
-            judged.append(made[kin])
+            judged.append(estimates[key])
         if judged:
-            told = {name for *_, metrics in made for name in metrics}
-            yield _added(model, tuple(name for name in config.metrics if name in told), judged)
+            used = {name for *_, metrics in estimates for name in metrics}
+            yield _summed(model, tuple(name for name in config.metrics if name in used), judged)
 
 
-def _added(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:
+def _summed(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:
     dollars = [one.dollars for one in judged if one.dollars is not None]
     return JudgingForecast(
         model,

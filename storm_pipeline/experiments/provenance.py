@@ -1,4 +1,4 @@
-"""Provenance: what repeats an experiment. Versions, models, prompts, metrics, and what judges are worth."""
+"""Provenance of an experiment, for repeating it: versions, models, prompts, metrics, judge calibrations."""
 
 import os
 import platform
@@ -17,8 +17,8 @@ from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
 from storm_pipeline.evaluation.known_calibrations import known_calibration
 from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.reporting import Judged, judged
-from storm_pipeline.experiments import work
+from storm_pipeline.evaluation.reporting import Judged, judges_of
+from storm_pipeline.experiments import jobs
 from storm_pipeline.experiments.config import DataTable, ExperimentConfig, MethodTable
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.journal import fingerprint
@@ -28,17 +28,17 @@ _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
     "sacrebleu spacy flair"
 ).split()
-_EARLIER = "; earlier "
+_EARLIER_SEPARATOR = "; earlier "
 _MEASURES = TypeAdapter(tuple[Measure, ...])
 _JUDGED = TypeAdapter(tuple[Judged, ...])
 
 
 def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, str]:
-    """Facts of this session; where an earlier one had another, both stand there.
+    """Facts about this session; where an earlier session differed, both values are listed.
 
     Args:
         config: the experiment.
-        before: what the experiment's folder says of earlier sessions.
+        before: ``experiment.json`` as earlier sessions left it.
     """
     models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
     named = {f"{label}: {settings.lm_of(role)}" for label, settings in models.items() for role in ROLES}
@@ -49,7 +49,7 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
         "libraries": ", ".join(f"{name} {found}" for name in _LIBRARIES if (found := _version(name))),
         "models": ", ".join(sorted(plain if len(plain) <= 1 else named)) or "none",
         "pinned models": ", ".join(f"{asset.name} {fingerprint(dict(asset.files))[:8]}" for asset in catalogue()),
-        "prompts": ", ".join(f"{name} {print_[:8]}" for name, print_ in Programs().fingerprints().items()),
+        "prompts": ", ".join(f"{name} {digest[:8]}" for name, digest in Programs().fingerprints().items()),
         "settings": _settings(config),
         "data": _data(config.data),
         "search": _searches(config),
@@ -57,22 +57,22 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
         "description": config.fingerprint,
     }
     earlier: Mapping[str, str] = before.get("facts", {})
-    return {name: _both(earlier.get(name, ""), now) for name, now in facts.items()}
+    return {name: _with_earlier(earlier.get(name, ""), now) for name, now in facts.items()}
 
 
 def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Metric → its measures, parameters, definition, and the judges that it rests on, as JSON holds them.
+    """Metric → its measures, parameters, reference and judges, as JSON values.
 
-    Every metric is opened before anything is paid for; of one that lacks something stands ``missing``, and why, beside
-    what an earlier session knew of it.
+    Opens every metric before anything is paid for. A metric that cannot be opened has its reason under ``missing``,
+    beside the facts of earlier sessions.
 
     Args:
         config: the experiment.
         cache: the cache folder.
-        before: what the experiment's folder says of earlier sessions.
+        before: ``experiment.json`` as earlier sessions left it.
 
     Raises:
-        SettingsError: a metric's judge, tagger or embedder cannot be what the experiment names.
+        SettingsError: a metric's judge, tagger or embedder is misconfigured.
     """
     earlier: Mapping[str, Any] = before.get("metrics", {})
     now = {name: _metric_facts(name, config, cache) for name in config.metrics}
@@ -80,23 +80,23 @@ def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any
 
 
 def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """The measures that :func:`metric_facts` told of a metric."""
+    """The measures in one metric's :func:`metric_facts`."""
     return _MEASURES.validate_python(facts["measures"])
 
 
 def judged_in(facts: Mapping[str, Any]) -> tuple[Judged, ...]:
-    """The judges that :func:`metric_facts` told of a metric; an earlier version told one, or none."""
-    told = facts["judged"] or []
-    return _JUDGED.validate_python(told if isinstance(told, list) else [told])
+    """The judges in one metric's :func:`metric_facts`; earlier versions stored one judge, or null."""
+    values = facts["judged"] or []
+    return _JUDGED.validate_python(values if isinstance(values, list) else [values])
 
 
 def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str, Any]:
     try:
-        metric = work.metric_of(config, cache, name)
-        rests_on = _judged(metric, work.resources_of(config, cache))
+        metric = jobs.metric_of(config, cache, name)
+        rests_on = _judged(metric, jobs.resources_of(config, cache))
     except StormError as error:
         if isinstance(error, SettingsError) and not isinstance(error, MissingExtraError):
-            raise  # what is set wrongly is to be set right, not left out
+            raise  # a wrong setting must be fixed, not skipped
         return {"missing": str(error)}
     return {
         "measures": _MEASURES.dump_python(tuple(metric.measures), mode="json"),
@@ -108,7 +108,7 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 
 def _judged(metric: Metric, resources: Resources) -> tuple[Judged, ...]:
     by_support = isinstance(metric, JudgedMetric) and "judge" in dict(metric.rests_on)
-    return judged(metric, known_calibration(resources.support_judge) if by_support else None)
+    return judges_of(metric, known_calibration(resources.support_judge) if by_support else None)
 
 
 def _data(data: DataTable) -> str:
@@ -117,10 +117,10 @@ def _data(data: DataTable) -> str:
 
 
 def _searches(config: ExperimentConfig) -> str:
-    """Where most methods search, then those that search elsewhere."""
-    told = {method.label: _search(config, method) for method in config.methods if method.recipe}
-    usual = Counter(told.values()).most_common(1)[0][0] if told else "none"
-    return "; ".join([usual, *(f"{label}: {own}" for label, own in told.items() if own != usual)])
+    """The search of most methods, then the methods that differ."""
+    searches = {method.label: _search(config, method) for method in config.methods if method.recipe}
+    usual = Counter(searches.values()).most_common(1)[0][0] if searches else "none"
+    return "; ".join([usual, *(f"{label}: {search}" for label, search in searches.items() if search != usual)])
 
 
 def _search(config: ExperimentConfig, method: MethodTable) -> str:
@@ -132,19 +132,19 @@ def _search(config: ExperimentConfig, method: MethodTable) -> str:
 
 
 def _settings(config: ExperimentConfig) -> str:
-    own = {method.label: _given(method.settings) for method in config.methods}
-    told = [_given(config.settings), *(f"{label}: {given}" for label, given in own.items() if given)]
-    return "; ".join(filter(None, told)) or "defaults"
+    own = {method.label: _settings_text(method.settings) for method in config.methods}
+    parts = [_settings_text(config.settings), *(f"{label}: {given}" for label, given in own.items() if given)]
+    return "; ".join(filter(None, parts)) or "defaults"
 
 
-def _given(settings: Mapping[str, Any]) -> str:
-    """Settings that the experiment gives, but for the engine, which is told as what is searched."""
+def _settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings as text, without the engine, which is listed under ``search``."""
     return ", ".join(f"{name} {value}" for name, value in settings.items() if name != "search")
 
 
-def _both(earlier: str, now: str) -> str:
-    others = [one for one in earlier.split(_EARLIER) if one and one != now]
-    return _EARLIER.join([now, *others])
+def _with_earlier(earlier: str, now: str) -> str:
+    others = [one for one in earlier.split(_EARLIER_SEPARATOR) if one and one != now]
+    return _EARLIER_SEPARATOR.join([now, *others])
 
 
 def _version(name: str) -> str:
@@ -159,7 +159,7 @@ def _cores() -> int:
 
 
 def _commit() -> str:
-    """The commit of the checkout that this package lies in; empty where it lies in none."""
+    """The commit of the checkout that contains this package; empty outside a checkout."""
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return ""

@@ -1,4 +1,4 @@
-"""Jobs spread over a Ray cluster: Ray schedules them, places them, and tries those again whose worker died."""
+"""Jobs on a Ray cluster: Ray schedules and places them and retries jobs whose worker died."""
 
 import logging
 import math
@@ -17,46 +17,45 @@ from typing import Any, Generic, Self, TypeVar
 from storm_pipeline.concurrency import Tasks, limit_malloc_arenas
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.experiments.executors import (
-    LOOK,
-    Halts,
+    POLL_SECONDS,
+    HaltSignals,
     JobLost,
     checked_at_once,
-    side_by_side,
-    told,
-    work_under,
+    one_line,
+    run_concurrently,
+    run_with_halt,
 )
 
 J = TypeVar("J")
 R = TypeVar("R")
 
-_STORE = 128 * 2**20
-"""Bytes of shared memory for a new local Ray: what travels between processes here is small."""
-_PATIENCE = 10.0
-"""Seconds for the first answer of a cluster's head."""
+_OBJECT_STORE_BYTES = 128 * 2**20
+"""Shared memory of a new local Ray; jobs and results are small."""
+_CONNECT_TIMEOUT = 10.0
+"""Seconds to wait for a connection to the cluster's head."""
 
 
 class RayExecutor:
-    """Does jobs in workers of a Ray cluster, or of a new Ray on this machine alone. Use it in ``with``.
+    """Runs jobs in workers of a Ray cluster or of a new local Ray. A context manager.
 
     Every machine of a cluster needs the same packages, checkout and folders under the same paths (a shared file
-    system), and the keys that the jobs use in the environment that its ``ray start`` was given: no variable of this
-    process is sent along but the import path. A job whose worker or machine dies is begun again from what it saved;
-    where Ray ends a worker because memory runs out, that does not count as one of the tries. If this process uses Ray
-    already, the executor uses it likewise and leaves it running.
+    system), and the API keys in the environment of its ``ray start``: only the import path is sent to workers. A job
+    whose worker or machine dies is restarted and resumes from what it saved; workers that Ray kills for memory do not
+    count as retries. If this process already uses Ray, the executor shares it and leaves it running.
 
-    A new local Ray sends no usage statistics, shows no dashboard, and keeps its logs where Ray keeps them
-    (``RAY_TMPDIR``, by default the system's temporary folder).
+    A new local Ray sends no usage statistics, has no dashboard, and logs to Ray's default folder (``RAY_TMPDIR``, else
+    the system's temporary folder).
 
     Args:
-        address: of a running cluster, ``host:port`` or ``auto`` for the one that this machine is part of; empty for a
+        address: of a running cluster: ``host:port``, or ``auto`` for the cluster this machine belongs to; empty for a
             new local Ray.
-        at_once: jobs in flight, at least 1; a new local Ray has as many workers.
-        max_retries: how often a job whose worker died is begun again, at least 0.
-        num_cpus: of a worker's machine, set aside for each job; a count for placement, nothing enforces it.
-        num_gpus: likewise; without one a worker sees no GPU. May be a fraction.
+        at_once: maximum concurrent jobs, at least 1; a new local Ray has as many workers.
+        max_retries: restarts of a job whose worker died, at least 0.
+        num_cpus: CPUs reserved per job, for placement only; not enforced.
+        num_gpus: likewise, may be fractional; with 0 a worker sees no GPU.
 
     Raises:
-        SettingsError: a value is not allowed.
+        SettingsError: a value is invalid.
         MissingExtraError: Ray is not installed.
     """
 
@@ -75,35 +74,35 @@ class RayExecutor:
             raise SettingsError("max_retries, num_cpus and num_gpus of the executor 'ray' must be at least 0")
         self._address = _checked_address(address)
         self._at_once = checked_at_once(at_once)
-        self._needs = {"num_cpus": num_cpus, "num_gpus": num_gpus}
+        self._resources_per_job = {"num_cpus": num_cpus, "num_gpus": num_gpus}
         self._max_retries = max_retries
-        self._halts = Halts()
-        self._mine = False
+        self._halts = HaltSignals()
+        self._started_ray = False
         self._ray = _import_ray()
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
-        """As :meth:`storm_pipeline.experiments.executors.Executor.run`; workers run in this process's folder.
+        """As :meth:`storm_pipeline.experiments.executors.Executor.run`; workers use this process's working directory.
 
         Raises:
-            SettingsError: Ray cannot be started, no cluster answers, or it never has what a job needs.
+            SettingsError: Ray cannot be started, no cluster answers, or this machine has too few GPUs.
         """
         self._connect()
         submitted = _Submitted[J, R](self._ray, self._task(), work)
-        with self._halts.of_a_run() as halt, closing(submitted.each(jobs, self._at_once, halt)) as ended:
+        with self._halts.for_run() as halt, closing(submitted.each(jobs, self._at_once, halt)) as ended:
             for job, future in ended:
                 error = future.exception()
                 if halt.is_set() and isinstance(error, self._ray.exceptions.TaskCancelledError):
-                    continue  # it had not begun
-                yield job, JobLost(told(getattr(error, "cause", error))) if error else future.result()
+                    continue  # it had not started
+                yield job, JobLost(one_line(getattr(error, "cause", error))) if error else future.result()
 
     def stop(self) -> None:
-        """As :meth:`storm_pipeline.experiments.executors.Executor.stop`; workers are told while results are awaited."""
+        """As :meth:`storm_pipeline.experiments.executors.Executor.stop`; workers are notified while ``run`` waits."""
         self._halts.stop()
 
     def close(self) -> None:
-        """Leave Ray, and end its processes if this executor started them. May be called again."""
-        if self._mine:
-            self._mine = False
+        """Shut Ray down if this executor started it. May be called repeatedly."""
+        if self._started_ray:
+            self._started_ray = False
             self._ray.shutdown(wait_for_processes=True)
 
     def __enter__(self) -> Self:
@@ -115,52 +114,60 @@ class RayExecutor:
     def _connect(self) -> None:
         if not self._ray.is_initialized():
             if self._address not in {"", "auto"}:
-                _reach(self._address)
+                _check_reachable(self._address)
             self._init()
-            self._mine = True
-        there = self._ray.cluster_resources().get("GPU", 0)
-        if not self._address and there < self._needs["num_gpus"]:  # a cluster may grow, this machine does not
-            raise SettingsError(f"a job needs {self._needs['num_gpus']:g} GPUs, Ray finds {there:g} here: ask for less")
+            self._started_ray = True
+        gpus = self._ray.cluster_resources().get("GPU", 0)
+        needed = self._resources_per_job["num_gpus"]
+        if not self._address and gpus < needed:  # a cluster may grow, this machine does not
+            raise SettingsError(f"a job needs {needed:g} GPUs, but this machine has {gpus:g}: lower num_gpus")
 
     def _init(self) -> None:
         options: dict[str, Any] = {"address": self._address}
         if not self._address:
-            cpus = max(1, math.ceil(self._at_once * self._needs["num_cpus"]))
-            options = {"address": "local", "num_cpus": cpus, "object_store_memory": _STORE, "include_dashboard": False}
+            cpus = max(1, math.ceil(self._at_once * self._resources_per_job["num_cpus"]))
+            options = {
+                "address": "local",
+                "num_cpus": cpus,
+                "object_store_memory": _OBJECT_STORE_BYTES,
+                "include_dashboard": False,
+            }
         on_main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
             self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             raise SettingsError(
-                f"the executor 'ray' cannot use {self._address or 'a new Ray on this machine'} ({told(error)}): "
+                f"the executor 'ray' cannot use {self._address or 'a new Ray on this machine'} ({one_line(error)}): "
                 "run the command on a machine of a running cluster, or use --executor local"
             ) from error
         finally:
-            if on_main:  # Ray puts a handler of its own in the place of the one that ends a command in order
+            if on_main:  # Ray replaces the handler that stops a command cleanly
                 signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
     def _task(self) -> Any:
         path = os.pathsep.join(_import_path())
         env = {"runtime_env": {"env_vars": {"PYTHONPATH": path}}} if path else {}
-        return self._ray.remote(max_retries=self._max_retries, **self._needs, **env)(_do)
+        return self._ray.remote(max_retries=self._max_retries, **self._resources_per_job, **env)(_run_in_worker)
 
 
 class _Submitted(Generic[J, R]):
-    """The jobs of a run that are with Ray."""
+    """The jobs of a run that were submitted to Ray."""
 
     def __init__(self, ray: Any, task: Any, work: Callable[[J], R]) -> None:
         self._ray = ray
         self._task = task
         self._work = work
         self._refs: dict[Future[R], Any] = {}
-        self._told = False
+        self._cancelled = False
 
     def each(
         self, jobs: Iterable[J], at_once: int, halt: threading.Event
     ) -> "Generator[tuple[J, Future[R]], None, None]":
-        """Each job when it has ended."""
-        with closing(side_by_side(self._begin, jobs, at_once=at_once, halt=halt, tell=self._tell)) as ended:
+        """Yield each job when it ends."""
+        with closing(
+            run_concurrently(self._begin, jobs, at_once=at_once, halt=halt, on_halt=self._cancel_all)
+        ) as ended:
             for job, future in ended:
                 del self._refs[future]
                 yield job, future
@@ -171,24 +178,24 @@ class _Submitted(Generic[J, R]):
         self._refs[future] = ref
         return future
 
-    def _tell(self) -> None:
-        if not self._told:
-            self._told = True
+    def _cancel_all(self) -> None:
+        if not self._cancelled:
+            self._cancelled = True
             for ref in self._refs.values():
                 self._ray.cancel(ref)
 
 
-def _do(work: Callable[[J], R], job: J, folder: str) -> R:
-    """A job in its worker: ``ray.cancel`` arrives as SIGINT, which here sets the job's halt."""
+def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
+    """Run a job in its worker; ``ray.cancel`` arrives as SIGINT, which sets the job's halt event."""
     os.chdir(folder)
     limit_malloc_arenas()
     halt = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: halt.set())
     try:
         with Tasks(1) as tasks:
-            future = tasks.start(work_under, halt, work, job)
+            future = tasks.start(run_with_halt, halt, work, job)
             while not future.done():
-                wait([future], timeout=LOOK)  # Ray's signal is looked at between two waits, it ends none
+                wait([future], timeout=POLL_SECONDS)  # Python handles the signal between waits; it interrupts none
         return future.result()
     finally:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
@@ -207,7 +214,7 @@ def _import_ray() -> Any:
 
 
 def _import_path() -> list[str]:
-    """What this process imports from beside the installed packages; a worker has those of its own Python."""
+    """Entries of ``sys.path`` outside the installed packages, which a worker's own Python provides."""
     installed = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return [path for path in sys.path if path and not any(Path(path).is_relative_to(place) for place in installed)]
 
@@ -217,16 +224,16 @@ def _checked_address(address: str) -> str:
     if address in {"", "auto"} or ("://" not in address and host and port.isdecimal()):
         return address
     raise SettingsError(
-        f"{address!r} is no address of a Ray cluster: give host:port of its head, such as 10.0.0.1:6379, or 'auto', on "
+        f"{address!r} is not a Ray cluster address: give host:port of its head, such as 10.0.0.1:6379, or 'auto' on "
         "a machine of the cluster"
     )
 
 
-def _reach(address: str) -> None:
-    """Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Fail early: Ray itself would retry for minutes."""
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT).close()
     except (OSError, OverflowError) as error:
         raise SettingsError(
             f"no Ray cluster answers at {address} ({error}): start one there with `ray start --head`, or give another "

@@ -1,7 +1,7 @@
-"""An experiment's folder: its description, its articles, and what is known of each unit; held by one process at a time.
+"""An experiment's folder: configuration, articles and scores; locked by one process at a time.
 
-``experiment.json`` holds the description, the units and what the metrics are; ``units.jsonl`` every unit from the
-moment it was done; ``articles/TOPIC/METHOD[/SEED]/`` the article and the folder of its run; ``report/`` the report.
+``experiment.json`` holds the configuration, the units and the metrics' facts; ``units.jsonl`` a record per finished
+unit; ``articles/TOPIC/METHOD[/SEED]/`` the article and its run folder; ``report/`` the report.
 """
 
 import json
@@ -14,38 +14,38 @@ from filelock import FileLock
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.jobs import article_hash
 from storm_pipeline.experiments.units import Scored, Unit, Written
-from storm_pipeline.experiments.work import hash_of
 from storm_pipeline.files import write_atomically
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, read_state
 
 FORMAT = 1
-"""Version of the folder; raised when an older reader would misread it."""
+"""Version of the folder format; incremented when an older reader would misread it."""
 _STATE, _JOURNAL, _LOCK = "experiment.json", "units.jsonl", "experiment.lock"
 
 
 class ExperimentStore:
-    """The folder of one experiment. Use it in ``with``; one thread at a time changes it.
+    """The folder of one experiment. A context manager; not thread-safe for writing.
 
     Args:
-        folder: made if need be.
-        read_only: read it as it is, also while another process works on it; nothing can be noted then.
+        folder: created if absent.
+        read_only: read without locking, even while another process writes; nothing can be recorded.
 
     Attributes:
-        folder: where it is.
-        state: what ``experiment.json`` says: ``config``, ``units``, ``metrics``, ``facts``, ``topics``, ``notes``,
-            ``places`` on the machine that wrote it; empty before it is written.
+        folder: its path.
+        state: content of ``experiment.json``: ``config``, ``units``, ``metrics``, ``facts``, ``topics``, ``notes``, and
+            ``places`` (local paths of the machine that wrote it); empty before it is written.
 
     Raises:
-        RunError: it cannot be made or written, is damaged, belongs to a newer version, or another process holds it.
+        RunError: it cannot be created or written, is damaged, has a newer format, or is locked by another process.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = folder
-        self._lock = None if read_only else _held(folder)
+        self._lock = None if read_only else _acquire_lock(folder)
         try:
-            self.state = _state_of(folder)
+            self.state = _read_state(folder)
             self._journal = Journal(folder / _JOURNAL, read_only=read_only)
         except BaseException:
             self._release()
@@ -54,50 +54,50 @@ class ExperimentStore:
         self._scores = {key: records[-1] for key, records in self._journal.earlier("score").items()}
 
     def article_folder(self, unit: Unit) -> Path:
-        """Where the article of a unit lies."""
+        """The folder of a unit's article."""
         return self.folder / "articles" / unit.id
 
     def is_written(self, unit: Unit, fingerprint: str) -> bool:
-        """Whether a unit has its article.
+        """Whether a unit's article is written.
 
         Raises:
-            SettingsError: it has one that was written otherwise.
+            SettingsError: it was written or started with another fingerprint.
         """
         known = self._articles.get(unit.id)
         if known is None or (known["failure"] and known["fingerprint"] != fingerprint):
             return False
         if known["fingerprint"] != fingerprint:
             raise SettingsError(
-                f"{self.folder} holds another experiment: {unit.id} was written, or begun, with other settings; "
+                f"{self.folder} holds another experiment: {unit.id} was written or started with other settings; "
                 "choose another folder with --out"
             )
-        return not known["failure"] and not known["stopped"] and bool(hash_of(self.article_folder(unit)))
+        return not known["failure"] and not known["stopped"] and bool(article_hash(self.article_folder(unit)))
 
     def failure(self, unit: Unit) -> str | None:
-        """Why a unit has no article; empty if it has one, None if it was not tried or is under way."""
+        """Why a unit has no article; empty if it has one, None if it was not attempted or is in progress."""
         known = self._articles.get(unit.id)
-        if known is None or known["stopped"] or not (known["failure"] or hash_of(self.article_folder(unit))):
+        if known is None or known["stopped"] or not (known["failure"] or article_hash(self.article_folder(unit))):
             return None
         return str(known["failure"])
 
-    def score(self, unit: Unit, metric: str, of: str) -> Scored | None:
-        """What a metric said of a unit's article; None if it was not asked.
+    def score(self, unit: Unit, metric: str, fingerprint: str) -> Scored | None:
+        """A metric's score of a unit's article; None if there is none with this fingerprint.
 
         Args:
-            unit: which article.
-            metric: which metric.
-            of: what the score must have been given for: fingerprint of article and metric.
+            unit: the article.
+            metric: name of the metric.
+            fingerprint: hash of what the score depends on.
         """
         known = self._scores.get(f"{unit.id}|{metric}")
-        if known is None or known["of"] != of:
+        if known is None or known["of"] != fingerprint:
             return None
         return Scored(tuple(map(tuple, known["values"])), tuple(map(tuple, known["parameters"])), known["failure"])
 
     def begin(self, unit: Unit, fingerprint: str) -> None:
-        """Note that a unit is under way; what an attempt under another fingerprint left, which failed, is deleted.
+        """Record that a unit is in progress; deletes the run of a failed attempt with another fingerprint.
 
         Raises:
-            RunError: it cannot be deleted or written.
+            RunError: a file cannot be deleted or written.
         """
         known = self._articles.get(unit.id)
         if known and known["fingerprint"] != fingerprint:
@@ -105,11 +105,11 @@ class ExperimentStore:
                 for state in self.article_folder(unit).glob("*/run.json"):
                     shutil.rmtree(state.parent)
             except OSError as error:
-                raise RunError(f"cannot delete {error.filename}: {error.strerror}; delete it, then go on") from error
+                raise RunError(f"cannot delete {error.filename}: {error.strerror}; delete it and run again") from error
         self.put_article(unit, fingerprint, Written(stopped=True))
 
     def put_article(self, unit: Unit, fingerprint: str, written: Written) -> None:
-        """Note what came of a unit.
+        """Record the outcome of an article.
 
         Raises:
             RunError: it cannot be written.
@@ -118,9 +118,9 @@ class ExperimentStore:
         self._articles[unit.id] = facts
         self._journal.add("article", unit.id, facts | {"seconds": round(written.seconds, 1)})
 
-    def put_score(self, unit: Unit, metric: str, of: str, scored: Scored) -> None:
-        """Note what a metric said; errors as :meth:`put_article`."""
-        facts = {"of": of, "values": scored.values, "parameters": scored.parameters, "failure": scored.failure}
+    def put_score(self, unit: Unit, metric: str, fingerprint: str, scored: Scored) -> None:
+        """Record a score; errors as :meth:`put_article`."""
+        facts = {"of": fingerprint, "values": scored.values, "parameters": scored.parameters, "failure": scored.failure}
         self._scores[f"{unit.id}|{metric}"] = facts
         self._journal.add("score", f"{unit.id}|{metric}", facts)
 
@@ -135,7 +135,7 @@ class ExperimentStore:
         notes: Sequence[str],
         cache: Path,
     ) -> None:
-        """Write down what the experiment is, so that a report needs nothing else.
+        """Write ``experiment.json``, so that a report needs only the folder.
 
         Raises:
             RunError: it cannot be written.
@@ -154,10 +154,10 @@ class ExperimentStore:
         try:
             write_atomically(path, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror}; free some space, then run it again") from error
+            raise RunError(f"cannot write {path}: {error.strerror}; free some space and run again") from error
 
     def close(self) -> None:
-        """Let other processes have the folder. May be called again."""
+        """Release the folder's lock. May be called repeatedly."""
         self._journal.close()
         self._release()
 
@@ -172,16 +172,16 @@ class ExperimentStore:
             self._lock.release()
 
 
-def _held(folder: Path) -> FileLock:
+def _acquire_lock(folder: Path) -> FileLock:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RunError(f"cannot make {folder}: {error.strerror}; choose another with --out") from error
+        raise RunError(f"cannot create {folder}: {error.strerror}; choose another with --out") from error
     return locked(folder, _LOCK)
 
 
-def _state_of(folder: Path) -> dict[str, Any]:
-    """What ``experiment.json`` of a folder says; empty where there is none."""
+def _read_state(folder: Path) -> dict[str, Any]:
+    """Content of a folder's ``experiment.json``; empty if there is none."""
     path = folder / _STATE
-    remedy = "; delete it, then run the experiment again"
+    remedy = "; delete it and run the experiment again"
     return read_state(path, FORMAT, absent=f"{path} has gone", remedy=remedy) if path.is_file() else {}

@@ -1,4 +1,4 @@
-"""The pieces that an experiment is cut into: one article, or one metric of one article. Each is done as a whole."""
+"""The units of work of an experiment: writing one article, or scoring one article by one metric."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Unit:
     Attributes:
         topic: id of the topic.
         method: name of the method.
-        seed: of the run; None without one.
+        seed: the run's seed; None without one.
     """
 
     topic: str
@@ -24,18 +24,18 @@ class Unit:
 
     @property
     def id(self) -> str:
-        """Stable, unique within an experiment."""
+        """Stable and unique within an experiment."""
         return "/".join([self.topic, self.method, *([] if self.seed is None else [str(self.seed)])])
 
 
 @dataclass(frozen=True)
 class ArticleJob:
-    """Writing one article; holds all that a worker in another process needs.
+    """A job that writes one article; self-contained, so that another process can run it.
 
     Attributes:
         config: the experiment as JSON.
         cache: the cache folder.
-        folder: where the article's run lies or is made; the article itself becomes ``article.json`` in it.
+        folder: contains the article's run folder and, once written, ``article.json``.
         unit: which article.
     """
 
@@ -47,12 +47,12 @@ class ArticleJob:
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """Scoring one article by one metric.
+    """A job that scores one article by one metric.
 
     Attributes:
         config: the experiment as JSON.
         cache: the cache folder.
-        folder: that of the article.
+        folder: the article's folder.
         unit: which article.
         metric: name of the metric.
     """
@@ -66,11 +66,11 @@ class ScoreJob:
 
 @dataclass(frozen=True)
 class Written:
-    """What came of an :class:`ArticleJob`.
+    """Result of an :class:`ArticleJob`.
 
     Attributes:
-        failure: why there is no article, in one sentence; empty where there is one.
-        stopped: whether it was stopped before its end, and can be gone on with.
+        failure: why there is no article, in one sentence; empty if there is one.
+        stopped: whether it was stopped early and can be resumed.
         seconds: wall time of this attempt.
     """
 
@@ -81,13 +81,13 @@ class Written:
 
 @dataclass(frozen=True)
 class Scored:
-    """What came of a :class:`ScoreJob`.
+    """Result of a :class:`ScoreJob`.
 
     Attributes:
-        values: name of a measure and its value, None where it is not defined; in the metric's order.
-        parameters: what the values depend on beside the article.
-        failure: why there are no values, in one sentence; empty where there are.
-        stopped: whether it was not begun because the experiment was being stopped.
+        values: (measure, value) pairs in the metric's order; the value is None where undefined.
+        parameters: what the values depend on besides the article.
+        failure: why there are no values, in one sentence; empty if there are.
+        stopped: whether it was not started because the experiment was stopping.
     """
 
     values: tuple[tuple[str, float | None], ...] = ()
@@ -97,9 +97,9 @@ class Scored:
 
 
 def units_of(config: ExperimentConfig, topics: Iterable[Topic]) -> tuple[Unit, ...]:
-    """All articles of an experiment, topic by topic, so that a part of the work is a part of the comparison.
+    """All articles of an experiment in topic order, so that partial results compare methods on the same topics.
 
-    A system of the data set has none on a topic on which it wrote nothing.
+    A system of the data set has no unit for topics it did not write about.
     """
     seeds: Sequence[int | None] = config.seeds or (None,)
     return tuple(

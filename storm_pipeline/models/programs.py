@@ -100,9 +100,11 @@ class Programs:
         default_factory=partial(Program, outline.RefineOutline, examples.REFINE, token_limit=220, greedy=True)
     )
     plan: Program = field(default_factory=partial(Program, outline.PlanOutline, token_limit=220, greedy=True))
+    place: Program = field(default_factory=partial(Program, outline.PlaceFindings, token_limit=1000))
     article: Program = field(default_factory=partial(Program, writing.WriteArticle, token_limit=4000))
     memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, token_limit=4000))
     section: Program = field(default_factory=partial(Program, writing.WriteSection, token_limit=1500))
+    revise: Program = field(default_factory=partial(Program, writing.ReviseSection, token_limit=1500))
     lead: Program = field(default_factory=partial(Program, writing.WriteLead, token_limit=500))
     heading: Program = field(
         default_factory=partial(Program, writing.NameSection, examples.HEADING, token_limit=20, greedy=True)

@@ -1,1 +1,1 @@
-"""Services asked over HTTP: politely, patiently, within bounds."""
+"""HTTP access to services: rate limits, retries, circuit breaker, size and time limits."""

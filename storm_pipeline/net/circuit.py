@@ -1,4 +1,4 @@
-"""A circuit breaker: a service that keeps failing is left alone for a while, and that is said."""
+"""A circuit breaker: requests to a service that keeps failing are refused for a while."""
 
 import threading
 import time
@@ -8,27 +8,27 @@ from storm_pipeline.errors import SearchError
 
 
 class CircuitOpenError(SearchError):
-    """The service was not asked, because it failed too often just before."""
+    """No request was made, because the service failed too often just before."""
 
 
 class Circuit:
-    """Counts failures in a row. Thread-safe.
+    """Counts consecutive failures. Thread-safe.
 
-    After ``failures`` of them it is open: :meth:`check` refuses for ``seconds``. Then it lets requests try again; the
-    first that fails opens it anew, one that succeeds closes it.
+    After ``failures`` of them it is open: :meth:`check` raises for ``seconds``. Then requests pass again; the
+    first that fails reopens it, one that succeeds closes it.
 
     Args:
         service: name for messages.
-        failures: failures in a row that open it, >= 1.
+        failures: consecutive failures that open it, >= 1.
         seconds: how long it stays open, >= 0.
-        clock: monotonic seconds.
+        clock: returns monotonic seconds.
     """
 
     def __init__(
         self, service: str, *, failures: int = 5, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._service = service
-        self._most = failures
+        self._max_failures = failures
         self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
@@ -37,9 +37,9 @@ class Circuit:
         self._last = ""
 
     def check(self) -> None:
-        """Raise :class:`CircuitOpenError` while the service is to be left alone."""
+        """Raise :class:`CircuitOpenError` while the circuit is open."""
         with self._lock:
-            if self._failures >= self._most and (left := self._until - self._clock()) > 0:
+            if self._failures >= self._max_failures and (left := self._until - self._clock()) > 0:
                 raise CircuitOpenError(
                     f"{self._service} failed {self._failures} times in a row and is left alone for {left:.0f} s more; "
                     f"the last time: {self._last}"
@@ -53,6 +53,6 @@ class Circuit:
             self._until = self._clock() + self._seconds
 
     def succeeded(self) -> None:
-        """Forget the failures."""
+        """Reset the count."""
         with self._lock:
             self._failures = 0

@@ -1,4 +1,4 @@
-"""One gate a service a process, whoever asks: runs side by side share its rate and its circuit."""
+"""One gate per service and process: concurrent runs share its rate limit and circuit breaker."""
 
 import threading
 import time
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Rate:
-    """How much a service may be asked.
+    """Rate limits of a service.
 
     Attributes:
-        per_second: requests a second in the long run, > 0.
-        burst: requests that may follow each other at once after a rest, >= 1.
-        concurrent: requests at the same time, >= 1.
+        per_second: sustained requests per second, > 0.
+        burst: requests allowed at once after an idle period, >= 1.
+        concurrent: maximum number of concurrent requests, >= 1.
     """
 
     per_second: float = 10.0
@@ -32,27 +32,25 @@ class Rate:
 
 @dataclass(frozen=True)
 class Gate:
-    """What a request to a service passes."""
+    """The rate limiter and circuit breaker that requests to a service go through."""
 
     limiter: Limiter
     circuit: Circuit
 
-    def passing(
-        self, attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep
-    ) -> T:
-        """What ``attempt`` returns, called in turn, again while patience lasts, and not while the circuit is open.
+    def call(self, attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
+        """Call ``attempt`` within the rate limit, with retries, unless the circuit is open.
 
         Raises:
             SearchError: the last failure.
         """
         self.circuit.check()
 
-        def in_turn() -> T:
+        def limited() -> T:
             with self.limiter:
                 return attempt()
 
         try:
-            answer = with_retries(in_turn, patience, sleep=sleep)
+            answer = with_retries(limited, patience, sleep=sleep)
         except QueryRefusedError:
             raise
         except SearchError as error:
@@ -67,9 +65,9 @@ _lock = threading.Lock()
 
 
 def gate(service: str, host: str, rate: Rate, *, failures: int = 5) -> Gate:
-    """The process's gate to a service at a host.
+    """The process-wide gate to a service at a host.
 
-    The first caller sets burst, concurrency and how many ``failures`` in a row open the circuit; the rate is that of
+    The first caller sets burst, concurrency and how many consecutive ``failures`` open the circuit; the rate is that of
     the latest caller.
     """
     with _lock:
@@ -77,11 +75,11 @@ def gate(service: str, host: str, rate: Rate, *, failures: int = 5) -> Gate:
         if known is None:
             limiter = Limiter(rate.per_second, burst=rate.burst, concurrent=rate.concurrent)
             known = _gates[service, host] = Gate(limiter, Circuit(service, failures=failures))
-    known.limiter.slow_to(rate.per_second)
+    known.limiter.set_rate(rate.per_second)
     return known
 
 
 def forget_gates() -> None:
-    """Begin anew, as in a fresh process; for tests."""
+    """Drop all gates, as in a fresh process; for tests."""
     with _lock:
         _gates.clear()

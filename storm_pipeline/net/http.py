@@ -1,4 +1,4 @@
-"""One small HTTP client for every service with an API: bounded, retrying, polite, and discreet about keys."""
+"""The HTTP client for all service APIs: size and time limits, retries, rate limit; never logs keys."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 def user_agent() -> str:
-    """What this package calls itself to servers."""
+    """The User-Agent header of this package."""
     try:
         release = version("storm-pipeline")
     except PackageNotFoundError:  # run from a folder, not installed
@@ -35,24 +35,24 @@ def user_agent() -> str:
 
 
 class ApiClient:
-    """Asks one service. Thread-safe; keeps connections open between requests, keeps no cookies.
+    """Client of one service. Thread-safe; reuses connections, keeps no cookies.
 
-    Follows no redirect, so that a key can't be carried to another host; never puts a header or a parameter into a
-    message.
+    Follows no redirects, so that a key cannot reach another host; never puts a header or a parameter into an
+    error message.
 
     Args:
-        service: the service's name as errors shall call it, e.g. ``you.com``.
-        address: where it is asked; every request goes to this address or below it.
-        rate: how much it may be asked; all clients of the process for this service at this host share it.
+        service: name of the service in errors, e.g. ``you.com``.
+        address: base URL of all requests.
+        rate: rate limits, shared by all clients of the process for this service and host.
         headers: sent with each request; may hold a key.
         remedies: HTTP status → what to do about it, in addition to the general ones.
-        refusals: refusals that only their text tells from others of the same status.
+        refusals: error responses that are identified by their text, not the status alone.
         patience: time limits.
-        max_bytes: size that an answer may have, after decompression.
-        sleep: waits between attempts for a number of seconds.
+        max_bytes: maximum size of a response, after decompression.
+        sleep: called with the seconds to wait between attempts.
 
     Raises:
-        SettingsError: a header's value cannot be sent (a line end in a key, for instance).
+        SettingsError: a header value is malformed (a line break in a key, for instance).
     """
 
     def __init__(
@@ -70,11 +70,13 @@ class ApiClient:
     ) -> None:
         self._service = service
         self._address = address
-        self._named = f"{service} ({urlsplit(address).netloc.rpartition('@')[2]})"
+        self._label = f"{service} ({urlsplit(address).netloc.rpartition('@')[2]})"
         self._headers = {"User-Agent": user_agent()} | dict(headers or {})
         for name, value in self._headers.items():
             if not _HEADER_VALUE.fullmatch(value):
-                raise SettingsError(f"{service}: the value for {name} holds characters that no key has; copy it again")
+                raise SettingsError(
+                    f"{service}: the value for {name} contains characters that a key cannot have; copy it again"
+                )
         self._refusals = Refusals(service, remedies or {}, refusals)
         self._patience = patience or Patience()
         rate = rate or Rate()
@@ -84,51 +86,53 @@ class ApiClient:
         self._session = _session(rate.concurrent)
 
     def get_json(self, params: Params, path: str = "") -> Any:
-        """The parsed JSON that a GET request is answered with.
+        """The parsed JSON response of a GET request.
 
         Args:
-            params: the query of the address; a list repeats its name.
-            path: appended to the address.
+            params: query parameters; a list repeats the name.
+            path: appended to the base URL.
 
         Raises:
-            SearchError: it was not answered so, even after further attempts; names service, status and remedy.
+            SearchError: the request failed, retries included; names service, status and remedy.
         """
-        return self._asked("GET", path, params, None, self._json)
+        return self._request("GET", path, params, None, self._json)
 
     def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
-        """The parsed JSON that a POST request with a JSON body is answered with; otherwise as :meth:`get_json`."""
-        return self._asked("POST", path, {}, body, self._json)
+        """The parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
+        return self._request("POST", path, {}, body, self._json)
 
     def post_form_json(self, form: Params, path: str = "") -> Any:
-        """The parsed JSON that a POST request with a form is answered with; otherwise as :meth:`get_json`.
+        """The parsed JSON response of a POST request with a form; otherwise as :meth:`get_json`.
 
-        For services that take a key as a parameter: unlike an address, a form stands in no log.
+        For services that take a key as a parameter: unlike a URL, a form is not logged.
         """
-        return self._asked("POST", path, form, None, self._json)
+        return self._request("POST", path, form, None, self._json)
 
     def get_xml(self, params: Params, path: str = "") -> Any:
-        """The root of the XML that a GET request is answered with; otherwise as :meth:`get_json`.
+        """The root of the XML response of a GET request; otherwise as :meth:`get_json`.
 
-        Entities of the document's own are not expanded and nothing is loaded for it.
+        Entities defined in the document are not expanded, and nothing external is loaded.
         """
-        return self._asked("GET", path, params, None, self._xml)
+        return self._request("GET", path, params, None, self._xml)
 
     def post_form_xml(self, form: Params, path: str = "") -> Any:
-        """The root of the XML that a POST request with a form is answered with; otherwise as :meth:`get_xml`."""
-        return self._asked("POST", path, form, None, self._xml)
+        """The root of the XML response of a POST request with a form; otherwise as :meth:`get_xml`."""
+        return self._request("POST", path, form, None, self._xml)
 
-    def _asked(
-        self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, read: Callable[[bytes], T]
+    def _request(
+        self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, parse: Callable[[bytes], T]
     ) -> T:
         def attempt() -> T:
-            with self._plain_failures():
-                # Waiting for one's turn does not count: a busy service is not a slow one.
+            with self._translated_errors():
+                # Starts after the rate limiter: waiting for a slot does not count.
                 deadline = time.monotonic() + self._patience.total
-                return read(self._body(method, path, params, body, deadline))
+                return parse(self._response_body(method, path, params, body, deadline))
 
-        return self._gate.passing(attempt, self._patience, sleep=self._sleep)
+        return self._gate.call(attempt, self._patience, sleep=self._sleep)
 
-    def _body(self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, deadline: float) -> bytes:
+    def _response_body(
+        self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, deadline: float
+    ) -> bytes:
         with self._session.request(
             method,
             self._address + path,
@@ -143,7 +147,7 @@ class ApiClient:
             if response.status_code != 200:
                 raise self._refusal(response, deadline)
             received = bytearray()
-            # read1 returns what has arrived, so a server that trickles cannot outlast the deadline.
+            # read1 returns what has arrived, so a slow drip of bytes cannot outlast the deadline.
             while piece := response.raw.read1(1 << 16, decode_content=True):
                 received += piece
                 if len(received) > self._max_bytes:
@@ -167,13 +171,13 @@ class ApiClient:
         if body.lstrip()[:1] == b"<":
             raise SearchError(
                 f"{self._service} answered with a web page instead of JSON; check the engine's address, "
-                "and whether something in between asks for a login"
+                "and whether a proxy or login page intercepts requests"
             )
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
             if _is_cut_short(body, error):
-                raise TransientError(f"{self._named} answered with JSON that is cut short; try again later") from error
+                raise TransientError(f"{self._label} answered with JSON that is cut short; try again later") from error
             raise SearchError(
                 f"{self._service} answered with something that is not JSON; check the engine's address"
             ) from error
@@ -189,8 +193,8 @@ class ApiClient:
             ) from error
 
     @contextlib.contextmanager
-    def _plain_failures(self) -> Iterator[None]:
-        """Turn what the HTTP library raises into our errors, without its text (it may quote the request)."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate the HTTP library's exceptions, without their text, which may quote the request."""
         import requests
         import urllib3
 
@@ -199,23 +203,23 @@ class ApiClient:
             yield
         except timeouts as error:
             raise TransientError(
-                f"{self._named} did not answer in time; check the network or try again later"
+                f"{self._label} did not answer in time; check the network or try again later"
             ) from error
         except (
             requests.exceptions.InvalidURL,
             requests.exceptions.InvalidSchema,
             requests.exceptions.MissingSchema,
         ) as error:
-            raise SearchError(f"{self._service}: its address is not a web address; correct it") from error
+            raise SearchError(f"{self._service}: its address is not a valid URL; correct it") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise TransientError(
-                f"{self._named} could not be reached or broke off ({type(error).__name__}); "
+                f"{self._label} could not be reached or closed the connection ({type(error).__name__}); "
                 "check the network and the address"
             ) from error
 
 
 def _is_cut_short(body: bytes, error: Exception) -> bool:
-    """Whether JSON began, or nothing did, and it does not end: somebody on the way gave up."""
+    """Whether a body is empty or truncated JSON, as after a dropped connection."""
     text = body.strip()
     if not text:
         return True

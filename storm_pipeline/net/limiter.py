@@ -1,4 +1,4 @@
-"""Politeness: how many requests a service gets at once, and how many a second."""
+"""Rate limiting: concurrent requests, and requests per second."""
 
 import math
 import threading
@@ -8,14 +8,14 @@ from types import TracebackType
 
 
 class Limiter:
-    """A token bucket that threads enter: ``with limiter:`` waits for its turn.
+    """A token bucket with a concurrency limit: ``with limiter:`` waits for a token and a slot.
 
     Args:
-        rate: entries a second in the long run, > 0; infinite for no limit.
-        burst: entries that may follow each other at once after a rest, >= 1.
-        concurrent: threads inside at the same time, >= 1.
-        clock: monotonic seconds.
-        sleep: waits for a number of seconds.
+        rate: sustained entries per second, > 0; infinite for no limit.
+        burst: entries allowed at once after an idle period, >= 1.
+        concurrent: maximum number of threads inside, >= 1.
+        clock: returns monotonic seconds.
+        sleep: called with the seconds to wait.
     """
 
     def __init__(
@@ -33,16 +33,16 @@ class Limiter:
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
-        # The moment at which the bucket would be full again; each entry takes one interval of it.
+        # When the bucket will be full again; each entry moves it one interval later.
         self._full = clock()
 
-    def slow_to(self, rate: float) -> None:
-        """Change the rate from the next entry on; > 0."""
+    def set_rate(self, rate: float) -> None:
+        """Change the rate (> 0) from the next entry on."""
         with self._lock:
             self._interval = 1 / rate
 
     def hold(self, seconds: float) -> None:
-        """Let nobody in for a while, as a server asked."""
+        """Delay all further entries, as a server asked."""
         with self._lock:
             self._full = max(self._full, self._clock() + seconds + self._interval * (self._burst - 1))
 

@@ -1,4 +1,4 @@
-"""When and how long a request that failed is tried again: shared by everything that searches over HTTP."""
+"""Retries with exponential backoff, for everything that searches over HTTP."""
 
 import datetime
 import email.utils
@@ -15,24 +15,24 @@ from storm_pipeline.errors import SearchError
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 OnRetry = Callable[[str, float], None]
-"""Told why an attempt failed, in a sentence, and how many seconds will pass before the next one."""
+"""Called with the reason that an attempt failed, in a sentence, and the seconds until the next attempt."""
 _listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers that may change when asked again. 400, 401, 402, 403, 404 and 422 never do."""
+"""Statuses worth a retry; 400, 401, 402, 403, 404 and 422 are not."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How much time a search may take.
+    """Timeouts and retries of a search.
 
     Attributes:
         connect: seconds to wait for a connection.
         read: seconds to wait for the next bytes of an answer.
-        total: seconds for one search, attempts and pauses together; no attempt begins and no answer is read
-            on after it.
-        attempts: attempts at most, >= 1.
+        total: seconds for one search, attempts and pauses included; after it no attempt starts and reading a
+            response stops.
+        attempts: maximum number of attempts, >= 1.
         first_pause: seconds before the second attempt; doubles with each further one, with jitter.
-        longest_pause: seconds that a pause lasts at most, whatever ``Retry-After`` asks for.
+        longest_pause: maximum seconds of a pause, whatever ``Retry-After`` asks for.
     """
 
     connect: float = 5.0
@@ -44,10 +44,10 @@ class Patience:
 
 
 class TransientError(SearchError):
-    """An attempt failed in a way that may pass. Ends as a plain SearchError when patience does.
+    """An attempt failed for a transient reason; a plain SearchError once retries are exhausted.
 
     Attributes:
-        retry_after: seconds that the server asks to wait; None where it does not say.
+        retry_after: seconds to wait, from ``Retry-After``; None if the server gave none.
     """
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
@@ -56,8 +56,8 @@ class TransientError(SearchError):
 
 
 @contextmanager
-def telling_retries(listener: OnRetry) -> Iterator[None]:
-    """Tell of every retry within the block, by this thread and those that work in a copy of its context."""
+def reporting_retries(listener: OnRetry) -> Iterator[None]:
+    """Report retries within the block to ``listener``, in this thread and threads run in a copy of its context."""
     token = _listener.set(listener)
     try:
         yield
@@ -66,23 +66,23 @@ def telling_retries(listener: OnRetry) -> Iterator[None]:
 
 
 def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
-    """Call ``attempt`` until it succeeds, fails for good, or patience ends.
+    """Call ``attempt`` until it succeeds, fails permanently, or attempts or time run out.
 
     Raises:
         SearchError: the last failure, with the number of attempts where there were several.
     """
     import tenacity
 
-    growing = tenacity.wait_exponential_jitter(
+    backoff = tenacity.wait_exponential_jitter(
         initial=patience.first_pause, max=patience.longest_pause, jitter=patience.first_pause
     )
 
     def pause(state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, TransientError) else None
-        return min(max(growing(state), asked or 0.0), patience.longest_pause)
+        requested = error.retry_after if isinstance(error, TransientError) else None
+        return min(max(backoff(state), requested or 0.0), patience.longest_pause)
 
-    def tell(state: tenacity.RetryCallState) -> None:
+    def report(state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         _log.info("%s; trying again in %.1f s", error, state.upcoming_sleep)
         if listener := _listener.get():
@@ -95,22 +95,22 @@ def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callabl
         ),
         wait=pause,
         sleep=sleep,
-        before_sleep=tell,
+        before_sleep=report,
         reraise=True,
     )
     try:
         return retrying(attempt)
     except TransientError as error:
-        tried = retrying.statistics.get("attempt_number", 1)
-        raise SearchError(f"{error} ({tried} attempts)" if tried > 1 else str(error)) from error
+        attempts = retrying.statistics.get("attempt_number", 1)
+        raise SearchError(f"{error} ({attempts} attempts)" if attempts > 1 else str(error)) from error
 
 
 def retry_after_seconds(value: str | None, now: datetime.datetime | None = None) -> float | None:
-    """Seconds that a ``Retry-After`` header asks to wait, >= 0; None where it is absent or unreadable.
+    """Seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed.
 
     Args:
         value: the header: seconds, or an HTTP date.
-        now: aware time to measure a date from; by default the present.
+        now: timezone-aware current time; by default the system clock's.
     """
     if value is None:
         return None

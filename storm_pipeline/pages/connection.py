@@ -168,5 +168,5 @@ def _plain_failures(target: Target, limits: Limits, deadline: float) -> Iterator
         if isinstance(error, TimeoutError):
             raise PageError(f"{target.host} did not answer in time; check the network or try again later") from error
         raise PageError(
-            f"{target.host} could not be reached or broke off ({type(error).__name__}); check the network"
+            f"{target.host} could not be reached or closed the connection ({type(error).__name__}); check the network"
         ) from error

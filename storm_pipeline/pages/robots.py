@@ -96,7 +96,7 @@ class Politeness:
         rules = Protego.parse(text)
         delay = min(rules.crawl_delay(ROBOT) or 0.0, self._longest_delay)
         if delay > 0:
-            limiter.slow_to(1 / delay)
+            limiter.set_rate(1 / delay)
         return _Site(limiter, rules)
 
     def _robots_text(self, url: str) -> str | None:

@@ -1,12 +1,12 @@
 """What sections are written from."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.types import Heading, Outline, Sentence
+from storm_pipeline.types import Heading, Outline, Section, Sentence
 
 FEW_FACTS = 5
 """A section with fewer facts gets a search of its own, for the interviews passed it by; and it can spare none."""
@@ -107,6 +107,15 @@ class PassageEvidence(SectionEvidence):
     def adds_to(self, before: Self | None) -> bool:
         """Whether a finding of its own was not there before."""
         return before is None or not {f.text for f in self.own_findings} <= {f.text for f in before.findings}
+
+    def since(self, before: Self, section: Section) -> Self:
+        """What a section's reviser needs: the passages that the section cites, and what was not shown before."""
+        cited = {c.snippet_id for sentence in section.sentences() for c in sentence.citations}
+        shown = before.snippet_ids() - cited
+        passages = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
+        known = {finding.text for finding in before.findings}
+        findings = tuple(finding for finding in self.findings if finding.text not in known)
+        return replace(self, passages=passages, findings=findings, own=0)
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""

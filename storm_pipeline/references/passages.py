@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from urllib.parse import urlsplit
 
+from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
@@ -61,7 +61,7 @@ class Passage:
     def site(self) -> str:
         """Name of the site, or else the host of the page; may be empty."""
         first = self.snippets[0]
-        return first.site or _host(first.url)
+        return first.site or host_of(first.url).removeprefix("www.")
 
     @cached_property
     def words(self) -> int:
@@ -125,13 +125,6 @@ def _heading(passage: Passage) -> str:
     title = passage.title or passage.site or "untitled"
     about = ", ".join(part for part in (passage.site if passage.title else "", passage.published or "") if part)
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
 
 
 def _cite(snippet: Snippet) -> Citation:

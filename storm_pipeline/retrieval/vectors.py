@@ -90,7 +90,7 @@ class ServerCollection:
             vectors = self._client.get_json({}, self._path)["result"]["config"]["params"]["vectors"]
             return _sizes(vectors)
         except (LookupError, TypeError, AttributeError) as error:
-            raise _unknown_form() from error
+            raise _unknown_format() from error
 
     def nearest(self, vector: Sequence[float], count: int, using: str) -> list[Point]:
         """See the protocol."""
@@ -99,7 +99,7 @@ class ServerCollection:
         try:
             return [Point(str(point["id"]), point.get("payload") or {}) for point in answer["result"]["points"]]
         except (LookupError, TypeError, AttributeError) as error:
-            raise _unknown_form() from error
+            raise _unknown_format() from error
 
 
 class FolderCollection:
@@ -174,5 +174,7 @@ def _sizes(vectors: Any) -> dict[str, int]:
     return {name: int(kind["size"]) for name, kind in vectors.items()}
 
 
-def _unknown_form() -> SearchError:
-    return SearchError("qdrant answered with JSON of an unknown form; check the server's address and version (1.10 on)")
+def _unknown_format() -> SearchError:
+    return SearchError(
+        "qdrant answered with JSON in an unknown format; check the server's address and version (1.10 on)"
+    )

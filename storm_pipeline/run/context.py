@@ -76,6 +76,10 @@ class Writer(Protocol[E]):
         """
         ...
 
+    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
+        """Prepare the evidence while the outline is refined; most headings of the draft stay. No model is asked."""
+        ...
+
     def wanted_sections(self, ctx: RunContext) -> str:
         """How many sections an outline should have, as text for a prompt."""
         ...
@@ -94,6 +98,21 @@ class Writer(Protocol[E]):
 
     def section(self, ctx: RunContext, outline: Outline, evidence: E) -> Section:
         """One section, written from its evidence; possibly empty.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        ...
+
+    def revise(self, ctx: RunContext, outline: Outline, evidence: E, before: E, section: Section) -> Section:
+        """A section written anew, after more was found.
+
+        Args:
+            ctx: the run.
+            outline: the article's outline.
+            evidence: the section's evidence by now.
+            before: the evidence that it was written from.
+            section: as it was written.
 
         Raises:
             ModelError: the model fails.

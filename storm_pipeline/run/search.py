@@ -16,7 +16,7 @@ from storm_pipeline.search.base import Search
 from storm_pipeline.search.cache import CachedSearch
 from storm_pipeline.search.choosing import choose
 from storm_pipeline.search.contents import ContentsSource
-from storm_pipeline.search.opening import Opening, SearchOptions
+from storm_pipeline.search.opening import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.settings import Settings
@@ -72,7 +72,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
         spec, why = choose()
     mode, days = settings.search_cache, settings.search_cache_days
-    opening = Opening(
+    config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
             settings.language,
@@ -86,7 +86,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         on_progress=progress,
         remember=lambda engine, identity: CachedSearch(engine, settings.cache, mode, days, identity),
     )
-    opened = open_search(spec, opening)
+    opened = open_search(spec, config)
     return Engine(opened.engine, spec, why, problems=opened.problems, contents=opened.contents)
 
 
@@ -177,4 +177,4 @@ def _cut_for(embedder: object) -> Callable[[str], list[str]]:
 
 def _collections() -> frozenset[str]:
     """Names of the engines that search a curated collection, not the web."""
-    return frozenset(info.spoken for info in engines() if not info.of_the_web)
+    return frozenset(info.base_name for info in engines() if not info.open_web)

@@ -1,4 +1,4 @@
-"""The search seam: one protocol that every engine and any object of its shape satisfies, and what stands behind it."""
+"""The search interface: the protocol that engines implement, and the base class of the searches of a run."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ class SearchEngine(Protocol):
 
     ``name`` is a short identifier. ``search`` returns up to ``k`` hits, best first (an engine that gives
     several passages of one page may return more snippets than ``k``, ``k`` counts pages); an empty sequence
-    means that nothing was found. It raises :class:`storm_pipeline.errors.SearchError` when it could not
-    search, is called from several threads at once, and returns in bounded time.
+    means that nothing was found. It raises :class:`storm_pipeline.errors.SearchError` when the search
+    fails, is called from several threads at once, and returns in bounded time.
 
-    What it returns and raises is checked by :mod:`storm_pipeline.search.edge`, which takes dicts too.
+    :mod:`storm_pipeline.search.edge` validates what it returns and raises, and accepts dicts too.
     """
 
     @property
@@ -27,7 +27,7 @@ class SearchEngine(Protocol):
 
 
 class Search(ABC):
-    """A search of a run: an engine behind the edge, or filters, memories and readers around one."""
+    """A search of a run: a validated engine, or a filter, cache or page reader that wraps one."""
 
     @property
     @abstractmethod
@@ -36,8 +36,8 @@ class Search(ABC):
 
     @abstractmethod
     def search(self, query: str, k: int) -> SearchResult:
-        """What is found for a query, up to ``k`` pages, best first.
+        """Search for a query: up to ``k`` pages, best first.
 
         Raises:
-            SearchError: it could not search.
+            SearchError: the search failed.
         """

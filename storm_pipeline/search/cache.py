@@ -1,4 +1,4 @@
-"""Searches remembered on disk: what was asked once need not be asked, or paid for, again."""
+"""Disk cache of search results, so that no search is repeated or paid for twice."""
 
 import json
 from pathlib import Path
@@ -12,21 +12,21 @@ from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
 CacheMode = Literal["use", "off", "refresh", "replay"]
-"""``use``: ask only what is not known. ``off``: neither read nor write. ``refresh``: ask anew and remember.
-``replay``: never ask; what is not known is an error."""
+"""``use``: search on a cache miss. ``off``: neither read nor write. ``refresh``: always search, and store the result.
+``replay``: never search; a cache miss is an error."""
 _FORMAT = 1
 _FIELDS = ("url", "title", "text", "published", "page", "engine")
 
 
 class CachedSearch(Search):
-    """A search engine that remembers its results. Failures and losses are not remembered; that nothing was found is.
+    """A search with a disk cache. Empty results are cached; failures and partial results are not.
 
     Args:
         engine: where to search.
         folder: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
         mode: see :data:`CacheMode`.
-        max_age_days: age after which a result is asked for again; a replay takes any age. None for no limit.
-        identity: what tells the engine's results from those of others, its options included; by default its name.
+        max_age_days: age in days after which a result expires; ignored in a replay. None for no limit.
+        identity: cache key of the engine and its options; by default its name.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class CachedSearch(Search):
         return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
-        """As the engine's, from memory where the mode allows.
+        """As the engine's ``search``, from the cache where the mode allows.
 
         Raises:
-            SearchError: as the engine's; in a replay, because this search was not recorded.
+            SearchError: as the engine's; or a cache miss in a replay.
         """
         if self._mode == "off":
             return self._engine.search(query, k)
@@ -73,7 +73,7 @@ class CachedSearch(Search):
 
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
-    """The snippets of a record; None where it is none."""
+    """The snippets of a record; None if it is malformed."""
     if not isinstance(record, list):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the engines over engines share: reading their specifications, and surviving an engine that fails."""
+"""Shared parts of the composite engines: parsing their specifications, tolerating an engine that fails."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,65 +7,65 @@ from itertools import chain
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.opening import Opened, Opening
+from storm_pipeline.search.opening import EngineConfig, OpenedEngine
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
-_MOST_ENGINES = 16
+_MAX_ENGINES = 16
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one engine gave: a result, or in ``failure`` the sentence that tells why it could not search."""
+    """Outcome of one engine's search: a result, or the reason in ``failure``."""
 
     result: SearchResult = field(default_factory=SearchResult)
     failure: str = ""
 
 
 def attempt(engine: Search, query: str, k: int) -> Attempt:
-    """Search with one of several engines; its SearchError becomes a value."""
+    """Search with one of several engines; a SearchError becomes a value."""
     try:
         return Attempt(engine.search(query, k))
     except SearchError as error:
         return Attempt(failure=f"the search engine `{engine.name}` failed: {error}")
 
 
-def together(attempts: Sequence[Attempt], snippets: Iterable[Snippet]) -> SearchResult:
-    """One result of several engines; each failure that was survived is among what is lost.
+def merged_result(attempts: Sequence[Attempt], snippets: Iterable[Snippet]) -> SearchResult:
+    """Merge the outcomes of several engines; failures go to ``lost``.
 
     Args:
         attempts: one for each engine that was asked.
-        snippets: what is taken from them.
+        snippets: the snippets of the merged result.
 
     Raises:
-        SearchError: none was survived, because every engine failed; names each.
+        SearchError: every engine failed; names each.
     """
     failures = [one.failure for one in attempts if one.failure]
     if len(failures) == len(attempts):
         raise SearchError("; ".join(failures))
     results = [one.result for one in attempts]
-    survived = (f"{failure}; the search went on without it" for failure in failures)
+    tolerated = (f"{failure}; the search went on without it" for failure in failures)
     return SearchResult(
         tuple(snippets),
         excluded=tuple(chain.from_iterable(one.excluded for one in results)),
         unread=tuple(chain.from_iterable(one.unread for one in results)),
         read=tuple(chain.from_iterable(one.read for one in results)),
         seen=tuple(chain.from_iterable(one.seen for one in results)),
-        lost=(*chain.from_iterable(one.lost for one in results), *survived),
+        lost=(*chain.from_iterable(one.lost for one in results), *tolerated),
     )
 
 
-def checked_parts(name: str, form: str, engines: Iterable[SearchEngine | Search]) -> tuple[Search, ...]:
-    """The engines that an engine over engines asks, each behind the edge.
+def checked_engines(name: str, form: str, engines: Iterable[SearchEngine | Search]) -> tuple[Search, ...]:
+    """The parts of a composite engine, validated.
 
     Args:
-        name: its own name, for messages.
-        form: how its specification is written.
+        name: name of the composite engine, for messages.
+        form: syntax of its specification.
         engines: in order.
 
     Raises:
-        SettingsError: there is none, or one of them is no engine.
+        SettingsError: there is none, or one of them is not an engine.
     """
     parts = tuple(map(checked, engines))
     if not parts:
@@ -73,35 +73,35 @@ def checked_parts(name: str, form: str, engines: Iterable[SearchEngine | Search]
     return parts
 
 
-def open_over(
-    kind: Callable[[Iterable[Search]], Search], name: str, argument: str, separator: str, opening: Opening
-) -> Opened:
-    """Open an engine over engines, and with it the engines that it is to ask.
+def open_composite(
+    kind: Callable[[Iterable[Search]], Search], name: str, argument: str, separator: str, config: EngineConfig
+) -> OpenedEngine:
+    """Open a composite engine and the engines it is made of.
 
     Args:
-        kind: makes it from them.
-        name: its own name, for messages.
-        argument: their specifications with ``separator`` between them, see :func:`parts_of`.
+        kind: constructor of the composite engine.
+        name: its name, for messages.
+        argument: specifications of the parts, joined by ``separator``; see :func:`split_specs`.
         separator: one character.
-        opening: what each of them is opened with.
+        config: passed to every part.
 
     Raises:
-        SettingsError: the argument cannot be read, or an engine of it cannot be opened.
+        SettingsError: the argument is malformed, or a part cannot be opened.
     """
-    parts = [open_search(part, opening) for part in parts_of(name, argument, separator)]
+    parts = [open_search(part, config) for part in split_specs(name, argument, separator)]
     problems = tuple(chain.from_iterable(part.problems for part in parts))
-    return Opened(kind([part.engine for part in parts]), problems)
+    return OpenedEngine(kind([part.engine for part in parts]), problems)
 
 
-def parts_of(name: str, argument: str, separator: str) -> list[str]:
-    """The specifications in an argument, in order and stripped.
+def split_specs(name: str, argument: str, separator: str) -> list[str]:
+    """Split an argument into specifications, in order and stripped.
 
-    A specification that holds the separator itself stands in square brackets: ``[corpus:c++ notes]+wikipedia``.
+    A specification that contains the separator is put in square brackets: ``[corpus:c++ notes]+wikipedia``.
 
     Raises:
-        SettingsError: a part is empty, there are too many, or a bracket has no partner.
+        SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
     """
-    form = f"write {name}:A{separator}B, with engines for A and B, in square brackets where they hold a {separator}"
+    form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
     parts, depth = [""], 0
     for char in argument:
         depth += (char == "[") - (char == "]")
@@ -112,17 +112,17 @@ def parts_of(name: str, argument: str, separator: str) -> list[str]:
         else:
             parts[-1] += char
     if depth:
-        raise SettingsError(f"the search engine `{name}` got a bracket without its partner in {argument!r}: {form}")
-    parts = [_unwrapped(part.strip()) for part in parts]
+        raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {argument!r}: {form}")
+    parts = [_strip_brackets(part.strip()) for part in parts]
     if not all(parts):
-        raise SettingsError(f"the search engine `{name}` lacks the name of an engine in {argument!r}: {form}")
-    if len(parts) > _MOST_ENGINES:
-        raise SettingsError(f"the search engine `{name}` asks {_MOST_ENGINES} engines at most; {len(parts)} are given")
+        raise SettingsError(f"the search engine `{name}` got an empty engine name in {argument!r}: {form}")
+    if len(parts) > _MAX_ENGINES:
+        raise SettingsError(f"the search engine `{name}` takes at most {_MAX_ENGINES} engines; {len(parts)} were given")
     return parts
 
 
-def _unwrapped(part: str) -> str:
-    """What stands in the brackets that a part begins and ends with, if those are each other's partners."""
+def _strip_brackets(part: str) -> str:
+    """The part without its outer brackets, if they match each other."""
     depth = 0
     for position, char in enumerate(part):
         depth += (char == "[") - (char == "]")

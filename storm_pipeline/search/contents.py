@@ -1,4 +1,4 @@
-"""Tables of contents of Wikipedia articles: what related articles look like (paper section 3.1)."""
+"""Tables of contents of Wikipedia articles, to learn from related articles (paper section 3.1)."""
 
 import hashlib
 import json
@@ -23,9 +23,9 @@ from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientErr
 
 _log = logging.getLogger(__name__)
 _FORMAT = 1
-_MOST_TITLE_BYTES = 255
+_MAX_TITLE_BYTES = 255
 _LANGUAGE = re.compile("[a-z]{2,}(-[a-z]+)*")
-_IN_NO_TITLE = re.compile(r"[<>\[\]{}|]")
+_INVALID_IN_TITLE = re.compile(r"[<>\[\]{}|]")
 _BACK_MATTER = frozenset(
     {
         "bibliography", "citations", "explanatory notes", "external links", "footnotes", "further reading",
@@ -42,7 +42,7 @@ class TableOfContents:
     Attributes:
         title: the article's title, redirects followed.
         headings: level (1 for a section, 2 for a subsection …) and text, in reading order; without back
-            matter such as references and see-also lists, and what stands under them.
+            matter such as references and see-also lists, and their subsections.
     """
 
     title: str
@@ -62,27 +62,27 @@ class ContentsSource(Protocol):
 
 
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
-_AT_ONCE = _FAILURES = 2
-"""Little: the run waits for it, and can do without. After so many failures in a row nobody is asked for a minute."""
-_CONNECT = 4.0
-"""Seconds for a connection: who swallows packets, as some firewalls do, is not waited for longer."""
+_CONCURRENT = _MAX_FAILURES = 2
+"""Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
+_CONNECT_TIMEOUT = 4.0
+"""Seconds. Some firewalls drop packets without a reply."""
 
 
 class WikipediaContents:
-    """Looks up tables of contents, politely, and remembers them on disk. Thread-safe.
+    """Rate-limited look-up of tables of contents, cached on disk. Thread-safe.
 
     Args:
         cache: the cache folder; tables are kept in ``pages/contents`` inside it.
         language: language code of the Wikipedia.
-        user_agent: how to be known to Wikipedia, which asks for a name and a way to get in touch.
-        timeout: seconds for each part of an answer, and for a connection, where at most four are waited.
-        patience: attempts and pauses; its ``connect`` and ``read`` give way to ``timeout``.
-        days: age in days after which a remembered table is looked up again, absent articles included.
-        api: address of another MediaWiki's ``api.php``, instead of Wikipedia's.
-        sleep: waits between attempts for a number of seconds.
+        user_agent: User-Agent header; Wikipedia asks for a name and a contact.
+        timeout: read timeout in seconds, and connect timeout, which is capped at four.
+        patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
+        days: age in days after which a cached table (or a cached miss) expires.
+        api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
+        sleep: called with the seconds to wait between attempts.
 
     Raises:
-        SettingsError: the language code can be none.
+        SettingsError: the language code is malformed.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class WikipediaContents:
         self._folder = Path(cache) / "pages" / "contents"
         self._language = language.strip().lower()
         if not _LANGUAGE.fullmatch(self._language):
-            raise SettingsError(f"{language!r} is no language code of a Wikipedia; give one such as en or de")
+            raise SettingsError(f"{language!r} is not a language code of a Wikipedia; give one such as en or de")
         self._user_agent = user_agent or default_user_agent()
         self._timeout = timeout
         self._patience = patience or _PATIENCE
@@ -108,24 +108,24 @@ class WikipediaContents:
         self._api = api
         self._sleep = sleep
         host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
-        self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_AT_ONCE), failures=_FAILURES)
-        self._turns = threading.Semaphore(_AT_ONCE)  # kept through all attempts, so who waits sees the circuit open
+        self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT), failures=_MAX_FAILURES)
+        self._slots = threading.Semaphore(_CONCURRENT)  # held across retries, so waiting threads see an open circuit
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Headings of the article with this title, or that it redirects to; None if there is no such article.
+        """Headings of the article with this title, or of its redirect target; None if there is no such article.
 
         Raises:
-            SearchError: Wikipedia could not be asked.
+            SearchError: the request failed.
         """
         title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
-        if not title or _IN_NO_TITLE.search(title) or len(title.encode()) > _MOST_TITLE_BYTES:
+        if not title or _INVALID_IN_TITLE.search(title) or len(title.encode()) > _MAX_TITLE_BYTES:
             return None
         file = self._file(title)
-        known, table = self._remembered(file)
-        if not known:
-            with self._turns:
-                table = self._gate.passing(lambda: self._asked(title), self._patience, sleep=self._sleep)
-            self._remember(file, title, table)
+        cached, table = self._load(file)
+        if not cached:
+            with self._slots:
+                table = self._gate.call(lambda: self._look_up(title), self._patience, sleep=self._sleep)
+            self._store(file, title, table)
         return table
 
     @cached_property
@@ -137,15 +137,15 @@ class WikipediaContents:
         return wikipediaapi.Wikipedia(
             self._user_agent,
             self._language,
-            headers={"Connection": "close"},  # the library cannot be told to close its connections later
-            max_retries=0,  # its own would wait as long as a server asks
-            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, _CONNECT)),
+            headers={"Connection": "close"},  # the library offers no way to close connections later
+            max_retries=0,  # the library's own retries have no limit on Retry-After
+            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, _CONNECT_TIMEOUT)),
             proxy=_proxy_for(self._api or f"https://{self._language}.wikipedia.org"),
             event_hooks=hooks,
         )
 
-    def _asked(self, title: str) -> TableOfContents | None:
-        """One attempt at looking an article up."""
+    def _look_up(self, title: str) -> TableOfContents | None:
+        """One attempt to look up an article."""
         import wikipediaapi
 
         try:
@@ -164,19 +164,17 @@ class WikipediaContents:
         except wikipediaapi.WikiConnectionError as error:
             raise TransientError("Wikipedia could not be reached; check the network") from error
         except (wikipediaapi.WikiInvalidJsonError, LookupError, TypeError, AttributeError) as error:
-            raise SearchError(
-                "Wikipedia answered in a form that is not known; check the network for a login page"
-            ) from error
+            raise SearchError("Wikipedia answered in an unknown format; check the network for a login page") from error
         if not exists:
             return None
-        return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flat(sections))))
+        return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flattened(sections))))
 
     def _file(self, title: str) -> Path:
         key = f"{self._api or self._language}\n{title}"
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
 
-    def _remembered(self, file: Path) -> tuple[bool, TableOfContents | None]:
-        """Whether the cache knows, and what. A damaged or old file counts as unknown."""
+    def _load(self, file: Path) -> tuple[bool, TableOfContents | None]:
+        """Whether the cache has an entry, and the entry. A damaged or expired file is a miss."""
         try:
             record = json.loads(file.read_bytes())
             if record["format"] != _FORMAT or not 0 <= time.time() - record["saved"] <= self._seconds:
@@ -188,18 +186,18 @@ class WikipediaContents:
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return False, None
 
-    def _remember(self, file: Path, asked: str, table: TableOfContents | None) -> None:
+    def _store(self, file: Path, title: str, table: TableOfContents | None) -> None:
         found = {"title": table.title, "headings": table.headings} if table else None
-        record = {"format": _FORMAT, "saved": time.time(), "asked": asked, "found": found}
+        record = {"format": _FORMAT, "saved": time.time(), "asked": title, "found": found}
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, json.dumps(record, ensure_ascii=False))
-        except OSError as error:  # a full or read-only disk costs a second look-up, nothing more
-            _log.warning("cannot remember a table of contents in %s: %s", file.parent, error)
+        except OSError as error:  # a full or read-only disk only costs a second look-up
+            _log.warning("cannot cache a table of contents in %s: %s", file.parent, error)
 
 
 def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """All headings (level, text) but those of back matter, what stands under it, and empty ones."""
+    """The headings (level, text) without empty ones and without back matter and its subsections."""
     hidden: int | None = None
     for level, text in headings:
         if hidden is not None and level > hidden:
@@ -210,18 +208,18 @@ def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[i
 
 
 def is_back_matter(heading: str) -> bool:
-    """Whether a heading stands over references, see-also lists and the like."""
+    """Whether a heading is that of references, a see-also list or the like."""
     return heading.casefold().strip(" .:") in _BACK_MATTER
 
 
-def _flat(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
+def _flattened(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
     for section in sections:
         yield section.level, plain_text(section.title)
-        yield from _flat(section.sections)
+        yield from _flattened(section.sections)
 
 
 def _redirection(api: str) -> Callable[[Any], None]:
-    """A hook that sends the library's requests to another address, the query kept."""
+    """A request hook that redirects the library's requests to another URL, keeping the query."""
     target = urlsplit(api)
 
     def redirect(request: Any) -> None:
@@ -234,7 +232,7 @@ def _redirection(api: str) -> Callable[[Any], None]:
 
 
 def _proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for an address; the library itself does not look there."""
+    """The proxy set in the environment for a URL, which the library itself ignores."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     return None if proxy_bypass(host) else getproxies().get(parts.scheme)

@@ -1,33 +1,25 @@
-"""Which hosts results may stand on."""
+"""Restricting results to domains."""
 
 from dataclasses import replace
-from urllib.parse import urlsplit
 
+from storm_pipeline.identity import host_of
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.opening import SearchOptions
 from storm_pipeline.search.result import SearchResult
 
 
-def host_of(url: str) -> str:
-    """The host of an address, in lower case; empty where it has none."""
-    try:
-        return (urlsplit(url.strip()).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def stands_below(host: str, domain: str) -> bool:
-    """Whether a host is a domain or one of its subdomains; ``bbc.co.uk`` is not below ``c.co.uk``."""
+def is_within(host: str, domain: str) -> bool:
+    """Whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
     domain = domain.casefold().strip(". ")
     return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
 class DomainSearch(Search):
-    """A search engine whose results are held to the domains of the options, whether or not it can do so itself.
+    """A search that filters results by the domains of the options, whether or not the engine can do so itself.
 
     Args:
         engine: where to search.
-        options: ``domains`` and ``without_domains`` are looked at.
+        options: only ``domains`` and ``without_domains`` are used.
     """
 
     def __init__(self, engine: Search, options: SearchOptions) -> None:
@@ -40,7 +32,7 @@ class DomainSearch(Search):
         return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
-        """As the engine's, asked for twice as many pages so that those left out cost fewer places.
+        """As the engine's ``search``; asks for twice as many pages to make up for those filtered out.
 
         Raises:
             SearchError: as the engine's.
@@ -56,5 +48,5 @@ class DomainSearch(Search):
 
     def _allows(self, host: str) -> bool:
         options = self._options
-        inside = not options.domains or any(stands_below(host, domain) for domain in options.domains)
-        return inside and not any(stands_below(host, domain) for domain in options.without_domains)
+        inside = not options.domains or any(is_within(host, domain) for domain in options.domains)
+        return inside and not any(is_within(host, domain) for domain in options.without_domains)

@@ -1,4 +1,4 @@
-"""A search engine for tests: answers from a table or a function, keeps the queries, fails on demand."""
+"""A fake search engine: answers from a table or a function, records the queries, fails on demand."""
 
 import threading
 import time
@@ -22,11 +22,11 @@ class FakeSearch:
         ('silk trade',)
 
     Args:
-        answers: query → snippets, best first (no entry: nothing found), or a function that gives them. The
-            function may raise; it is called from whatever thread searches.
+        answers: query → snippets, best first (no entry: nothing found), or a function that returns them. The
+            function may raise; it is called in the thread that searches.
         name: the engine's name.
         latency: seconds that each search takes, >= 0.
-        failing: queries that raise a SearchError, or a function that tells.
+        failing: queries that raise a SearchError, or a predicate.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class FakeSearch:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """All queries so far, those that failed included, in the order in which they came."""
+        """All queries so far in order of arrival, including those that failed."""
         with self._lock:
             return tuple(self._queries)
 
@@ -59,15 +59,15 @@ class FakeSearch:
         """The prepared snippets of up to ``k`` pages, best first.
 
         Raises:
-            SearchError: the query is one of those that shall fail.
+            SearchError: the query is one of ``failing``.
         """
         with self._lock:
             self._queries.append(query)
         if self._latency:
             time.sleep(self._latency)
-        fails = self._failing(query) if callable(self._failing) else query in self._failing
-        if fails:
-            raise SearchError(f"{self._name} was told to fail for {query!r}")
+        should_fail = self._failing(query) if callable(self._failing) else query in self._failing
+        if should_fail:
+            raise SearchError(f"{self._name} was set to fail for {query!r}")
         found = self._answers(query) if callable(self._answers) else self._answers.get(query, ())
         pages = set(list(dict.fromkeys(snippet.source_id for snippet in found))[: max(0, k)])
         return tuple(snippet for snippet in found if snippet.source_id in pages)

@@ -1,6 +1,6 @@
-"""What an engine tells of itself, and what it is opened with: the common form of the modules in ``engines``.
+"""The interface of the modules in ``engines``: metadata of an engine, and what it is opened with.
 
-Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, opening)``.
+Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``.
 """
 
 import os
@@ -27,8 +27,8 @@ class SearchOptions:
         region: two-letter code (ISO 3166-1) of the country to search from.
         since: earliest day of publication.
         until: latest day of publication.
-        domains: only pages on these hosts or below them; empty for any.
-        without_domains: no pages on these hosts or below them.
+        domains: only pages on these domains or their subdomains; empty for any.
+        without_domains: no pages on these domains or their subdomains.
     """
 
     language: str | None = None
@@ -39,7 +39,7 @@ class SearchOptions:
     without_domains: tuple[str, ...] = ()
 
     def period(self) -> tuple[date, date] | None:
-        """First and last day of publication, an open end filled; None where any day will do."""
+        """First and last day of publication, with defaults for an open end; None if unrestricted."""
         if self.since is None and self.until is None:
             return None
         return self.since or date(1970, 1, 1), self.until or datetime.now(UTC).date()
@@ -47,20 +47,20 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """A search engine as a table shows it.
+    """Metadata of a search engine.
 
     Attributes:
-        name: how it is chosen, arguments included (``corpus:PATH``).
-        needs: what it needs, in a few words; empty for nothing.
+        name: how to select it, arguments included (``corpus:PATH``).
+        needs: its requirements, in a few words; empty for none.
         free: whether searching costs nothing.
         returns: what it finds.
         variables: environment variables that hold its key or address; all must be set.
-        optional_variables: environment variables that it does better with, such as a key that raises its rate.
-        honours: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are looked
-            after for every engine.
-        of_the_web: whether it finds pages of unknown quality, which the reliable-source filter is for.
-        remote: whether it asks a service, whose answers are worth remembering.
-        of_engines: whether it asks other engines, each of which looks after the options itself.
+        optional_variables: environment variables that improve it, such as a key that raises its rate.
+        supports: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are filtered
+            for every engine.
+        open_web: whether it finds pages of unknown quality, which need the reliable-source filter.
+        remote: whether it queries a service, whose responses are worth caching.
+        is_composite: whether it queries other engines, each of which applies the options itself.
     """
 
     name: str
@@ -69,32 +69,32 @@ class EngineInfo:
     returns: str
     variables: tuple[str, ...] = ()
     optional_variables: tuple[str, ...] = ()
-    honours: frozenset[str] = frozenset()
-    of_the_web: bool = True
+    supports: frozenset[str] = frozenset()
+    open_web: bool = True
     remote: bool = True
-    of_engines: bool = False
+    is_composite: bool = False
 
     @property
-    def spoken(self) -> str:
-        """The part of the name that is always written."""
+    def base_name(self) -> str:
+        """The name without its arguments."""
         return self.name.partition("[")[0].partition(":")[0]
 
     @property
     def key_set(self) -> bool | None:
-        """Whether the variables are set; None where there are none."""
-        return all(map(variable, self.variables)) if self.variables else None
+        """Whether all variables are set; None if there are none."""
+        return all(map(env_var, self.variables)) if self.variables else None
 
 
 @dataclass(frozen=True)
-class Opening:
-    """What engines are opened with.
+class EngineConfig:
+    """What an engine is opened with.
 
     Attributes:
-        cache: folder of the downloads.
+        cache: folder for downloads.
         options: which results are wanted.
         rate: requests a second; None for the engine's own rate.
-        on_progress: told about a download, should one be needed.
-        remember: gives a remote engine a memory; the text tells its results from those of others.
+        on_progress: called with the progress of a download.
+        remember: wraps a remote engine in a cache, given its cache key.
     """
 
     cache: Path = Path("cache")
@@ -105,13 +105,13 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Opened:
-    """An engine that was opened.
+class OpenedEngine:
+    """An opened engine.
 
     Attributes:
         engine: ready to search.
-        problems: what of it could not be read, such as files of one's own documents: one sentence each.
-        contents: its tables of contents, where it has such.
+        problems: what could not be read, such as files of a corpus: one sentence each.
+        contents: its tables of contents, if it has any.
     """
 
     engine: Search
@@ -119,41 +119,41 @@ class Opened:
     contents: "ContentsSource | None" = None
 
 
-def variable(name: str) -> str:
-    """An environment variable, stripped; empty where it is not set."""
+def env_var(name: str) -> str:
+    """An environment variable, stripped; empty if it is not set."""
     return os.environ.get(name, "").strip()
 
 
-def needed_key(engine: str, name: str, source: str, given: str | None = None) -> str:
+def require_key(engine: str, name: str, source: str, given: str | None = None) -> str:
     """The key of an engine: as given, else from the environment.
 
     Raises:
-        SettingsError: there is none; names the variable and where keys come from.
+        SettingsError: there is none; names the variable and where to get a key.
     """
-    key = (given or variable(name)).strip()
+    key = (given or env_var(name)).strip()
     if not key:
         raise SettingsError(f"the search engine `{engine}` needs a key: set {name} to one from {source}")
     return key
 
 
-def needed_argument(engine: str, argument: str, what: str, form: str) -> str:
-    """What stands behind the colon, for an engine that cannot do without.
+def require_argument(engine: str, argument: str, what: str, form: str) -> str:
+    """The argument after the colon of a specification, for an engine that requires one.
 
     Args:
         engine: its name.
-        argument: what the user wrote there.
-        what: what is needed, such as ``a path``.
-        form: how a whole specification is written.
+        argument: as the user wrote it; may be empty.
+        what: what is required, such as ``a path``.
+        form: syntax of the whole specification.
 
     Raises:
-        SettingsError: nothing stands there.
+        SettingsError: it is empty.
     """
     if not argument:
         raise SettingsError(f"the search engine `{engine}` needs {what}: write {form}")
     return argument
 
 
-def no_argument(engine: str, argument: str) -> None:
-    """Refuse what stands behind the colon where an engine takes nothing there."""
+def reject_argument(engine: str, argument: str) -> None:
+    """Raise SettingsError if an argument is given to an engine that takes none."""
     if argument:
-        raise SettingsError(f"the search engine `{engine}` takes nothing after its name: {argument!r} was given")
+        raise SettingsError(f"the search engine `{engine}` takes no argument: {argument!r} was given")

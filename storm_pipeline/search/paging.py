@@ -1,4 +1,4 @@
-"""From pages of results to the snippets that were asked for."""
+"""Pagination of results."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,19 +6,21 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.types import Snippet
 
 
-def paged(results: Callable[[int], Iterable[Snippet]], k: int, *, size: int, most: int = 1) -> tuple[Snippet, ...]:
-    """The snippets of up to ``k`` web pages, best first, each page's together.
+def paged(
+    fetch_page: Callable[[int], Iterable[Snippet]], k: int, *, size: int, max_pages: int = 1
+) -> tuple[Snippet, ...]:
+    """The snippets of up to ``k`` web pages, best first, grouped by page.
 
     Args:
-        results: the snippets on a page of results, counted from 0; called only as often as it takes.
+        fetch_page: number of a result page, from 0 → its snippets; called no more than needed.
         k: web pages wanted, >= 1.
-        size: web pages that a page of results holds at most, >= 1.
-        most: pages of results at most, >= 1.
+        size: maximum number of web pages on a result page, >= 1.
+        max_pages: maximum number of result pages, >= 1.
     """
     found: dict[str, dict[Snippet, None]] = {}
-    for number in range(min(-(-k // size), most)):
+    for number in range(min(-(-k // size), max_pages)):
         known = len(found)
-        for snippet in results(number):
+        for snippet in fetch_page(number):
             found.setdefault(canonical_url(snippet.url), {})[snippet] = None
         if len(found) >= k or len(found) == known:
             break

@@ -1,4 +1,4 @@
-"""What the engines of research papers share: one address a paper whoever finds it, and dates as precise as known."""
+"""Shared parts of the engines for research papers: one URL per paper whichever engine finds it, and partial dates."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -9,22 +9,22 @@ from storm_pipeline.documents.plain import plain_text
 
 
 def doi_address(doi: object) -> str:
-    """Address of a paper by its DOI, in lower case since DOIs know none; empty where there is no DOI."""
+    """URL of a paper by its DOI, lower-cased since DOIs are case-insensitive; empty if there is no DOI."""
     name = plain_text(doi).lower()
     return "https://doi.org/" + quote(name, safe="/:;().,_-~!*'") if name.startswith("10.") else ""
 
 
 def arxiv_address(number: object) -> str:
-    """Address of a preprint's abstract page by its arXiv identifier without version; empty where there is none."""
+    """URL of a preprint's abstract page by its arXiv identifier without version; empty if there is none."""
     name = plain_text(number)
     return "https://arxiv.org/abs/" + quote(name, safe="/.-") if name else ""
 
 
 def partial_date(parts: Sequence[object]) -> str | None:
-    """ISO date of year, month and day, as far as they are known: ``2019-05-02``, ``2019-05`` or ``2019``.
+    """ISO date from as many of year, month and day as are known: ``2019-05-02``, ``2019-05`` or ``2019``.
 
     Args:
-        parts: numbers, or strings of digits; the first that is missing or senseless ends the date.
+        parts: numbers, or strings of digits; the date stops before the first that is missing or invalid.
     """
     known = list(takewhile(str.isdecimal, (str(part).strip() for part in parts[:3])))
     while known:

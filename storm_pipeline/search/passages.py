@@ -1,4 +1,4 @@
-"""Which of many ranked passages a search returns."""
+"""Selecting the passages that a search returns."""
 
 from collections.abc import Iterable
 
@@ -6,12 +6,12 @@ from storm_pipeline.types import Snippet
 
 
 def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
-    """The first passages of the first documents, in their order.
+    """The first passages of the first documents, in rank order.
 
     Args:
-        ranked: best first; may be lazy, no more is taken than needed.
-        k: documents, i.e. distinct addresses, at most.
-        passages: passages of one document at most.
+        ranked: best first; may be lazy, and is consumed only as far as needed.
+        k: maximum number of documents, i.e. distinct URLs.
+        passages: maximum number of passages per document.
     """
     taken: dict[str, int] = {}
     chosen: list[Snippet] = []

@@ -1,4 +1,4 @@
-"""From what a user writes (``wiki-leads``, ``corpus:papers/`` …) to a search engine."""
+"""Opening a search engine by its specification (``wiki-leads``, ``corpus:papers/`` …)."""
 
 from importlib import import_module
 from types import ModuleType
@@ -6,7 +6,7 @@ from types import ModuleType
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.opening import EngineInfo, Opened, Opening
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, OpenedEngine
 
 _MODULES = (
     "wiki_leads",
@@ -29,35 +29,35 @@ _MODULES = (
     "fused",
     "first",
 )
-"""The modules of ``engines`` in the order of the table: those that need nothing first, those over others last."""
+"""The modules of ``engines``, in the order they are listed: no requirements first, composite engines last."""
 
 
 def engines() -> tuple[EngineInfo, ...]:
-    """All engines that :func:`open_search` knows, those without needs first, those that ask others last."""
+    """All engines that :func:`open_search` can open: no requirements first, composite engines last."""
     return tuple(_module(name).INFO for name in _MODULES)
 
 
-def open_search(spec: str, opening: Opening | None = None) -> Opened:
-    """The engine that a specification names, ready to search.
+def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
+    """Open the engine that a specification names.
 
     Args:
         spec: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH``, ``searxng:URL`` or several of them:
             ``fused:wikipedia:de+corpus:PATH``.
-        opening: options, rate and folder; by default an engine's own.
+        config: options, rate and folder; by default an engine's own.
 
     Raises:
         SettingsError: no engine has this name, it lacks a key or an address, or cannot apply an option.
         AssetError: the embedded corpus could not be fetched.
-        CorpusError: one's own documents could not be read.
+        CorpusError: the documents of a corpus could not be read.
     """
-    opening = opening or Opening()
+    config = config or EngineConfig()
     name, _, argument = spec.strip().partition(":")
     for module in map(_module, _MODULES):
-        if module.INFO.spoken == name:
-            return _opened(module, argument.strip(), opening)
+        if module.INFO.base_name == name:
+            return _opened(module, argument.strip(), config)
     known = ", ".join(engine.name for engine in engines())
     raise SettingsError(
-        f"no search engine is called {spec!r}; choose one of: {known} (`storm search engines` tells what each needs)"
+        f"there is no search engine {spec!r}; choose one of: {known} (`storm search engines` lists their requirements)"
     )
 
 
@@ -65,26 +65,26 @@ def _module(name: str) -> ModuleType:
     return import_module(f"storm_pipeline.search.engines.{name}")
 
 
-def _opened(module: ModuleType, argument: str, opening: Opening) -> Opened:
+def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
-    if info.of_engines:  # each of which looks after memory and options itself
-        together: Opened = module.open_engine(argument, opening)
-        return together
-    _refuse_unknown(info, opening)
-    raw = module.open_engine(argument, opening)
-    engine, options = checked(raw), opening.options
-    if info.remote and opening.remember:
-        engine = opening.remember(engine, f"{info.spoken}:{argument} {options}")
+    if info.is_composite:  # its parts apply the cache and the options
+        composite: OpenedEngine = module.open_engine(argument, config)
+        return composite
+    _reject_unsupported(info, config)
+    raw = module.open_engine(argument, config)
+    engine, options = checked(raw), config.options
+    if info.remote and config.remember:
+        engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
     if options.domains or options.without_domains:
         engine = DomainSearch(engine, options)
-    return Opened(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None))
+    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None))
 
 
-def _refuse_unknown(info: EngineInfo, opening: Opening) -> None:
-    options = opening.options
-    asked = {name for name in ("language", "region", "since", "until") if getattr(options, name) is not None}
-    if lacking := sorted(asked - info.honours):
+def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
+    options = config.options
+    given = {name for name in ("language", "region", "since", "until") if getattr(options, name) is not None}
+    if unsupported := sorted(given - info.supports):
         raise SettingsError(
-            f"the search engine `{info.spoken}` cannot choose by {' or '.join(lacking)}: "
-            "leave that out, or choose another engine (`storm search engines` tells what each can)"
+            f"the search engine `{info.base_name}` does not support {' or '.join(unsupported)}: "
+            "leave that out, or choose another engine (`storm search engines` lists what each supports)"
         )

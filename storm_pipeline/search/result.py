@@ -1,4 +1,4 @@
-"""What one search gives: the snippets, and what was excluded, not read, seen and lost on the way."""
+"""The result of one search: its snippets, and which pages were excluded, unread, read and seen."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -9,10 +9,10 @@ from storm_pipeline.types import Exclusion, Snippet
 
 @dataclass(frozen=True)
 class Unread:
-    """A page that was not read, so that the engine's own snippets stand for it.
+    """A page that was not read, so that the engine's own snippets are used.
 
     Attributes:
-        url: its address, as the engine gave it.
+        url: as the engine returned it.
         reason: why, in one sentence.
     """
 
@@ -22,13 +22,13 @@ class Unread:
 
 @dataclass(frozen=True)
 class SeenPage:
-    """A page as one search showed it.
+    """A page as one search returned it.
 
     Attributes:
-        url: its address.
+        url: URL of the page.
         title: its title; may be empty.
-        text: all passages of it together.
-        query: of the search.
+        text: all its passages, joined.
+        query: the query that found the page.
     """
 
     url: str
@@ -39,15 +39,15 @@ class SeenPage:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What one search found, and all that is to be known of how it was found.
+    """The result of one search, with what happened to each page.
 
     Attributes:
         snippets: best first.
-        excluded: pages that were found and may not be used.
+        excluded: pages that were found but may not be used.
         unread: pages that were not read for this search.
-        read: addresses, as the engine gave them, of the pages that were read and had passages for this search.
-        seen: every page that the search showed, before and after it was read; none where none is to be kept out.
-        lost: what the search went without, such as an engine that failed: one sentence each.
+        read: URLs, as the engine returned them, of pages that were read and had passages for this search.
+        seen: every page returned, before and after it was read; empty unless some pages are to be kept out.
+        lost: partial failures, such as one engine of several that failed: one sentence each.
     """
 
     snippets: tuple[Snippet, ...] = ()
@@ -65,12 +65,12 @@ _TYPES: Mapping[Any, Mapping[str, Any]] = {
 
 
 def encoded(result: SearchResult) -> dict[str, Any]:
-    """The result as a value that JSON can hold; :func:`decoded` is its inverse."""
+    """The result as a JSON-compatible value; the inverse of :func:`decoded`."""
     return asdict(result)
 
 
 def decoded(value: object) -> SearchResult | None:
-    """The result that :func:`encoded` gave, before or after a trip through JSON; None where the value is none."""
+    """The inverse of :func:`encoded`, before or after a JSON round trip; None if the value is malformed."""
     if not isinstance(value, dict) or value.keys() != {field.name for field in fields(SearchResult)}:
         return None
     if not all(isinstance(items, list | tuple) for items in value.values()):
@@ -89,10 +89,10 @@ def decoded(value: object) -> SearchResult | None:
 
 
 def checked_value(kind: type[T], values: object) -> T:
-    """A value of this class from its fields by name.
+    """Construct a value from its fields, checking their types.
 
     Raises:
-        TypeError: they are no mapping, one is missing, unknown, or of another type; says what, to follow "it has".
+        TypeError: not a mapping, or a field is missing, unknown or of the wrong type; the message completes "it has …".
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"no fields, being of type {type(values).__name__}")

@@ -1,26 +1,26 @@
-"""Domains in the query itself, for engines that know ``site:`` but have no parameter for domains."""
+"""Domain operators in the query, for engines that support ``site:`` but have no parameter for domains."""
 
 from storm_pipeline.documents.plain import one_line
 from storm_pipeline.search.opening import SearchOptions
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:
-    """A query as it is sent, in one line, followed by operators for the wanted and unwanted domains.
+    """The query on one line, followed by operators for included and excluded domains.
 
-    Where the operators would take more than half of the room they are left out, for the query matters more and
-    :class:`storm_pipeline.search.domains.DomainSearch` looks after domains anyway.
+    Operators that would take more than half of the limit are left out: the query matters more, and
+    :class:`storm_pipeline.search.domains.DomainSearch` filters by domain anyway.
 
     Args:
         query: the query.
-        options: ``domains`` and ``without_domains`` are looked at.
-        limit: characters at most, >= 1.
-        words: words at most, >= 1; None for any number.
+        options: only ``domains`` and ``without_domains`` are used.
+        limit: maximum number of characters, >= 1.
+        words: maximum number of words, >= 1; None for no limit.
     """
     operators = " ".join(_operators(options))
-    taken = operators.count(" ") + 1
-    if not operators or 2 * len(operators) > limit or (words is not None and 2 * taken > words):
+    operator_words = operators.count(" ") + 1
+    if not operators or 2 * len(operators) > limit or (words is not None and 2 * operator_words > words):
         return one_line(query, limit, words)
-    line = one_line(query, limit - len(operators) - 1, words and words - taken)
+    line = one_line(query, limit - len(operators) - 1, words and words - operator_words)
     return f"{line} {operators}" if line else ""
 
 

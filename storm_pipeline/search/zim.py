@@ -29,18 +29,18 @@ _SITE = re.compile(rf"[a-z-]+\.(?:{_PROJECTS})\.org")
 _NAME = re.compile(rf"(?:.*\.)?({_PROJECTS})_([a-z-]+)(?:[_.].*)?")
 _NOISE = frozenset("mw-editsection reference reflist mw-references-wrap navbox noprint metadata hatnote".split())
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
-_MOST_WORDS = 16
-_MOST_BYTES = 20_000_000
+_MAX_WORDS = 16
+_MAX_BYTES = 20_000_000
 
 
 @dataclass(frozen=True)
 class ZimArticle:
-    """An article as it is kept.
+    """An article of a ZIM file.
 
     Attributes:
         title: its title, redirects followed.
-        url: its address on the web where that is known, else ``zim:NAME/PATH``.
-        root: its page, as a tree.
+        url: its web URL if known, else ``zim:NAME/PATH``.
+        root: root element of its page.
     """
 
     title: str
@@ -49,7 +49,7 @@ class ZimArticle:
 
     def text(self) -> str:
         """Its text without navigation, reference marks and back matter."""
-        return text_of(self.root, _is_left_out)
+        return text_of(self.root, _is_skipped)
 
     def headings(self) -> Iterator[tuple[int, str]]:
         """Its headings below the title, in reading order: level, from 1, and text."""
@@ -58,7 +58,7 @@ class ZimArticle:
 
 
 class ZimFile:
-    """A ZIM file, opened. Safe for threads: reading is so of itself, searching is done one at a time.
+    """An open ZIM file. Thread-safe: reads are concurrent, searches are serialized.
 
     Args:
         path: the file.
@@ -72,24 +72,24 @@ class ZimFile:
         self._path = Path(path).expanduser()
         if not self._path.is_file():
             raise CorpusError(f"the ZIM file {self._path} does not exist; check the path")
-        self._archive = _opened(self._path)
+        self._archive = _open(self._path)
         self._searching = threading.Lock()
 
     def find(self, query: str, count: int) -> Iterator[ZimArticle]:
-        """Up to ``count`` articles for a query, best first: with all its words, then without the commonest ones.
+        """Up to ``count`` articles, best first: those with all words of the query, then without its most common words.
 
-        The words are looked for in the whole text where the file has an index of it, else in the titles.
+        Searches the full text if the file has a full-text index, else the titles.
 
         Raises:
             CorpusError: the file is damaged.
         """
         words = [word.lower() for word in re.findall(r"\w+", query)]
-        words = list(dict.fromkeys([w for w in words if w not in STOP_WORDS] or words))[:_MOST_WORDS]
+        words = list(dict.fromkeys([w for w in words if w not in STOP_WORDS] or words))[:_MAX_WORDS]
         if not words or count < 1:
             return
         found: dict[str, None] = {}
-        for asked in self._forms(words):
-            for article in self._articles(asked(2 * count)):
+        for find_paths in self._searches(words):
+            for article in self._articles(find_paths(2 * count)):
                 if article.url not in found:
                     found[article.url] = None
                     yield article
@@ -97,7 +97,7 @@ class ZimFile:
                         return
 
     def article(self, title: str) -> ZimArticle | None:
-        """The article of a title, however its first letter or its spaces are written; None if there is none.
+        """The article with this title, ignoring the case of the first letter and underscores; None if there is none.
 
         Raises:
             CorpusError: the file is damaged.
@@ -105,39 +105,39 @@ class ZimFile:
         title = " ".join(title.replace("_", " ").split())
         if not title:
             return None
-        spelt = dict.fromkeys((title, title[0].upper() + title[1:]))
+        spellings = dict.fromkeys((title, title[0].upper() + title[1:]))
         prefix = "" if self._archive.has_new_namespace_scheme else "A/"
-        exact = [f"{prefix}{name.replace(' ', '_')}" for name in spelt]
+        exact = [f"{prefix}{name.replace(' ', '_')}" for name in spellings]
         for found in self._articles(path for path in exact if self._archive.has_entry_by_path(path)):
             return found
-        for found in self._articles(self._suggested(title, 10)):
+        for found in self._articles(self._suggestions(title, 10)):
             if found.title.casefold() == title.casefold():
                 return found
         return None
 
     @cached_property
     def name(self) -> str:
-        """What the file calls itself, else its file name."""
-        return self._said("Name") or self._path.stem
+        """The name in the metadata, else the file name."""
+        return self._metadata("Name") or self._path.stem
 
-    def _forms(self, words: list[str]) -> Iterator[Callable[[int], list[str]]]:
-        """Ways to ask, from the strictest on; each takes a count and gives paths. libzim knows no "or"."""
+    def _searches(self, words: list[str]) -> Iterator[Callable[[int], list[str]]]:
+        """Searches (count → paths), strictest first. libzim has no "or"."""
         if not self._archive.has_fulltext_index:
             for asked in dict.fromkeys([" ".join(words), *sorted(words, key=len, reverse=True)]):
-                yield partial(self._suggested, asked)
+                yield partial(self._suggestions, asked)
             return
-        yield partial(self._found, words)
+        yield partial(self._full_text, words)
         matches = {word: self._matches(word) for word in words}
         rarest_first = sorted(filter(matches.__getitem__, words), key=matches.__getitem__)
         for size in range(len(rarest_first), 0, -1):
             if size < len(words):
-                yield partial(self._found, rarest_first[:size])
+                yield partial(self._full_text, rarest_first[:size])
 
     def _matches(self, word: str) -> int:
         with self._search([word]) as search:
             return int(search.getEstimatedMatches())
 
-    def _found(self, words: list[str], count: int) -> list[str]:
+    def _full_text(self, words: list[str], count: int) -> list[str]:
         with self._search(words) as search:
             return list(search.getResults(0, count))
 
@@ -145,23 +145,23 @@ class ZimFile:
     def _search(self, words: list[str]) -> Iterator[Any]:
         from libzim.search import Query, Searcher  # type: ignore[import-untyped]
 
-        with self._searching, _damage_named(self._path):
+        with self._searching, _corpus_errors(self._path):
             yield Searcher(self._archive).search(Query().set_query(" ".join(words)))
 
-    def _suggested(self, asked: str, count: int) -> list[str]:
+    def _suggestions(self, asked: str, count: int) -> list[str]:
         from libzim.suggestion import SuggestionSearcher  # type: ignore[import-untyped]
 
-        with self._searching, _damage_named(self._path):
+        with self._searching, _corpus_errors(self._path):
             return list(SuggestionSearcher(self._archive).suggest(asked).getResults(0, count))
 
     def _articles(self, paths: Iterable[str]) -> Iterator[ZimArticle]:
-        """The articles among the entries of these paths."""
+        """Those entries at these paths that are articles."""
         from lxml import etree
 
         for path in paths:
-            with _damage_named(self._path):
+            with _corpus_errors(self._path):
                 item = self._archive.get_entry_by_path(path).get_item()
-                if not item.mimetype.startswith("text/html") or not 0 < item.size <= _MOST_BYTES:
+                if not item.mimetype.startswith("text/html") or not 0 < item.size <= _MAX_BYTES:
                     continue
                 data = bytes(item.content)
             try:
@@ -177,30 +177,30 @@ class ZimFile:
 
     @cached_property
     def _site(self) -> str:
-        """Host of the wiki that the file is a copy of; empty where it is of none that is known."""
-        source = self._said("Source").lower()
+        """Host of the wiki that the file is a copy of; empty if unknown."""
+        source = self._metadata("Source").lower()
         host = urlsplit(source if "//" in source else f"//{source}").hostname or ""
         if _SITE.fullmatch(host):
             return host
-        named = _NAME.fullmatch(self._said("Name"))
+        named = _NAME.fullmatch(self._metadata("Name"))
         return f"{named[2]}.{named[1]}.org" if named else ""
 
-    def _said(self, key: str) -> str:
+    def _metadata(self, key: str) -> str:
         if key not in self._archive.metadata_keys:
             return ""
         return plain_text(self._archive.get_metadata(key).decode("utf-8", "replace"))
 
 
 @contextlib.contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Turn what the library raises about damaged files into our error."""
+def _corpus_errors(path: Path) -> Iterator[None]:
+    """Translate the library's errors on damaged files."""
     try:
         yield
     except (RuntimeError, KeyError, ValueError) as error:
         raise CorpusError(f"the ZIM file {path} is damaged ({error}); download it again") from error
 
 
-def _opened(path: Path) -> "Archive":
+def _open(path: Path) -> "Archive":
     try:
         from libzim.reader import Archive
     except ImportError as error:
@@ -217,7 +217,7 @@ def _is_noise(element: Any) -> bool:
     return not _NOISE.isdisjoint((element.get("class") or "").split()) or element.get("role") == "navigation"
 
 
-def _is_left_out(element: Any) -> bool:
+def _is_skipped(element: Any) -> bool:
     if _is_noise(element):
         return True
     if local_name(element) not in {"section", "details"}:

@@ -64,7 +64,7 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
     with Tasks() as tasks:
-        warm_up = tasks.start(ctx.writer.gather, ctx, draft, conversations)
+        warm_up = tasks.start(ctx.writer.warm_up, ctx, draft, conversations)
         outline = _refined(ctx, topic, draft, conversations)
         warm_up.result()
     return keep_outline(ctx, outline)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import SearchError
 from storm_pipeline.identity import normalised_text
-from storm_pipeline.net.retrying import telling_retries
+from storm_pipeline.net.retrying import reporting_retries
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import Retried, Searched
 from storm_pipeline.search.result import SearchResult
@@ -59,7 +59,7 @@ def _search(ctx: RunContext, query: str, depth: int) -> _Hits:
         ctx.events.emit(Retried(ctx.events.stage, ctx.search.name, reason, round(wait, 2)))
 
     start = time.monotonic()
-    with telling_retries(retried):
+    with reporting_retries(retried):
         try:
             found = ctx.search.search(query, depth * ctx.settings.top_k)
         except SearchError as error:

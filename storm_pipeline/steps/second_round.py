@@ -9,7 +9,7 @@ from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.conversations import look_up
@@ -52,8 +52,22 @@ def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Wri
         due = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
         if not due:
             return written
-        anew = write_sections(ctx, Outline(topic, tuple(own.heading for own in due)), due)
+        anew = write_sections(ctx, evidence.outline, due, lambda own: _revised(ctx, evidence, own, written))
     return Written(_replaced(evidence.outline, written.sections, anew), evidence, conversations)
+
+
+def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, written: Written) -> Section:
+    """The section that there is with what is new, or a new one.
+
+    Raises:
+        ModelError: the model fails.
+    """
+    title = own.heading.title
+    section = next((section for section in written.sections if section.heading == title), None)
+    before = next((old for old in written.evidence.sections if old.heading.title == title), None)
+    if section is None or before is None:
+        return ctx.writer.section(ctx, evidence.outline, own)
+    return ctx.writer.revise(ctx, evidence.outline, own, before, section)
 
 
 def _look_up_what_is_open(ctx: RunContext, topic: str, written: Written, number: int) -> Conversation | None:

@@ -4,8 +4,8 @@ Whatever an interview answer cites reaches at least one section, whatever its li
 retrieves beside that has to be about the topic. Sections may be shown the same passages.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,7 +16,14 @@ from storm_pipeline.references.introductions import introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
-from storm_pipeline.writers.findings import Matrix, findings_by_section, fit_of_titles
+from storm_pipeline.writers.findings import (
+    Matrix,
+    distinct_findings,
+    findings_by_section,
+    fit_of_titles,
+    least_fitting,
+)
+from storm_pipeline.writers.placement import place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
 _ON_TOPIC = 0.5
@@ -25,6 +32,8 @@ the best one's."""
 _ALSO_FITS = 0.15
 """How much less than the best one a snippet may fit a section to be shown there where there is room."""
 _TITLES = 6
+_STRAYS = 8
+"""Findings shown to the maker of the outline because no heading seems to cover them."""
 _ALIKE = 0.6
 """Share of the article's length that is given to all sections alike."""
 _LONGER = 1.15
@@ -34,6 +43,23 @@ _TOLD = 0.7
 _SHORTEST = 60
 _RETRIEVED = 100
 """One snippet is retrieved with a section's headings for so many words of evidence."""
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """What there is to share among sections.
+
+    Attributes:
+        conversations: the interviews.
+        findings: what their answers say, each once.
+        placed: text of a finding → title of the section that it was given.
+        again: ids of further snippets that have to be shown.
+    """
+
+    conversations: Sequence[Conversation]
+    findings: Sequence[Sentence]
+    placed: Mapping[str, str] = field(default_factory=dict)
+    again: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -72,22 +98,32 @@ def allocate(
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
     told = [_citing(conversation, kept) for conversation in conversations]
     again = sorted(before.snippet_ids() & kept) if before else []
-    shares = _shares(ctx, outline, told, again)
+    findings = distinct_findings(ctx, told)
+    placed = {f.text: own.heading.title for own in before.sections for f in own.own_findings} if before else {}
+    placed |= place_findings(ctx, outline, [finding for finding in findings if finding.text not in placed])
+    learnt = _Learnt(told, findings, placed, again)
+    shares = _shares(ctx, outline, learnt)
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
-        shares = _shares(ctx, merged, told, again)
+        shares = _shares(ctx, merged, learnt)
     return Evidence(merged, tuple(shares))
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-    """What the sources hold for each heading of a draft, one line a heading: ``History: 9 findings; titles``."""
+    """What the sources hold for each heading of a draft, one line a heading: ``History: 9 findings; titles``.
+
+    A last line has the findings that are least like any heading.
+    """
     if not draft.sections:
         return "\n".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
-    return "\n".join(
+    findings = distinct_findings(ctx, conversations)
+    lines = [
         f"{own.heading.title}: {len(own.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in own.passages[:_TITLES] if passage.title))
-        for own in _shares(ctx, draft, conversations)
-    )
+        for own in _shares(ctx, draft, _Learnt(conversations, findings))
+    ]
+    strays = least_fitting(ctx, draft, findings, _STRAYS)
+    return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
 
 
 def _citing(conversation: Conversation, kept: frozenset[str]) -> Conversation:
@@ -100,14 +136,9 @@ def _citing(conversation: Conversation, kept: frozenset[str]) -> Conversation:
     return replace(conversation, turns=tuple(turns))
 
 
-def _shares(
-    ctx: RunContext,
-    outline: Outline,
-    conversations: Sequence[Conversation],
-    again: Sequence[str] = (),
-) -> list[PassageEvidence]:
-    found = _candidates(ctx, outline, conversations, again)
-    told = findings_by_section(ctx, outline, conversations)
+def _shares(ctx: RunContext, outline: Outline, learnt: _Learnt) -> list[PassageEvidence]:
+    found = _candidates(ctx, outline, learnt.conversations, learnt.again)
+    told = findings_by_section(ctx, outline, learnt.findings, learnt.placed)
     required = _required(found, told)
     shares = []
     for section, heading in enumerate(outline.sections):

@@ -52,6 +52,10 @@ class SentenceWriter:
         shared = share_facts(ctx, outline, usable=stands_alone, told=opening)
         return Evidence(outline, shared, (opening,) if opening else ())
 
+    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
+        """Index and embed what the draft's sections need."""
+        self.gather(ctx, draft, conversations)
+
     def wanted_sections(self, ctx: RunContext) -> str:  # noqa: ARG002
         """As many as a small model can think of."""
         return "five to seven sections"
@@ -102,6 +106,21 @@ class SentenceWriter:
         if evidence.heading in outline.sections:
             title = fitting_heading(ctx, outline, evidence.heading, reworded)
         return Section(title, in_paragraphs(reworded))
+
+    def revise(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        evidence: FactEvidence,
+        before: FactEvidence,  # noqa: ARG002
+        section: Section,  # noqa: ARG002
+    ) -> Section:
+        """The section, written again from all facts by now.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        return self.section(ctx, outline, evidence)
 
     def article(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Body:
         """Sections side by side: those of the outline, each from its own facts; without one, a single section."""

@@ -106,9 +106,9 @@ class _Edited:
         fits = _SHORTEST * length <= count_words(new) <= max(_LONGEST * length, length + _A_FEW)
         if not fits or (is_complete(old.text) and not is_complete(new)):
             return
-        before = self._texts_before(edit.sentence)
-        gains = self._lacks(new, " ".join((old.text, *before[-1:], self._topic)))
-        if gains or self._lacks(old.text, " ".join((new, *before))):
+        before = self._sentences.get(edit.sentence - 1, old).text
+        gains = self._lacks(new, f"{old.text} {before} {self._topic}")
+        if gains or self._lacks(old.text, f"{new} {self._text_without(edit.sentence)}"):
             return
         self._sentences[edit.sentence] = replace(old, text=new)
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
@@ -150,10 +150,6 @@ class _Edited:
 
     def _text_without(self, number: int) -> str:
         return " ".join(sentence.text for n, sentence in self._sentences.items() if n != number)
-
-    def _texts_before(self, number: int) -> list[str]:
-        order = [n for own in self._paragraphs for n in own]
-        return [self._sentences[n].text for n in order[: order.index(number)]]
 
     def _plain(self, text: str) -> str:
         """What a model wrote as one sentence, without citation marks."""

@@ -1,6 +1,6 @@
-"""What interviews found, each sentence under the one heading where it is to be told."""
+"""What interviews found: each finding once, and under the one heading where it is to be told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,23 +35,43 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.flo
     return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
 
 
-def findings_by_section(
-    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]
-) -> list[list[Sentence]]:
-    """The sentences of all interview answers, each under the section that it fits best, most fitting first.
+def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:
+    """The sentences of all interview answers; what several answers say is one finding, with all citations."""
+    sentences = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
+    if not sentences:
+        return ()
+    vectors = ctx.store.embed([sentence.text for sentence in sentences])
+    return tuple(_distinct(sentences, vectors, ctx.settings.article_language).values())
 
-    What several answers say is told once, with all citations.
+
+def findings_by_section(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], placed: Mapping[str, str]
+) -> list[list[Sentence]]:
+    """Each finding under the section where it is placed, else under the one that it fits best, most fitting first.
+
+    Args:
+        ctx: the run.
+        outline: of the article.
+        findings: each once.
+        placed: text of a finding → title of its section, which may be a subsection by now.
     """
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
-    told = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
-    if not told or not sections:
+    if not findings or not sections:
         return sections
-    vectors = ctx.store.embed([sentence.text for sentence in told])
-    distinct = _distinct(told, vectors, ctx.settings.article_language)
-    fit = fit_of_titles(ctx, outline, vectors)
-    for i in sorted(distinct, key=lambda i: -fit[:, i].max()):
-        sections[int(fit[:, i].argmax())].append(distinct[i])
+    fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings]))
+    section_of = {title: i for i, heading in reversed(list(enumerate(outline.sections))) for title in heading.titles()}
+    for i in np.argsort(-fit.max(axis=0), kind="stable"):
+        title = placed.get(findings[i].text, "")
+        sections[section_of.get(title, int(fit[:, i].argmax()))].append(findings[i])
     return sections
+
+
+def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
+    """The findings that are least like any heading, the least like first."""
+    if not findings or not outline.sections:
+        return []
+    fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings])).max(axis=0)
+    return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
 
 
 def _distinct(told: Sequence[Sentence], vectors: npt.NDArray[np.float32], language: str) -> dict[int, Sentence]:

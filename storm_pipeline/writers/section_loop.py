@@ -1,6 +1,6 @@
 """Sections, written side by side, each from its own evidence (paper section 3.4)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.concurrency import parallel_map
@@ -12,17 +12,30 @@ from storm_pipeline.run.journal import at_place
 from storm_pipeline.types import Outline, Section
 
 
-def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> tuple[Section, ...]:
+def write_sections(
+    ctx: RunContext,
+    outline: Outline,
+    evidence: Sequence[SectionEvidence],
+    write: Callable[[SectionEvidence], Section] | None = None,
+) -> tuple[Section, ...]:
     """Write every section that the sources can fill from its own evidence.
 
     One that cannot be filled is left out, and one of a single sentence joins its neighbour; both are recorded.
 
+    Args:
+        ctx: the run.
+        outline: of the whole article.
+        evidence: what each section is written from, for all of its sections or for some.
+        write: writes a section; by default as the run's writer does.
+
     Raises:
         ModelAuthError: the endpoint refuses the key.
     """
-    with ctx.events.in_stage("sections", total=len(outline.sections)):
+    write_one = write or (lambda own: ctx.writer.section(ctx, outline, own))
+    number = {heading.title: n for n, heading in enumerate(outline.sections, 1)}
+    with ctx.events.in_stage("sections", total=len(evidence)):
         written = parallel_map(
-            lambda numbered: _write(ctx, outline, *numbered), enumerate(evidence, 1), workers=len(evidence)
+            lambda own: _write(ctx, own, number.get(own.heading.title, 0), write_one), evidence, workers=len(evidence)
         )
         return _joined(ctx, _told_apart(evidence, written))
 
@@ -62,14 +75,16 @@ def _with(section: Section, others: Sequence[Section], *, first: bool) -> Sectio
     return replace(section, paragraphs=(*more, *section.paragraphs) if first else (*section.paragraphs, *more))
 
 
-def _write(ctx: RunContext, outline: Outline, number: int, evidence: SectionEvidence) -> Section | None:
+def _write(
+    ctx: RunContext, evidence: SectionEvidence, number: int, write: Callable[[SectionEvidence], Section]
+) -> Section | None:
     title = evidence.heading.title
     try:
         if evidence.is_empty:
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
         with at_place(f"section {title}"):
-            section = ctx.writer.section(ctx, outline, evidence)
+            section = write(evidence)
         if any(True for _ in section.sentences()):
             ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)
             return section

@@ -13,7 +13,12 @@ from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_dra
 from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
-from storm_pipeline.writers.passage_prompts import all_findings, article_inputs, section_inputs
+from storm_pipeline.writers.passage_prompts import (
+    all_findings,
+    article_inputs,
+    section_inputs,
+    with_markers,
+)
 
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
@@ -39,6 +44,9 @@ class WholeWriter:
     ) -> Evidence[PassageEvidence]:
         """All passages that interviews cite, and what the headings retrieve."""
         return allocate(ctx, outline, conversations, before)
+
+    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
+        """Nothing: the survey of the draft has embedded what there is."""
 
     def wanted_sections(self, ctx: RunContext) -> str:
         """So many that each can have a few hundred words."""
@@ -74,6 +82,25 @@ class WholeWriter:
         inputs = section_inputs(ctx, outline, evidence)
         blocks = _written(ctx, ctx.programs.section, inputs, evidence.passages, where=heading.title, known=known)
         return _as_section(heading, blocks)
+
+    def revise(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        evidence: PassageEvidence,
+        before: PassageEvidence,
+        section: Section,
+    ) -> Section:
+        """The section with what is new worked in: its writer is shown what it cites, and what was not shown before.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        known = " ".join((outline.topic, *evidence.heading.titles()))
+        due = evidence.since(before, section)
+        inputs = {**section_inputs(ctx, outline, due), "written": with_markers(section, due.passages)}
+        blocks = _written(ctx, ctx.programs.revise, inputs, due.passages, where=evidence.heading.title, known=known)
+        return _as_section(evidence.heading, blocks)
 
     def article(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Body:
         """The article in one call, and one more if something of it goes back to the writer.

@@ -76,7 +76,7 @@ def test_articles_of_quality_are_built_in_the_published_form(tmp_path: Path) -> 
     assert f"[5] {URLS[4]}" in text
 
 
-def test_the_manifest_tells_what_was_taken_and_why_the_rest_was_not(tmp_path: Path) -> None:
+def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         build_freshwiki(PLAN, tmp_path, wikimedia.services)
     told = manifest(tmp_path)
@@ -108,7 +108,7 @@ def test_the_manifest_tells_what_was_taken_and_why_the_rest_was_not(tmp_path: Pa
     }
 
 
-def test_little_is_asked_and_politely(tmp_path: Path) -> None:
+def test_requests_are_few_and_rate_limited(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         build_freshwiki(PLAN, tmp_path, wikimedia.services)
         asked, requests = wikimedia.asked, wikimedia.requests
@@ -124,7 +124,7 @@ class _KilledError(BaseException):
     """As an interrupt: nothing may catch it."""
 
 
-def test_a_killed_build_goes_on_without_asking_again(tmp_path: Path) -> None:
+def test_a_killed_build_continues_without_repeating_requests(tmp_path: Path) -> None:
     def kill(line: str) -> None:
         seen.append(line)
         if len(seen) == 5:
@@ -145,10 +145,10 @@ def test_a_killed_build_goes_on_without_asking_again(tmp_path: Path) -> None:
     assert manifest(tmp_path / "killed") == manifest(tmp_path / "whole")
 
 
-def test_a_service_that_breaks_off_ends_the_build_with_all_kept(tmp_path: Path) -> None:
+def test_a_failing_service_ends_the_build_but_keeps_responses(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         wikimedia.faults["parse"] = [Reply(status=500)] * 3
-        with pytest.raises(DatasetError, match=r"Wikipedia answered 500.*run the same build again and it goes on"):
+        with pytest.raises(DatasetError, match=r"Wikipedia answered 500.*run the same build again to continue"):
             build_freshwiki(PLAN, tmp_path, wikimedia.services)
         assert not (tmp_path / "manifest.json").exists()
         assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
@@ -167,7 +167,7 @@ def test_lag_limits_and_broken_connections_are_waited_out(tmp_path: Path) -> Non
     assert manifest(tmp_path)["lift_wing_failures"] == []
 
 
-def test_a_stand_in_judges_where_lift_wing_cannot_and_says_so(tmp_path: Path) -> None:
+def test_the_fallback_judges_when_lift_wing_fails(tmp_path: Path) -> None:
     others = [page for page in pages()[1:] if page.title != "Long flood"]
     with FakeWikimedia([RICH, *others], {**MONTHS, "2024-02": [("Rich", 1)]}) as wikimedia:
         wikimedia.faults["lift-wing"] = [Reply(status=401, body={"error": "token needed"})] * 20
@@ -180,7 +180,7 @@ def test_a_stand_in_judges_where_lift_wing_cannot_and_says_so(tmp_path: Path) ->
     assert {"title": "Poor flood", "reason": "quality C"} in told["excluded"]
 
 
-def test_lift_wing_alone_may_be_asked_for(tmp_path: Path) -> None:
+def test_lift_wing_can_be_required(tmp_path: Path) -> None:
     plan = FreshWikiPlan(("2024-01",), quality="lift-wing")
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         wikimedia.faults["lift-wing"] = [Reply(status=403)] * 9
@@ -188,7 +188,7 @@ def test_lift_wing_alone_may_be_asked_for(tmp_path: Path) -> None:
             build_freshwiki(plan, tmp_path, wikimedia.services)
 
 
-def test_the_stand_in_alone_asks_nobody(tmp_path: Path) -> None:
+def test_the_fallback_alone_makes_no_quality_requests(tmp_path: Path) -> None:
     plan = FreshWikiPlan(("2024-01",), quality="features")
     with FakeWikimedia([RICH], {"2024-01": [("Rich", 9)]}) as wikimedia:
         build_freshwiki(plan, tmp_path, wikimedia.services)
@@ -237,7 +237,7 @@ def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
         assert not wikimedia.asked
 
 
-def test_histories_tell_edits_and_references(tmp_path: Path) -> None:
+def test_histories_contain_edits_and_references(tmp_path: Path) -> None:
     texts = ("", "x<ref>a</ref>", 'x<ref name="a" />', "x<ref>a</ref><ref name=b>b</ref>", "<ref>a</ref>" * 3)
     plan = FreshWikiPlan(("2024-01",), history_points=3)
     with FakeWikimedia(
@@ -254,14 +254,14 @@ def test_histories_tell_edits_and_references(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "reply", "said"),
     [
-        ("metrics", Reply(body={"items": []}), "Analytics API answered for 2024-01 in an unknown form"),
+        ("metrics", Reply(body={"items": []}), "Analytics API returned an unexpected response for 2024-01"),
         ("metrics", Reply(body="<html>login</html>"), "a web page instead of JSON"),
-        ("query", Reply(body={"batchcomplete": True}), "Wikipedia answered in an unknown form"),
+        ("query", Reply(body={"batchcomplete": True}), "Wikipedia returned an unexpected response"),
         ("query", Reply(body={"error": {"code": "badvalue", "info": "No such property."}}), "No such property"),
-        ("parse", Reply(body={"parse": {"title": "x"}}), "Wikipedia answered in an unknown form"),
+        ("parse", Reply(body={"parse": {"title": "x"}}), "Wikipedia returned an unexpected response"),
     ],
 )
-def test_answers_of_another_form_are_told_and_not_kept(kind: str, reply: Reply, said: str, tmp_path: Path) -> None:
+def test_unexpected_responses_are_reported_and_not_cached(kind: str, reply: Reply, said: str, tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         wikimedia.faults[kind] = [reply]
         with pytest.raises(DatasetError, match=said):
@@ -278,11 +278,11 @@ def test_a_revision_that_was_deleted_is_left_out(tmp_path: Path) -> None:
     assert {"title": "Big flood", "reason": "deleted"} in manifest(tmp_path)["excluded"]
 
 
-def test_months_without_data_and_no_months_are_told(tmp_path: Path) -> None:
+def test_invalid_months_are_reported(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        with pytest.raises(DatasetError, match=r"answered 404: it has no data for this month \(yet\)"):
+        with pytest.raises(DatasetError, match=r"answered 404: it has no data for this month"):
             build_freshwiki(FreshWikiPlan(("2030-01",)), tmp_path, wikimedia.services)
-        with pytest.raises(DatasetError, match="'2024-13' is no month; write it as 2024-01"):
+        with pytest.raises(DatasetError, match="'2024-13' is not a month; write it as 2024-01"):
             build_freshwiki(FreshWikiPlan(("2024-13",)), tmp_path, wikimedia.services)
         with pytest.raises(DatasetError, match=r"none of \d+ pages qualifies \(.*quality C"):
             build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), tmp_path, wikimedia.services)

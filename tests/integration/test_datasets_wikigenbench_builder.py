@@ -100,7 +100,7 @@ def test_topics_come_with_what_editors_cited_and_a_search_found(tmp_path: Path) 
     assert "Observer 50" in ClosedCorpus(topic_chunks(topic)).search("observer 50", 1)[0].text
 
 
-def test_the_manifests_tell_what_was_left_out(tmp_path: Path) -> None:
+def test_the_manifests_list_exclusions(tmp_path: Path) -> None:
     with FakeWikimedia(pages()) as wikimedia:
         build_wikigenbench(PLAN, tmp_path, search(), fetch=web(), services=wikimedia.services)
     told = provenance(tmp_path)
@@ -110,7 +110,7 @@ def test_the_manifests_tell_what_was_left_out(tmp_path: Path) -> None:
         "Flood company": "no event",
         "Short flood": "not of 300 to 700 words",
         "Bare flood": "not of 3 to 9 links",
-        "Dead flood": "40% of its links or fewer were had",
+        "Dead flood": "40% of its links or fewer were fetched",
         "List of floods": "list",
     }
     (entry,) = told["topics"]
@@ -125,7 +125,7 @@ def test_the_manifests_tell_what_was_left_out(tmp_path: Path) -> None:
     assert (row["body_sections"], row["subsections"], row["max_8gram_leak"]) == ("2", "1", "0.000")
 
 
-def test_a_second_build_asks_and_fetches_nothing_again(tmp_path: Path) -> None:
+def test_a_second_build_repeats_no_request(tmp_path: Path) -> None:
     site, engine = web(), search()
     with FakeWikimedia(pages()) as wikimedia:
         first = build_wikigenbench(PLAN, tmp_path, engine, fetch=site, services=wikimedia.services)
@@ -136,11 +136,11 @@ def test_a_second_build_asks_and_fetches_nothing_again(tmp_path: Path) -> None:
     assert engine.queries == ("Big flood",)
 
 
-def test_a_search_that_fails_ends_the_build_which_then_goes_on(tmp_path: Path) -> None:
+def test_a_build_continues_after_a_failed_search(tmp_path: Path) -> None:
     failing = FakeSearch({}, failing={"Big flood"})
     site = web()
     with FakeWikimedia(pages()) as wikimedia:
-        with pytest.raises(DatasetError, match="run the same build again and it goes on"):
+        with pytest.raises(DatasetError, match="run the same build again to continue"):
             build_wikigenbench(PLAN, tmp_path, failing, fetch=site, services=wikimedia.services)
         fetched = set(site.fetched)
         built = build_wikigenbench(PLAN, tmp_path, search(), fetch=site, services=wikimedia.services)
@@ -176,17 +176,17 @@ def test_pages_are_fetched_politely(tmp_path: Path) -> None:
     assert all("storm-pipeline" in request.headers["user-agent"] for request in server.requests)
 
 
-def test_nothing_that_qualifies_and_impossible_plans_are_told(tmp_path: Path) -> None:
+def test_empty_builds_and_invalid_plans_are_reported(tmp_path: Path) -> None:
     with FakeWikimedia(pages()) as wikimedia:
         wikimedia.faults["wikidata"] = [Reply(body={"boolean": True})]
-        with pytest.raises(DatasetError, match="Wikidata Query Service answered in an unknown form"):
+        with pytest.raises(DatasetError, match="Wikidata Query Service returned an unexpected response"):
             build_wikigenbench(PLAN, tmp_path, search(), fetch=web(), services=wikimedia.services)
         plan = WikiGenBenchPlan(titles=("Flood company",))
         with pytest.raises(DatasetError, match=r"no page qualifies \(1 × no event\)"):
             build_wikigenbench(plan, tmp_path, search(), fetch=web(), services=wikimedia.services)
     with pytest.raises(DatasetError, match="needs candidates"):
         WikiGenBenchPlan()
-    with pytest.raises(DatasetError, match="'May' is no day"):
+    with pytest.raises(DatasetError, match="'May' is not a date"):
         WikiGenBenchPlan(titles=("x",), created_after="May")
     with pytest.raises(DatasetError, match="min_fetched lies in"):
         WikiGenBenchPlan(titles=("x",), min_fetched=1.0)

@@ -55,7 +55,7 @@ def notes(folder: Path, word: str) -> int:
     return len(list(folder.glob(f"* {word}")))
 
 
-def test_every_job_has_its_result_and_an_error_harms_no_other(executor: Executor) -> None:
+def test_every_job_has_a_result_despite_errors_of_others(executor: Executor) -> None:
     jobs = [Job("square", number) for number in range(1, 8)] + [Job("raise", 8)]
     results = dict(executor.run(work, iter(jobs)))
     here = str(Path.cwd())
@@ -65,7 +65,7 @@ def test_every_job_has_its_result_and_an_error_harms_no_other(executor: Executor
     }
 
 
-def test_jobs_are_taken_when_a_place_is_free(executor: Executor) -> None:
+def test_jobs_are_taken_when_a_slot_is_free(executor: Executor) -> None:
     taken: list[int] = []
     done: list[int] = []
 
@@ -100,7 +100,7 @@ def test_stopped_in_the_middle(executor: Executor, tmp_path: Path) -> None:
     assert list(executor.run(work, [Job("square", 3)])) == []
 
 
-def test_closed_early_what_runs_ends_in_order(executor: Executor, tmp_path: Path) -> None:
+def test_closing_early_stops_running_jobs_cleanly(executor: Executor, tmp_path: Path) -> None:
     jobs = iter([Job("square", 2), Job("wait", 1, str(tmp_path)), Job("square", 3)])
     results = executor.run(work, jobs)
     assert next(iter(results))[0] == Job("square", 2)
@@ -113,7 +113,7 @@ def test_closed_early_what_runs_ends_in_order(executor: Executor, tmp_path: Path
     assert dict(executor.run(work, [Job("square", 3)]))[Job("square", 3)] == Done(9, "square", str(Path.cwd()))
 
 
-def test_jobs_that_cannot_be_made_stop_what_runs(executor: Executor, tmp_path: Path) -> None:
+def test_an_error_in_the_job_iterator_stops_running_jobs(executor: Executor, tmp_path: Path) -> None:
     def jobs() -> Iterator[Job]:
         yield Job("wait", 1, str(tmp_path))
         wait_for(lambda: notes(tmp_path, "begun") == 1)
@@ -124,7 +124,7 @@ def test_jobs_that_cannot_be_made_stop_what_runs(executor: Executor, tmp_path: P
     assert notes(tmp_path, "ended") == 1
 
 
-def test_a_job_whose_worker_dies_is_tried_again_and_lost_if_it_always_does(
+def test_a_job_is_retried_when_its_worker_dies_and_lost_if_it_always_does(
     session: tuple[RayExecutor, Path], tmp_path: Path
 ) -> None:
     once, always, sound = Job("die once", 3, str(tmp_path)), Job("die"), Job("square", 4)
@@ -136,7 +136,7 @@ def test_a_job_whose_worker_dies_is_tried_again_and_lost_if_it_always_does(
 
 
 def test_more_gpus_than_there_are(session: tuple[RayExecutor, Path]) -> None:
-    with pytest.raises(SettingsError, match="a job needs 4096 GPUs, Ray finds"):
+    with pytest.raises(SettingsError, match="a job needs 4096 GPUs, but this machine has"):
         list(RayExecutor(num_gpus=4096).run(work, [Job("square")]))
 
 
@@ -162,7 +162,7 @@ def test_a_running_cluster_is_used_and_left_running(session: tuple[RayExecutor, 
     assert dict(session[0].run(work, [Job("square", 5)])) == {Job("square", 5): Done(25, "square", str(Path.cwd()))}
 
 
-def test_outside_a_job_nothing_halts() -> None:
+def test_there_is_no_halt_outside_a_job() -> None:
     assert not job_halt().is_set()
     LocalExecutor().stop()
     assert not job_halt().is_set()
@@ -174,8 +174,8 @@ def closed_port() -> int:
 
 
 @pytest.mark.parametrize("address", ["somewhere", "ray://127.0.0.1:10001", ":6379", "host:"])
-def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(SettingsError, match="is no address of a Ray cluster: give host:port"):
+def test_invalid_addresses_are_rejected(address: str) -> None:
+    with pytest.raises(SettingsError, match="is not a Ray cluster address: give host:port"):
         open_executor("ray", address=address)
 
 
@@ -191,10 +191,10 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: open_executor("dask"), "there is no executor 'dask': use 'local' or 'ray'"),
+        (lambda: open_executor("dask"), "unknown executor 'dask': use 'local' or 'ray'"),
         (lambda: open_executor("local", address="auto"), "'local' takes no address"),
-        (lambda: LocalExecutor(0), "0 jobs at once is out of range"),
-        (lambda: RayExecutor(at_once=-1), "-1 jobs at once is out of range"),
+        (lambda: LocalExecutor(0), "0 concurrent jobs is out of range"),
+        (lambda: RayExecutor(at_once=-1), "-1 concurrent jobs is out of range"),
         (lambda: RayExecutor(max_retries=-1), "must be at least 0"),
     ],
 )

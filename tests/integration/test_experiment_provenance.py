@@ -19,7 +19,7 @@ def facts(config: ExperimentConfig, folder: Path) -> dict[str, str]:
 
 def searching_nothing(model: FakeModel, **values: Any) -> ExperimentConfig:
     """Methods that ask no engine whatever they are to search with, on one topic."""
-    return described(model, "direct", metrics=["shape"], **values).changed(topics=1)
+    return described(model, "direct", metrics=["shape"], **values).with_overrides(topics=1)
 
 
 @pytest.fixture(autouse=True)
@@ -28,12 +28,12 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YDC_API_KEY", "none")
 
 
-def test_the_engine_that_was_asked_for_is_the_one_that_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = searching_nothing(model, search=ENGINE).changed(settings={"search": "wiki-leads"})
+def test_the_requested_engine_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = searching_nothing(model, search=ENGINE).with_overrides(settings={"search": "wiki-leads"})
     assert facts(config, tmp_path / "out")["search"] == "engine wiki-leads"
 
 
-def test_a_method_with_an_engine_of_its_own_is_told_apart(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_method_with_its_own_engine_is_listed_separately(data: Path, model: FakeModel, tmp_path: Path) -> None:
     methods = [
         {"recipe": "direct"},
         {"name": "offline", "recipe": "direct", "settings": {"search": "wiki-leads"}},
@@ -46,7 +46,7 @@ def test_a_method_with_an_engine_of_its_own_is_told_apart(data: Path, model: Fak
 
 
 @pytest.mark.parametrize("settings", [{}, {"search": "auto"}], ids=["unnamed", "auto"])
-def test_an_engine_that_is_chosen_for_one_method_stays(
+def test_an_automatically_chosen_engine_is_kept(
     data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
 ) -> None:
     methods = [{"recipe": "direct"}, {"name": "web", "recipe": "direct", "search": ENGINE, "settings": settings}]
@@ -59,7 +59,7 @@ def test_an_engine_that_is_chosen_for_one_method_stays(
     assert facts(config, tmp_path / "out")["search"] == first
 
 
-def test_without_an_engine_none_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_no_engine_is_reported_if_none_is_used(data: Path, model: FakeModel, tmp_path: Path) -> None:
     told = facts(searching_nothing(model), tmp_path / "out")
     assert "engine" not in told["search"]
     assert "search" not in told["settings"]
@@ -69,11 +69,11 @@ def test_topics_by_id_are_counted(data: Path, model: FakeModel, tmp_path: Path) 
     config = described(model, "direct", metrics=["shape"])
     named = config.model_copy(update={"data": config.data.model_copy(update={"ids": ("2",)})})
     assert facts(named, tmp_path / "out")["data"] == "wikigenbench, 1 topics by id"
-    results = run(named.changed(topics=2), tmp_path / "out")
+    results = run(named.with_overrides(topics=2), tmp_path / "out")
     assert results.notes == ("the ids name 1 topics, not 2",)
 
 
-def test_no_path_of_the_machine_is_told(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
     (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
     methods = [
         {"recipe": "direct"},
@@ -87,7 +87,7 @@ def test_no_path_of_the_machine_is_told(data: Path, model: FakeModel, tmp_path: 
     official, own = (result.failure for result in results.results[1:])
     assert official.startswith("1/storm_gen_article.txt cannot be read")
     assert "texts" in own
-    assert any(note.startswith("meteor is left out: wordnet holds no WordNet") for note in results.notes)
+    assert any(note.startswith("meteor is left out: wordnet is not a WordNet folder") for note in results.notes)
     assert str(tmp_path) not in str(results)
     report = (tmp_path / "out").rename(tmp_path / "moved")
     with ExperimentStore(report, read_only=True) as store:

@@ -13,7 +13,7 @@ from servers import Reply
 from test_experiments import CACHE, data, described, model, run, topic
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evaluation.datasets.wikigenbench_form import write_topic
+from storm_pipeline.evaluation.datasets.wikigenbench_writer import write_topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig
 from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.render.json import from_json
@@ -34,7 +34,7 @@ class Killed(LocalExecutor):
 def one(model: FakeModel, recipe: str, **values: Any) -> ExperimentConfig:
     """A single article by a method called "it"."""
     methods = [{"name": "it", "recipe": recipe}]
-    return described(model, baseline="it", metrics=["shape"], methods=methods, **values).changed(topics=1)
+    return described(model, baseline="it", metrics=["shape"], methods=methods, **values).with_overrides(topics=1)
 
 
 def begun(config: ExperimentConfig, out: Path) -> None:
@@ -47,16 +47,14 @@ def recipes(out: Path) -> list[str]:
     return [json.loads(path.read_text("utf-8"))["recipe"] for path in out.glob("articles/1/it/*/run.json")]
 
 
-def test_an_option_that_made_articles_fail_is_gone_when_it_is_no_longer_given(
-    data: Path, model: FakeModel, tmp_path: Path
-) -> None:
+def test_a_retry_does_not_keep_an_option_that_made_articles_fail(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = one(model, "rr")
-    wrong = config.changed(settings={"api_key_env": "STORM_NO_SUCH_KEY"})
+    wrong = config.with_overrides(settings={"api_key_env": "STORM_NO_SUCH_KEY"})
     assert "STORM_NO_SUCH_KEY" in run(wrong, tmp_path / "out").results[0].failure
     assert run(config, tmp_path / "out").results[0].failure == ""
 
 
-def test_a_method_edited_after_a_failure_is_written_as_it_is_now(data: Path, tmp_path: Path) -> None:
+def test_a_failed_method_is_retried_as_edited(data: Path, tmp_path: Path) -> None:
     with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
         assert run(one(model, "rr"), tmp_path / "out").results[0].failure
         assert run(one(model, "direct"), tmp_path / "out").results[0].failure == ""
@@ -64,7 +62,7 @@ def test_a_method_edited_after_a_failure_is_written_as_it_is_now(data: Path, tmp
     assert recipes(tmp_path / "out") == ["direct"]
 
 
-def test_a_method_edited_after_a_failure_is_so_also_when_the_next_attempt_is_killed(data: Path, tmp_path: Path) -> None:
+def test_a_failed_method_is_retried_as_edited_even_after_a_kill(data: Path, tmp_path: Path) -> None:
     with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
         run(one(model, "rr"), tmp_path / "out")
         edited = one(model, "direct")
@@ -73,7 +71,7 @@ def test_a_method_edited_after_a_failure_is_so_also_when_the_next_attempt_is_kil
     assert recipes(tmp_path / "out") == ["direct"]
 
 
-def test_sources_changed_after_a_failure_are_searched_anew(data: Path, tmp_path: Path) -> None:
+def test_changed_documents_are_searched_on_retry(data: Path, tmp_path: Path) -> None:
     with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
         run(one(model, "rr", search={"corpus": "topic", "sources": "search"}), tmp_path / "out")
         run(one(model, "rr", search={"corpus": "topic", "sources": "human"}), tmp_path / "out")
@@ -82,7 +80,7 @@ def test_sources_changed_after_a_failure_are_searched_anew(data: Path, tmp_path:
     assert {source.url for source in article.sources} <= cited
 
 
-def test_other_documents_in_the_pool_are_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_changed_pool_is_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
     changed = shutil.copytree(data, data.with_name("changed"))
     write_topic(changed, replace(topic(2), documents=topic(2).documents[1:]))
     elsewhere = {"set": "wikigenbench", "path": "changed", "core": True}
@@ -94,9 +92,7 @@ def test_other_documents_in_the_pool_are_another_experiment(data: Path, model: F
         begun(one(model, "rr", search=pooled, data=elsewhere), tmp_path / "pooled")
 
 
-def test_another_embedder_of_the_dense_ranker_is_another_experiment(
-    data: Path, model: FakeModel, tmp_path: Path
-) -> None:
+def test_a_changed_dense_ranker_is_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
     for ranker in ("bm25", "dense"):
         begun(one(model, "rr", search={"corpus": "topic", "ranker": ranker}), tmp_path / ranker)
     other = {"embedder": "another"}

@@ -57,7 +57,7 @@ def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
         return experiment.run()
 
 
-def test_our_row_stands_among_those_of_the_systems(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_our_method_is_a_row_beside_the_systems(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, {"recipe": "rr"}, {"system": "alpha"}, {"name": "second", "system": "beta"})
     results = run(config, tmp_path / "out")
     rows = [(result.topic, result.method) for result in results.results]
@@ -76,17 +76,17 @@ def test_our_row_stands_among_those_of_the_systems(data: Path, model: FakeModel,
 
 
 @pytest.mark.parametrize("corpus", ["topic", "pooled"])
-def test_what_is_searched_holds_no_copy_of_the_article(
+def test_the_searched_corpus_contains_no_copy_of_the_article(
     data: Path, model: FakeModel, tmp_path: Path, corpus: str
 ) -> None:
-    config = described(model, {"recipe": "rr"}, search={"corpus": corpus}, metrics=["shape"]).changed(topics=1)
+    config = described(model, {"recipe": "rr"}, search={"corpus": corpus}, metrics=["shape"]).with_overrides(topics=1)
     run(config, tmp_path / "out")
     article = from_json((tmp_path / "out/articles/Lake_Orrin/rr/article.json").read_text("utf-8"))
     assert {source.url for source in article.sources} == {PRESS, GUIDE}
 
 
-def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).changed(
+def test_judging_matches_its_forecast(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).with_overrides(
         topics=1
     )
     with Experiment(config, tmp_path / "out", LocalExecutor(), cache=tmp_path / "cache") as experiment:
@@ -100,7 +100,7 @@ def test_judging_takes_what_was_foretold(data: Path, model: FakeModel, tmp_path:
     assert sum(tokens(one.prompt) for one in asked) <= judging.tokens_in.high
 
 
-def test_articles_of_a_folder_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:
     folder = data.parent / "mine"
     folder.mkdir()
     (folder / "Lake_Orrin.txt").write_text("A lake.\n# History\nIt was filled in 1931.", "utf-8")
@@ -116,28 +116,28 @@ def test_articles_of_a_folder_are_a_row(data: Path, model: FakeModel, tmp_path: 
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ({}, "give one of: a recipe, a folder of recorded runs, a folder of articles, a system"),
-        ({"recipe": "rr", "system": "alpha"}, "give one of"),
-        ({"imported": "x"}, "articles from a folder need a name"),
+        ({}, "set exactly one of: recipe, recorded, imported, system"),
+        ({"recipe": "rr", "system": "alpha"}, "set exactly one of"),
+        ({"imported": "x"}, "methods with recorded or imported articles need a name"),
         ({"system": "../alpha"}, "pattern"),
     ],
 )
-def test_a_method_is_one_thing(model: FakeModel, method: dict[str, str], said: str) -> None:
+def test_a_method_has_exactly_one_kind(model: FakeModel, method: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         MethodTable.model_validate(method)
 
 
-def test_sizes_keep_rows_by_their_names(data: Path, model: FakeModel) -> None:
+def test_sizes_select_methods_by_name(data: Path, model: FakeModel) -> None:
     sizes = {"few": {"methods": ["second", "alpha"]}, "wrong": {"methods": ["gamma"]}}
     config = described(model, {"recipe": "rr"}, {"system": "alpha"}, {"name": "second", "system": "beta"}, sizes=sizes)
     chosen = config.sized("few")
     assert [method.label for method in chosen.methods] == ["alpha", "second"]
     assert chosen.baseline == "alpha"
-    with pytest.raises(SettingsError, match="has not: 'gamma'"):
+    with pytest.raises(SettingsError, match="unknown method: 'gamma'"):
         config.sized("wrong")
 
 
 def test_a_system_that_wrote_nothing_at_all(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, {"system": "alpha"}, {"system": "gamma"}, metrics=["shape"])
-    with pytest.raises(DatasetError, match="no article of 'gamma'"):
+    with pytest.raises(DatasetError, match="no articles by 'gamma'"):
         run(config, tmp_path / "out")

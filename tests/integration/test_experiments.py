@@ -21,13 +21,13 @@ from wordnet_files import write_wordnet
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
 from storm_pipeline.estimate.judging import ASK_JUDGE, ASKS_MODEL
-from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest, write_topic
+from storm_pipeline.evaluation.datasets.wikigenbench_writer import write_manifest, write_topic
 from storm_pipeline.evaluation.reporting import ExperimentResults, load_results
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
 from storm_pipeline.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
+from storm_pipeline.experiments.data import topics_of
 from storm_pipeline.experiments.executors import LocalExecutor, open_executor
 from storm_pipeline.experiments.forecast import forecast
-from storm_pipeline.experiments.sources import topics_of
 from storm_pipeline.experiments.units import units_of
 from storm_pipeline.render.json import from_json
 
@@ -81,7 +81,7 @@ def described(model: FakeModel, recipes: str = "direct rr orag", **values: Any) 
 
 def run(config: ExperimentConfig, folder: Path, told: list[str] | None = None) -> ExperimentResults:
     tell = told.append if told is not None else (lambda _: None)
-    with Experiment(config, folder, LocalExecutor(), cache=CACHE, tell=tell) as experiment:
+    with Experiment(config, folder, LocalExecutor(), cache=CACHE, on_progress=tell) as experiment:
         return experiment.run()
 
 
@@ -95,7 +95,7 @@ def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: 
     assert "rouge_1" in {measure.name for measure in results.measures}
 
 
-def test_what_is_done_is_not_done_again(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_finished_work_is_not_repeated(data: Path, model: FakeModel, tmp_path: Path) -> None:
     first = run(described(model), tmp_path / "out")
     asked = len(model.asked)
     told: list[str] = []
@@ -106,7 +106,7 @@ def test_what_is_done_is_not_done_again(data: Path, model: FakeModel, tmp_path: 
 
 
 def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    small = described(model, "direct rr", metrics=["shape"]).changed(topics=1)
+    small = described(model, "direct rr", metrics=["shape"]).with_overrides(topics=1)
     run(small, tmp_path / "out")
     asked = Counter(one.signature for one in model.asked)
     results = run(described(model, "direct rr orag"), tmp_path / "out")
@@ -115,23 +115,23 @@ def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: Fa
     assert len(model.of("WriteFromMemory")) == 2 * asked["WriteFromMemory"]
 
 
-def test_other_settings_are_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_folder_refuses_other_settings(data: Path, model: FakeModel, tmp_path: Path) -> None:
     run(described(model, "rr"), tmp_path / "out")
     with pytest.raises(SettingsError, match="other settings"):
-        run(described(model, "rr").changed(settings={"top_k": 7}), tmp_path / "out")
+        run(described(model, "rr").with_overrides(settings={"top_k": 7}), tmp_path / "out")
 
 
-def test_a_failed_article_is_a_row_and_is_tried_again(data: Path, tmp_path: Path) -> None:
+def test_a_failed_article_is_a_row_and_is_retried(data: Path, tmp_path: Path) -> None:
     refusing = Reply(status=400, body={"error": {"message": "no such model"}})
     with FakeModel(faults={"WriteFromMemory": [refusing]}) as model:
-        first = run(described(model, "direct rr").changed(topics=1), tmp_path / "out")
+        first = run(described(model, "direct rr").with_overrides(topics=1), tmp_path / "out")
         assert [bool(result.failure) for result in first.results] == [True, False]
-        second = run(described(model, "direct rr").changed(topics=1), tmp_path / "out")
+        second = run(described(model, "direct rr").with_overrides(topics=1), tmp_path / "out")
         assert not any(result.failure for result in second.results)
         assert len(model.of("DraftOutline")) == 1  # what was bought is used again
 
 
-def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_a_stopped_experiment_can_be_continued(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, "direct rr")
     experiment: Experiment
 
@@ -139,7 +139,7 @@ def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Pa
         if line.startswith("1/direct"):
             experiment.stop()
 
-    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE, tell=tell) as experiment:
+    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE, on_progress=tell) as experiment:
         results = experiment.run()
         assert len(results.results) == 1
         assert len(experiment.missing) == 3
@@ -147,11 +147,11 @@ def test_a_stopped_experiment_goes_on(data: Path, model: FakeModel, tmp_path: Pa
     assert len(run(config, tmp_path / "out").results) == 4
 
 
-def test_the_ground_truth_is_kept_out(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_the_ground_truth_is_excluded(data: Path, model: FakeModel, tmp_path: Path) -> None:
     truth = topic(1)
     copied = Document(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
     write_topic(data, Topic("1", "Silk Road", truth.human, (*truth.documents, copied)))
-    run(described(model, "rr").changed(topics=1), tmp_path / "out")
+    run(described(model, "rr").with_overrides(topics=1), tmp_path / "out")
     article = from_json((tmp_path / "out/articles/1/rr/article.json").read_text("utf-8"))
     assert article.sources
     assert all("wikipedia.org" not in source.url for source in article.sources)
@@ -159,15 +159,15 @@ def test_the_ground_truth_is_kept_out(data: Path, model: FakeModel, tmp_path: Pa
 
 def test_the_upper_bound_reads_the_human_article(data: Path, model: FakeModel, tmp_path: Path) -> None:
     golden = {"name": "golden", "recipe": "rr", "search": {"corpus": "article"}}
-    results = run(described(model, "rr", methods=[{"recipe": "rr"}, golden]).changed(topics=1), tmp_path / "out")
+    results = run(described(model, "rr", methods=[{"recipe": "rr"}, golden]).with_overrides(topics=1), tmp_path / "out")
     assert [result.failure for result in results.results] == ["", ""]
     article = from_json((tmp_path / "out/articles/1/golden/article.json").read_text("utf-8"))
     assert {source.url for source in article.sources} == {topic(1).human.url}
 
 
-def test_outlines_alone_are_compared(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_outline_only_experiments(data: Path, model: FakeModel, tmp_path: Path) -> None:
     config = described(model, "direct rag storm", writes="outline", metrics=["heading_soft_recall", "cost"])
-    results = run(config.changed(topics=1), tmp_path / "out")
+    results = run(config.with_overrides(topics=1), tmp_path / "out")
     assert [result.values["heading_soft_recall"] is not None for result in results.results] == [True] * 3
     assert all(result.values["calls"] for result in results.results)
     assert not model.of("WriteSection") + model.of("WriteFromMemory")
@@ -184,7 +184,7 @@ JUDGING = {
 }
 
 
-def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
+def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
     metrics = [*ASKS_MODEL, *sorted(ASK_JUDGE - set(ASKS_MODEL)), "shape"]
     known = tuple((f"Field {n}", f"value {n}") for n in range(5))
     for number in NAMES:
@@ -208,10 +208,10 @@ def test_judging_takes_what_was_foretold(data: Path, tmp_path: Path) -> None:
     assert (left.articles, left.judging) == (0, ())
 
 
-def test_what_is_judged_already_is_not_foretold(data: Path, tmp_path: Path) -> None:
+def test_the_forecast_excludes_what_is_already_judged(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         judge = {"judge_lm": model.lm}
-        run(described(model, "rr", metrics=["rubric"], resources=judge).changed(topics=1), tmp_path / "out")
+        run(described(model, "rr", metrics=["rubric"], resources=judge).with_overrides(topics=1), tmp_path / "out")
         more = described(model, "rr", metrics=["rubric", "wikigen_quality", "shape"], resources=judge)
         with Experiment(more, tmp_path / "out", LocalExecutor(), cache=CACHE) as experiment:
             (both,) = forecast(more, experiment.topics, experiment.missing, experiment.unscored).judging
@@ -224,27 +224,27 @@ def test_what_is_judged_already_is_not_foretold(data: Path, tmp_path: Path) -> N
     assert whole.calls.likely == one.calls.likely + 4
 
 
-def test_what_needs_no_model_to_be_judged_costs_no_judging(data: Path, model: FakeModel) -> None:
+def test_metrics_without_a_judge_model_add_no_judging_cost(data: Path, model: FakeModel) -> None:
     config = described(model, "rr", metrics=["rouge", "citation_alce"])
     topics = topics_of(config)
     assert not forecast(config, topics, (), dict.fromkeys(units_of(config, topics), config.metrics)).judging
 
 
-def test_seeds_are_runs_of_their_own(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    results = run(described(model, "rr", seeds=[1, 2]).changed(topics=1), tmp_path / "out")
+def test_each_seed_is_a_separate_run(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    results = run(described(model, "rr", seeds=[1, 2]).with_overrides(topics=1), tmp_path / "out")
     assert [result.seed for result in results.results] == [1, 2]
 
 
-def test_a_metric_that_lacks_something_is_left_out_and_said(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_an_unavailable_metric_is_skipped_and_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
     told: list[str] = []
     config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "none")})
-    results = run(config.changed(topics=1), tmp_path / "out", told)
+    results = run(config.with_overrides(topics=1), tmp_path / "out", told)
     assert any(note.startswith("meteor is left out") for note in results.notes)
     assert any(line.startswith("meteor is left out") for line in told)
     assert not results.results[0].failure
 
 
-def test_what_is_wrong_with_the_data_is_reported_without_a_path(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_data_problems_are_reported_without_local_paths(data: Path, model: FakeModel, tmp_path: Path) -> None:
     (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
     results = run(described(model, "rr", metrics=["shape"]), tmp_path / "out")
     (skipped,) = (note for note in results.notes if note.startswith("skipped: "))
@@ -252,8 +252,8 @@ def test_what_is_wrong_with_the_data_is_reported_without_a_path(data: Path, mode
     assert not any(str(tmp_path) in note for note in results.notes)
 
 
-def test_a_metric_that_lacked_something_is_scored_once_it_has_it(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, "rr", metrics=["shape", "meteor"]).changed(topics=1)
+def test_a_metric_is_scored_once_it_becomes_available(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, "rr", metrics=["shape", "meteor"]).with_overrides(topics=1)
     lacking = config.model_copy(update={"resources": {"wordnet": str(tmp_path / "wordnet")}})
     assert "meteor" not in run(lacking, tmp_path / "out").results[0].values
     write_wordnet(tmp_path / "wordnet")
@@ -267,10 +267,10 @@ def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tm
         assert results_of(store) == results
 
 
-def test_a_folder_that_names_one_judge_a_metric_is_still_reported(data: Path, tmp_path: Path) -> None:
+def test_a_folder_with_one_judge_per_metric_can_still_be_reported(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         config = described(model, "rr", metrics=["shape", "citation_alce"], resources={"judge": f"lm:{model.lm}"})
-        results = run(config.changed(topics=1), tmp_path / "out")
+        results = run(config.with_overrides(topics=1), tmp_path / "out")
     assert [own.measures[0] for own in results.calibrations] == ["citation_recall_alce"]
     path = tmp_path / "out/experiment.json"
     state = json.loads(path.read_text("utf-8"))
@@ -282,7 +282,7 @@ def test_a_folder_that_names_one_judge_a_metric_is_still_reported(data: Path, tm
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves its own sockets to the collector
-def test_a_ray_cluster_gives_the_same_also_when_its_workers_die(
+def test_a_ray_cluster_gives_the_same_results_even_if_workers_die(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 3)
@@ -313,7 +313,7 @@ def test_a_ray_cluster_gives_the_same_also_when_its_workers_die(
 def ray_workers() -> list[psutil.Process]:
     """The processes below this one that do a job for Ray."""
     below = psutil.Process().children(recursive=True)
-    return [one for one in below if one.is_running() and "ray::_do" in " ".join(one.cmdline()[:1])]
+    return [one for one in below if one.is_running() and "ray::_run_in_worker" in " ".join(one.cmdline()[:1])]
 
 
 def test_two_processes_do_not_share_a_folder(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -322,11 +322,11 @@ def test_two_processes_do_not_share_a_folder(data: Path, model: FakeModel, tmp_p
 
 
 def test_a_folder_of_a_newer_version_is_refused(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    run(described(model, "rr").changed(topics=1), tmp_path / "out")
+    run(described(model, "rr").with_overrides(topics=1), tmp_path / "out")
     state = tmp_path / "out/experiment.json"
     state.write_text(json.dumps(json.loads(state.read_text("utf-8")) | {"format": 99}), "utf-8")
     with pytest.raises(RunError, match="newer version"):
-        run(described(model, "rr").changed(topics=1), tmp_path / "out")
+        run(described(model, "rr").with_overrides(topics=1), tmp_path / "out")
 
 
 def command(*arguments: str) -> Result:
@@ -408,15 +408,15 @@ def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> 
         ("[settings]\nturnz = 1", "turnz"),
         ("[settings]\nexclude_urls = ['x']", "exclude_urls"),
         ("[[methods]]\nrecipe = 'stormm'", "stormm"),
-        ("[resources]\njudge = 5", "resources: 'judge' cannot be 5: "),
-        ("[resources]\njudge_form = 'promotheus'", "resources: 'judge_form' cannot be 'promotheus': "),
-        ("[resources]\nsettings = {}", "resources: there is no resource 'settings'"),
+        ("[resources]\njudge = 5", "resources: invalid 'judge' 5: "),
+        ("[resources]\njudge_form = 'promotheus'", "resources: invalid 'judge_form' 'promotheus': "),
+        ("[resources]\nsettings = {}", "resources: unknown resource 'settings'"),
         ("[sizes.smoke]\ntopics = 0", "topics"),
-        ("title = ", "no TOML"),
+        ("title = ", "not valid TOML"),
         ("spoon = 1", "spoon"),
     ],
 )
-def test_a_wrong_description_is_refused_in_one_sentence(
+def test_an_invalid_configuration_is_rejected_in_one_sentence(
     model: FakeModel, tmp_path: Path, change: str, said: str
 ) -> None:
     file = tmp_path / "wrong.toml"
@@ -434,16 +434,16 @@ def test_a_wrong_description_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda file: file.stem)
-def test_the_described_experiments_can_be_read_in_every_size(file: Path) -> None:
+def test_the_shipped_configurations_are_valid_in_every_size(file: Path) -> None:
     config = read_config(file)
     for size in ("full", *config.sizes):
         chosen = config.sized(size)
         for method in chosen.methods:
             chosen.settings_of(method)
-    with pytest.raises(SettingsError, match="no size"):
+    with pytest.raises(SettingsError, match="unknown size"):
         config.sized("enormous")
 
 
-def test_an_absent_data_set_is_said_with_the_remedy(model: FakeModel, tmp_path: Path) -> None:
+def test_a_missing_data_set_is_reported_with_a_remedy(model: FakeModel, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="STORM_DATA"):
         run(described(model), tmp_path / "out")

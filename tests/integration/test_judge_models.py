@@ -12,9 +12,9 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline.errors import MetricError, SettingsError
 from storm_pipeline.evaluation.judges.base import Pair
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
-from storm_pipeline.evaluation.judges.grading import Grade, LanguageModelGrader, Rubric, Work
+from storm_pipeline.evaluation.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint, open_judge
+from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge, prompt_fingerprint
 from storm_pipeline.evaluation.judges.opening import open_support_judge
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
@@ -30,7 +30,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_what_a_judge_said_is_not_bought_again() -> None:
+def test_judge_replies_are_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
         first = LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS)
         assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS) == first
@@ -39,7 +39,7 @@ def test_what_a_judge_said_is_not_bought_again() -> None:
         assert len(server.asked) == 4  # what another endpoint serves may be another model
 
 
-def test_what_a_judge_said_is_not_bought_again_by_the_same_one() -> None:
+def test_cached_replies_are_per_judge() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))
         first = judge.scores(PAIRS)
@@ -47,7 +47,7 @@ def test_what_a_judge_said_is_not_bought_again_by_the_same_one() -> None:
         assert len(server.asked) == 2
 
 
-def test_a_reply_that_does_not_parse_is_not_kept() -> None:
+def test_an_unparsable_reply_is_not_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError):
@@ -72,7 +72,7 @@ def test_verdicts_of_a_language_model() -> None:
         assert "Passage: The dam is old.\nClaim: It is old." in {asked.user for asked in server.asked}
     assert judge.name == "lm:openai/fake"
     assert judge.parameters["temperature"] == 0
-    assert judge.parameters["prompt"] == fingerprint(Program(JudgeSupport))
+    assert judge.parameters["prompt"] == prompt_fingerprint(Program(JudgeSupport))
 
 
 def test_a_long_passage_is_judged_part_by_part() -> None:
@@ -116,7 +116,7 @@ def test_probabilities_make_finer_scores(tokens: list[Any] | None, expected: flo
         assert server.asked[0].body["top_logprobs"] == 10
 
 
-def test_a_judge_that_cannot_be_asked_or_answers_in_another_form() -> None:
+def test_a_judge_that_fails_or_returns_another_format() -> None:
     with FakeModel({"JudgeSupport": "I would say so."}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError, match="the judge openai/fake gave no answer to JudgeSupport"):
@@ -127,7 +127,7 @@ def test_a_judge_that_cannot_be_asked_or_answers_in_another_form() -> None:
             judge.scores(PAIRS)
 
 
-def test_a_reply_in_another_form_is_asked_for_again() -> None:
+def test_an_unparsable_reply_is_retried() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Yes!"))]}) as server:
         assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
         assert len(server.asked) == 2
@@ -139,16 +139,16 @@ def graded(user: str) -> str:
 
 def test_grades_of_both_scales() -> None:
     zero = Rubric("depth", RUBRIC.criterion, ("none", *RUBRIC.grades), low=0)
-    works = [Work("Write.", "A text.", own) for own in (RUBRIC, zero, RUBRIC)]
+    requests = [GradingRequest("Write.", "A text.", own) for own in (RUBRIC, zero, RUBRIC)]
     with FakeModel({"GradeOneToFive": graded, "GradeZeroToFive": graded}) as server:
         grader = LanguageModelGrader(open_judge(server.lm, FAST))
-        assert grader.grades(works) == [Grade(4, "Deep enough."), Grade(5, "Deep enough."), Grade(4, "Deep enough.")]
+        assert grader.grades(requests) == [Grade(4, "Deep enough."), Grade(5, "Deep enough."), Grade(4, "Deep enough.")]
         assert [asked.signature for asked in server.asked] == ["GradeOneToFive", "GradeZeroToFive"]
         assert server.asked[0].user.startswith(
             "Task: Write.\nText: A text.\nCriterion: Depth: is it deep?\nScale:\nScore 1"
         )
-        with pytest.raises(MetricError, match="goes from 1 to 2"):
-            grader.grades([Work("", "", Rubric("x", "y", ("a", "b")))])
+        with pytest.raises(MetricError, match="has grades 1 to 2"):
+            grader.grades([GradingRequest("", "", Rubric("x", "y", ("a", "b")))])
     assert grader.name == "lm:openai/fake"
 
 
@@ -199,10 +199,10 @@ Score 5: very deep
         ("Feedback: Fine. [RESULT] Score: 5</s>", Grade(5, "Fine.")),
     ],
 )
-def test_the_form_of_prometheus(reply: str, grade: Grade) -> None:
+def test_the_prometheus_format(reply: str, grade: Grade) -> None:
     server = Prometheus(reply)
     with server as model:
-        work = Work("Write about dams.", "Dams are old.\n###Score Rubrics:", RUBRIC)
+        work = GradingRequest("Write about dams.", "Dams are old.\n###Score Rubrics:", RUBRIC)
         assert LanguageModelGrader(model).grades([work]) == [grade]
     (messages,) = server.asked
     assert [message["role"] for message in messages] == ["system", "user"]
@@ -212,15 +212,15 @@ def test_the_form_of_prometheus(reply: str, grade: Grade) -> None:
 
 
 @pytest.mark.parametrize("reply", ["No grade at all.", "Feedback: Great! [RESULT] 9", "[RESULT] high"])
-def test_a_grade_that_is_none_is_asked_for_again(reply: str) -> None:
+def test_an_invalid_grade_is_retried(reply: str) -> None:
     with Prometheus(reply, "Feedback: Fine. [RESULT] 5") as model:
-        assert LanguageModelGrader(model).grades([Work("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
+        assert LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
     with Prometheus(reply, reply) as model, pytest.raises(MetricError, match="RESULT"):
-        LanguageModelGrader(model).grades([Work("t", "t", RUBRIC)])
+        LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)])
 
 
-def test_the_form_of_prometheus_only_grades() -> None:
-    with Prometheus() as model, pytest.raises(SettingsError, match="in the plain form"):
+def test_the_prometheus_format_supports_only_grading() -> None:
+    with Prometheus() as model, pytest.raises(SettingsError, match="judge_form 'plain'"):
         LanguageModelJudge(model).scores(PAIRS[:1])
 
 
@@ -264,7 +264,7 @@ def relabelled(folder: Path, to: Path, labels: dict[int, str]) -> Path:
     return to
 
 
-def test_entailment_is_the_probability_of_the_label_that_says_so(folder: Path, tmp_path: Path) -> None:
+def test_the_score_is_the_probability_of_the_entailment_label(folder: Path, tmp_path: Path) -> None:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -283,7 +283,7 @@ def test_entailment_is_the_probability_of_the_label_that_says_so(folder: Path, t
     assert judge.parameters == {"model": "tiny-nli", "threshold": 0.5}
 
 
-def test_a_premise_that_is_too_long_scores_as_its_best_window(folder: Path) -> None:
+def test_a_long_premise_gets_its_best_windows_score(folder: Path) -> None:
     judge = EntailmentJudge(folder, batch_size=3)
     filler = "much more may be said of it and " * 30
     pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
@@ -293,13 +293,84 @@ def test_a_premise_that_is_too_long_scores_as_its_best_window(folder: Path) -> N
     assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
 
 
-def test_labels_that_do_not_tell_and_models_that_are_none(folder: Path, tmp_path: Path) -> None:
+def test_ambiguous_labels_and_missing_models_are_rejected(folder: Path, tmp_path: Path) -> None:
     vague = EntailmentJudge(relabelled(folder, tmp_path / "c", {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}))
     with pytest.raises(MetricError, match="id2label"):
         vague.scores(PAIRS)
     (tmp_path / "empty").mkdir()
     with pytest.raises(MetricError, match="cannot be loaded"):
         EntailmentJudge(tmp_path / "empty").scores(PAIRS)
+
+
+@pytest.fixture(scope="module")
+def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny T5 with random weights and a tokenizer of whole words."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+    base = tmp_path_factory.mktemp("true") / "tiny-true"
+    vocabulary = {
+        word: i
+        for i, word in enumerate(["<pad>", "</s>", "<unk>", ":", ".", "premise", "hypothesis", "0", "1", *WORDS])
+    }
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(vocabulary),
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_decoder_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        initializer_factor=2.0,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(base)
+    PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=48
+    ).save_pretrained(base)
+    return base
+
+
+def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(seq2seq), AutoModelForSeq2SeqLM.from_pretrained(seq2seq)
+    one, zero = tokenizer.convert_tokens_to_ids(["1", "0"])
+    pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), Pair("", "the dam")]
+
+    def probability(pair: Pair) -> float:
+        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim} </s>", return_tensors="pt").input_ids
+        with torch.inference_mode():
+            logits = model(input_ids=prompt, decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
+        return float(logits[[one, zero]].softmax(-1)[0])
+
+    judge = EntailmentJudge(seq2seq, batch_size=2)
+    expected = [probability(pairs[0]), probability(pairs[1]), 0.0]
+    assert expected[0] != pytest.approx(expected[1], abs=1e-3)
+    assert judge.scores(pairs) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Path) -> None:
+    judge = EntailmentJudge(seq2seq, batch_size=3)
+    filler = "much more may be said of it and " * 30
+    pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
+    assert judge.scores(pairs) == pytest.approx([judge.scores([pair])[0] for pair in pairs], abs=1e-5)
+    claim = "the dam was built and it is old " * 20
+    assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
+
+
+def test_a_model_without_a_trained_head_is_refused(folder: Path, tmp_path: Path) -> None:
+    from transformers import BertModel, BertTokenizerFast
+
+    BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    BertTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    with pytest.raises(MetricError, match=r"no weights for classifier\.bias, classifier\.weight.*random"):
+        EntailmentJudge(tmp_path / "headless").scores(PAIRS)
 
 
 def test_judges_by_name(folder: Path) -> None:
@@ -309,5 +380,5 @@ def test_judges_by_name(folder: Path) -> None:
     assert [judge.name.partition(":")[0] for judge in opened] == ["screen", "nli", "lm"]
     assert open_support_judge(f"nli:{folder}", FAST, threshold=0.9).threshold == 0.9
     for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
-        with pytest.raises(SettingsError, match="there is no judge"):
+        with pytest.raises(SettingsError, match="unknown judge"):
             open_support_judge(wrong, FAST)

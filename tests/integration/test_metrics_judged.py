@@ -13,17 +13,17 @@ from llm import Answer, FakeModel
 from storm_pipeline.evaluation.judges.base import SupportJudge
 from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
-from storm_pipeline.evaluation.judges.grading import GradingJudge, LanguageModelGrader, Work
+from storm_pipeline.evaluation.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
 from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.ib_score import IbScore, questions
 from storm_pipeline.evaluation.metrics.registry import METRICS
-from storm_pipeline.evaluation.metrics.rubric import RUBRICS, RubricGrades, wording
+from storm_pipeline.evaluation.metrics.rubric import RUBRICS, RubricGrades, rubric_fingerprint
 from storm_pipeline.evaluation.metrics.statement_coverage_lm import StatementCoverageLm
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
-from storm_pipeline.evaluation.reporting import judged
+from storm_pipeline.evaluation.reporting import judges_of
 from storm_pipeline.evaluation.types import Document
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
@@ -59,11 +59,11 @@ def test_rubric_grades() -> None:
     found = metric.score([EMPTY, ARTICLE])
     assert found[1] == {"interest": 1.0, "organisation": 2.0, "relevance": 3.0, "coverage": 4.0}
     assert found[0] == dict.fromkeys(found[1])
-    assert len(grader.works) == 4
-    assert {work.text for work in grader.works} == {
+    assert len(grader.requests) == 4
+    assert {work.text for work in grader.requests} == {
         "Lake Orrin is a lake.\n\n# History\n\nThe dam was begun in 1931.\n\n## Families\n\n400 moved away.\n\n# Fish"
     }
-    assert "Lake Orrin" in grader.works[0].task
+    assert "Lake Orrin" in grader.requests[0].task
     assert {**metric.parameters, "rubrics": ""} == {"grader": "test double", "rubrics": "", "longest": 2000}
     assert {(m.low, m.high) for m in metric.measures} == {(1, 5)}
 
@@ -71,12 +71,12 @@ def test_rubric_grades() -> None:
 def test_a_long_article_is_trimmed_before_it_is_graded() -> None:
     grader = ScriptedGrader(lambda _: 3)
     RubricGrades(grader, longest=11).score([ARTICLE])
-    assert "400" not in grader.works[0].text
-    assert "1931" in grader.works[0].text
+    assert "400" not in grader.requests[0].text
+    assert "1931" in grader.requests[0].text
 
 
 def test_quality_of_wikigenbench() -> None:
-    def grade(work: Work) -> int:
+    def grade(work: GradingRequest) -> int:
         if work.rubric.name == "focus":
             return 4
         return {"organisation": 5, "coverage": 2, "outline": 3}[work.rubric.name]
@@ -101,11 +101,11 @@ def test_quality_of_wikigenbench() -> None:
     for own in found[2:]:  # without headings: no outline is the rubric's grade 0, and nothing is announced
         assert (own["outline_0_5"], own["focus_0_5"], own["organisation_0_5"]) == (0, None, 5)
     assert set(found[0]) == {measure.name for measure in metric.measures}
-    assert len(grader.works) == 4 + 2 + 2
-    asked = {work.rubric.name: work for work in grader.works[:4]}
+    assert len(grader.requests) == 4 + 2 + 2
+    asked = {work.rubric.name: work for work in grader.requests[:4]}
     assert asked["outline"].text == "# History\n## Families\n# Fish"
     assert asked["focus"].text.startswith("# History\n\nThe dam")
-    assert all(work.rubric.low == 0 and work.rubric.high == 5 for work in grader.works)
+    assert all(work.rubric.low == 0 and work.rubric.high == 5 for work in grader.requests)
 
 
 def answered(user: str) -> str:
@@ -203,6 +203,7 @@ class Shared:
     support_judge: SupportJudge
     judge_model: JudgeModel
     grader: GradingJudge
+    expand_citations: bool = False
 
 
 JUDGED = (
@@ -217,7 +218,7 @@ def made(name: str, offered: Shared) -> Metric:
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_what_a_judge_depends_on_stands_among_a_metrics_parameters(name: str) -> None:
+def test_a_metrics_parameters_include_its_judges(name: str) -> None:
     finer, plain = (open_judge("openai/fake@http://127.0.0.1:9/v1", FAST, probabilities=own) for own in (True, False))
     grader = LanguageModelGrader(finer)
     for judge in (LanguageModelJudge(finer), EntailmentJudge("tiny-nli")):
@@ -227,18 +228,20 @@ def test_what_a_judge_depends_on_stands_among_a_metrics_parameters(name: str) ->
                 assert {kind: own.name, **own.parameters}.items() <= parameters.items()
 
 
-def test_other_words_for_a_rubric_are_other_parameters() -> None:
+def test_changing_a_rubric_changes_the_parameters() -> None:
     first, *rest = RUBRICS
     other = [replace(first, criterion="Is it good?"), replace(first, grades=(*first.grades[1:], "Best."))]
-    assert len({wording(own) for own in (RUBRICS, *((own, *rest) for own in other))}) == 3
+    assert len({rubric_fingerprint(own) for own in (RUBRICS, *((own, *rest) for own in other))}) == 3
     grader = ScriptedGrader(lambda _: 3)
     offered = Shared(ScriptedSupportJudge(lambda *_: 1), open_judge("openai/fake@http://127.0.0.1:9/v1", FAST), grader)
-    assert made("rubric", offered).parameters["rubrics"] == wording(RUBRICS)
-    assert made("wikigen_quality", offered).parameters["rubrics"] == wording((OUTLINE, FOCUS, ORGANISATION, COVERAGE))
+    assert made("rubric", offered).parameters["rubrics"] == rubric_fingerprint(RUBRICS)
+    assert made("wikigen_quality", offered).parameters["rubrics"] == rubric_fingerprint(
+        (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
+    )
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_what_holds_for_every_judged_metric(name: str) -> None:
+def test_invariants_of_all_judged_metrics(name: str) -> None:
     grade = json.dumps({"feedback": "Fine.", "score": 3})
     answers: dict[str, Answer] = {
         "GradeOneToFive": grade,
@@ -259,7 +262,7 @@ def test_what_holds_for_every_judged_metric(name: str) -> None:
         assert [metric.score([one])[0] for one in cases] == scores
     assert metric.name == name
     assert metric.reference
-    assert [told for own in judged(metric) for told in own.measures] == [measure.name for measure in metric.measures]
+    assert [told for own in judges_of(metric) for told in own.measures] == [measure.name for measure in metric.measures]
     assert all(isinstance(value, str | int | float) for value in metric.parameters.values())
     for score in scores:
         assert list(score) == [measure.name for measure in metric.measures]

@@ -59,11 +59,11 @@ def sometimes_none(query: str, found: list[Snippet]) -> Any:
     [
         (
             unlike_the_others,
-            "the search engine `mine` gave 3 results that cannot be used, such as number 1",
+            "the search engine `mine` returned 3 results that cannot be used, such as number 1",
         ),
         (
             sometimes_none,
-            "the search engine `mine` gave None instead of results: expected is a list",
+            "the search engine `mine` returned None instead of results: expected a list",
         ),
     ],
 )

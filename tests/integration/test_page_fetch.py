@@ -230,7 +230,7 @@ def test_encodings_that_were_not_asked_for_are_refused() -> None:
 
 
 def test_damaged_compression_is_no_page() -> None:
-    refused(Reply(body=b"no gzip", headers=HTML | {"Content-Encoding": "gzip"}), says="broke off")
+    refused(Reply(body=b"no gzip", headers=HTML | {"Content-Encoding": "gzip"}), says="closed the connection")
 
 
 def test_a_large_page_is_refused() -> None:
@@ -239,8 +239,8 @@ def test_a_large_page_is_refused() -> None:
 
 
 def test_a_page_that_is_cut_off_is_no_page() -> None:
-    refused(Reply(body=b"x", cut=True, headers=HTML), says="broke off")
-    refused(Reply(reset=True), says="broke off")
+    refused(Reply(body=b"x", cut=True, headers=HTML), says="closed the connection")
+    refused(Reply(reset=True), says="closed the connection")
     with closed_port() as url, pytest.raises(PageError, match="could not be reached"):
         fetch_page(url, BRISK, HERE)
 
@@ -280,7 +280,7 @@ def flood(start: bytes, data: bytes) -> Talk:
 def test_servers_that_never_finish() -> None:
     ends_at_the_limit(trickle(b"HTTP/1.1 200 OK\r\nX-A: b\r\n"), "not had within")
     ends_at_the_limit(trickle(b"HTTP/1.1 100 Continue\r\n\r\n"), "not had within")
-    ends_at_the_limit(flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "not had within|broke off")
+    ends_at_the_limit(flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "not had within|closed the connection")
     ends_at_the_limit(lambda _, closing: closing.wait(5) and None, "not had within")
 
 
@@ -303,11 +303,11 @@ def test_a_body_without_a_length_that_is_broken_off_at_the_limit_is_no_page() ->
     "header", [b"X-A: " + b"a" * 1_000_000, b"X-A: b\r\n" * 10_000], ids=["one huge header", "many headers"]
 )
 def test_huge_headers_are_no_page(header: bytes) -> None:
-    ends_at_the_limit(lambda line, _: line.sendall(HEAD + header + b"\r\n\r\nx"), "broke off")
+    ends_at_the_limit(lambda line, _: line.sendall(HEAD + header + b"\r\n\r\nx"), "closed the connection")
 
 
 def test_what_is_not_http_is_no_page() -> None:
-    ends_at_the_limit(lambda line, _: line.sendall(b"SSH-2.0-OpenSSH_9.6\r\n" * 20), "broke off")
+    ends_at_the_limit(lambda line, _: line.sendall(b"SSH-2.0-OpenSSH_9.6\r\n" * 20), "closed the connection")
 
 
 @pytest.fixture(scope="module")

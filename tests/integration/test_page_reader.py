@@ -163,7 +163,7 @@ def test_what_is_no_page_of_the_web_is_left_as_it_is(reader: Make) -> None:
 
 def test_the_engines_failure_is_the_readers(reader: Make) -> None:
     engine = PageReader(checked(FakeSearch({}, failing=lambda _: True)), fetching({}))
-    with pytest.raises(SearchError, match="told to fail"):
+    with pytest.raises(SearchError, match="set to fail"):
         engine.search("silk", 5)
     engine.close()
 

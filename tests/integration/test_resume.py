@@ -198,7 +198,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path
         article = storm(server, tmp_path).write_from("outline", run)
         new = {request.signature for request in server.asked[asked:]}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
-    assert new <= {"WriteSection", "WriteLead", "EditArticle"}
+    assert new <= {"PlaceFindings", "WriteSection", "WriteLead", "EditArticle"}
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
     assert len(list((tmp_path / "runs").iterdir())) == 2
@@ -356,7 +356,7 @@ def test_a_run_is_streamed_and_can_be_cancelled(tmp_path: Path) -> None:
             for event in cut:
                 if isinstance(event, CallFinished):
                     break
-        with pytest.raises(RunError, match="not written"):
+        with pytest.raises(RunError, match="not finished"):
             _ = cut.article
         resumed = storm(server, tmp_path).resume(folder(tmp_path))
         assert text(resumed) == text(stream.article)

@@ -151,7 +151,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_a_warning(
     (tmp_path / "pages").write_text("a file in the way", encoding="utf-8")
     with ScriptedServer(article()) as server:
         assert contents(server.url, tmp_path).table_of_contents("Silk Road")
-    assert "cannot remember" in caplog.text
+    assert "cannot cache" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
         (Reply(403), "answered 403", 1),
         (Reply(500), "answered 500", 3),
         (Reply(429), "answered 429", 3),
-        (Reply(body="<html>Log in"), "form that is not known", 1),
-        (Reply(body={"error": {"code": "x"}}), "form that is not known", 1),
-        (Reply(body=[1]), "form that is not known", 1),
-        (Reply(body={"query": {"pages": {"9": {"pageid": 9, "title": "x"}}}}), "form that is not known", 1),
+        (Reply(body="<html>Log in"), "unknown format", 1),
+        (Reply(body={"error": {"code": "x"}}), "unknown format", 1),
+        (Reply(body=[1]), "unknown format", 1),
+        (Reply(body={"query": {"pages": {"9": {"pageid": 9, "title": "x"}}}}), "unknown format", 1),
         (Reply(reset=True), "could not be reached", 3),
     ],
 )
@@ -197,7 +197,7 @@ def test_failures_are_search_errors_and_not_remembered(
 
 @pytest.mark.parametrize("language", ["", "e", "../x", "en.evil.example/", "e n"])
 def test_an_odd_language_is_refused(tmp_path: Path, language: str) -> None:
-    with pytest.raises(SettingsError, match="no language code"):
+    with pytest.raises(SettingsError, match="not a language code"):
         WikipediaContents(tmp_path, language)
 
 

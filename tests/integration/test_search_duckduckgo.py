@@ -80,7 +80,7 @@ def test_options_and_further_pages() -> None:
         ("silk site:site3.org", "uk-en", None),
         ("silk site:site3.org", "uk-en", "10"),
     ]
-    with pytest.raises(SettingsError, match="offers no region 'xx'; leave it out"):
+    with pytest.raises(SettingsError, match="does not support the region 'xx'; leave it out"):
         DuckDuckGoSearch(options=SearchOptions(region="xx"))
 
 
@@ -95,16 +95,16 @@ def test_nothing_found_and_nothing_asked() -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (Reply(202, "<html>anomaly</html>"), "answered 202: it takes us for a robot"),
-        (Reply(403), "answered 403: it takes us for a robot"),
-        (Reply(429, headers={"Retry-After": "5"}), "answered 429: it takes us for a robot"),
+        (Reply(202, "<html>anomaly</html>"), "answered 202: it treats this client as a bot"),
+        (Reply(403), "answered 403: it treats this client as a bot"),
+        (Reply(429, headers={"Retry-After": "5"}), "answered 429: it treats this client as a bot"),
         (Reply(body='<form id="challenge-form" action="//duckduckgo.com/anomaly.js">'), "proof of being human"),
         (Reply(404), "answered 404: try again later"),
-        (Reply(body="<html><body>Welcome to this hotel. Log in.</body></html>"), "a page of an unknown form"),
-        (Reply(body=""), "a page of an unknown form"),
-        (Reply(body=b"\x00\xff\xfe"), "a page of an unknown form"),
-        (Reply(body='<?xml version="1.0" encoding="utf-8"?><a/>'), "a page of an unknown form"),
-        (Reply(body={"results": []}), "a page of an unknown form"),
+        (Reply(body="<html><body>Welcome to this hotel. Log in.</body></html>"), "an unknown page"),
+        (Reply(body=""), "an unknown page"),
+        (Reply(body=b"\x00\xff\xfe"), "an unknown page"),
+        (Reply(body='<?xml version="1.0" encoding="utf-8"?><a/>'), "an unknown page"),
+        (Reply(body={"results": []}), "an unknown page"),
     ],
     ids=["202", "403", "429", "challenge", "404", "login page", "empty", "binary", "xml", "json"],
 )
@@ -119,7 +119,7 @@ def test_refusals_and_odd_pages_are_final(reply: Reply, said: str) -> None:
     ("reply", "patience", "said"),
     [
         (Reply(503), BRISK, "answered 503"),
-        (Reply(reset=True), BRISK, "could not be reached or broke off"),
+        (Reply(reset=True), BRISK, "could not be reached or closed the connection"),
         (Reply(delay=20), HASTY, "did not answer in time"),
         (Reply(body="x" * 500, pieces=0.05), HASTY, "did not answer in time"),
     ],
@@ -166,8 +166,8 @@ class ClientDouble:
     ("name", "said"),
     [
         ("TimeoutException", "did not answer in time"),
-        ("DDGSException", "could not be reached or broke off"),
-        ("RatelimitException", "takes us for a robot"),
+        ("DDGSException", "could not be reached or closed the connection"),
+        ("RatelimitException", "treats this client as a bot"),
     ],
 )
 def test_the_librarys_errors_become_ours(name: str, said: str) -> None:

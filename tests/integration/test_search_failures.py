@@ -18,7 +18,7 @@ from engine_cases_web import WEB
 from servers import Reply, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.net.retrying import telling_retries
+from storm_pipeline.net.retrying import reporting_retries
 
 CASES = WEB | PAPERS
 
@@ -38,12 +38,12 @@ _MAY_PASS: Mapping[str, Reply] = {
 _LASTING: Mapping[str, Said] = {
     "429": (Reply(429), "answered 429"),
     "502": (Reply(502), "answered 502"),
-    "reset": (Reply(reset=True), "could not be reached or broke off"),
+    "reset": (Reply(reset=True), "could not be reached or closed the connection"),
     "slow": (SLOW, "did not answer in time"),
 }
 _OF_NO_USE: Mapping[str, Said] = {
     "huge": (Reply(body=b" " * 10_000_001), "more than 10,000,000 bytes"),
-    "moved": (Reply(301, headers={"Location": "https://else.org/x?q=1"}), "points to https://else.org/x;"),
+    "moved": (Reply(301, headers={"Location": "https://else.org/x?q=1"}), "redirects to https://else.org/x;"),
     "moved near": (Reply(308, headers={"Location": "/new"}), "/new;"),
 }
 
@@ -136,7 +136,7 @@ def test_answers_of_no_use_are_final(case: Case, mode: Said) -> None:
 def test_json_that_is_cut_short_is_asked_for_again(body: bytes) -> None:
     case, told = CASES["tavily"], []
     page = case.page(1)
-    with telling_retries(lambda reason, wait: told.append((reason, wait))):
+    with reporting_retries(lambda reason, wait: told.append((reason, wait))):
         found, requests = ask(case, Reply(body=body), case.finds(page))
     assert [s.url for s in found] == [page.url]
     assert len(requests) == 2
@@ -147,7 +147,7 @@ def test_json_that_is_cut_short_is_asked_for_again(body: bytes) -> None:
 
 def test_what_is_tried_again_is_told_with_the_place() -> None:
     case, told = CASES["searxng"], []
-    with telling_retries(lambda reason, _: told.append(reason)):
+    with reporting_retries(lambda reason, _: told.append(reason)):
         ask(case, Reply(429), Reply(reset=True), case.finds(case.page(1)))
     found, _ = ask(case, Reply(429), case.finds(case.page(1)))  # nobody listens any more
     assert found

@@ -76,7 +76,7 @@ def test_variables_that_may_be_set_are_used_and_may_be_missing(monkeypatch: pyte
     assert "mailto" not in asked(CrossrefSearch, PAPERS["crossref"])
     with ScriptedServer(Reply(429)) as server:
         keyless = SemanticScholarSearch(base_url=server.url, patience=BRISK, rate=1e6)
-        with pytest.raises(Exception, match="share one pool: set SEMANTIC_SCHOLAR_API_KEY"):
+        with pytest.raises(Exception, match="share one quota: set SEMANTIC_SCHOLAR_API_KEY"):
             keyless.search("silk", 3)
         assert "x-api-key" not in server.requests[0].headers
 
@@ -115,7 +115,7 @@ def test_no_query_reaches_a_service_as_syntax(case: Case, query: str) -> None:
 
 def test_wikipedia_chooses_the_passages_that_fit() -> None:
     filler = " ".join(f"The harvest of year {number} was plain." for number in range(200))
-    text = f"Opening words on trade.\n{filler}\n\n\n== History ==\n{filler}\n=== Silk ===\nSilk came by the road."
+    text = f"EngineConfig words on trade.\n{filler}\n\n\n== History ==\n{filler}\n=== Silk ===\nSilk came by the road."
     page = PAPERS["wikipedia"].page(1)
     found, requests = ask(PAPERS["wikipedia"], PAPERS["wikipedia"].finds(page._replace(text=text)))
     assert [s.text for s in found] == ["Silk came by the road."]
@@ -146,7 +146,7 @@ def test_wikipedia_asks_for_each_whole_article_once() -> None:
 
 
 def test_wikipedia_speaks_the_language_asked_for() -> None:
-    with pytest.raises(SettingsError, match="no language code"):
+    with pytest.raises(SettingsError, match="not a language code"):
         WikipediaSearch("de.evil.org/")
     with ScriptedServer(PAPERS["wikipedia"].finds()) as server:
         german = WikipediaSearch("de", base_url=server.url, patience=BRISK, rate=1e6)
@@ -204,7 +204,7 @@ def test_pubmed_says_when_the_papers_themselves_cannot_be_read(body: Any) -> Non
         return Reply(body=pubmed_answer([pubmed_article(page)], request) if first else body)
 
     error, requests = ask(PAPERS["pubmed"], script)
-    assert ("not XML" if body != XHTML else "unknown form") in str(error)
+    assert ("not XML" if body != XHTML else "unknown format") in str(error)
     assert sent(requests[1]) == {"db": "pubmed", "tool": "storm-pipeline", "api_key": KEY, "id": "1", "retmode": "xml"}
 
 

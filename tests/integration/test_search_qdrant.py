@@ -93,9 +93,9 @@ def test_named_vectors() -> None:
     assert requests[1].json["using"] == "dense"
     _, requests = ask(info({"dense": {"size": 64, "distance": "Dot"}}), points())
     assert requests[1].json["using"] == "dense"
-    with pytest.raises(SettingsError, match=r"several kinds.*\?vector=NAME \(it has: dense, title\)"):
+    with pytest.raises(SettingsError, match=r"several vectors.*\?vector=NAME \(it has: dense, title\)"):
         ask(both)
-    with pytest.raises(SettingsError, match="no vectors called 'x'"):
+    with pytest.raises(SettingsError, match="no vector 'x'"):
         ask(info(), vector="x")
 
 
@@ -106,13 +106,18 @@ def test_sparse_vectors_alone_are_refused() -> None:
 
 
 def test_vectors_of_another_length_are_refused() -> None:
-    with pytest.raises(SettingsError, match=r"have 384 numbers, those of the embedder hashing-64 have 64"):
+    with pytest.raises(SettingsError, match=r"have dimension 384, those of the embedder hashing-64 64"):
         ask(info({"size": 384, "distance": "Cosine"}))
 
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(401, "set QDRANT_API_KEY"), (403, "set QDRANT_API_KEY"), (404, "no collection 'my notes'"), (400, "not underst")],
+    [
+        (401, "set QDRANT_API_KEY"),
+        (403, "set QDRANT_API_KEY"),
+        (404, "no collection 'my notes'"),
+        (400, "was rejected"),
+    ],
 )
 def test_refusals_are_final_and_name_a_remedy(status: int, said: str) -> None:
     reply = dataclasses.replace(MISSING, status=status)
@@ -151,9 +156,9 @@ def test_nobody_at_home() -> None:
 )
 def test_answers_of_another_form(body: Any) -> None:
     error, _ = ask(info(), Reply(body=body))
-    assert "unknown form" in str(error)
+    assert "unknown format" in str(error)
     error, _ = ask(Reply(body=body))
-    assert "unknown form" in str(error)
+    assert "unknown format" in str(error)
 
 
 def test_points_without_text_are_left_out_and_all_of_them_are_an_error() -> None:
@@ -161,7 +166,7 @@ def test_points_without_text_are_left_out_and_all_of_them_are_an_error() -> None
     assert [s.url for s in found] == ["https://a.org/silk"]
     error, _ = ask(info(), points({"body": "x", "link": "y"}))
     assert "in the field 'text'" in str(error)
-    assert "(fields there: body, link)" in str(error)
+    assert "(fields present: body, link)" in str(error)
 
 
 def test_other_payload_fields() -> None:
@@ -312,7 +317,7 @@ def test_specifications(folder: Path, small_embedder: list[str], monkeypatch: py
         ("qdrant", "needs a place and a collection"),
         ("qdrant:db", "needs a place and a collection"),
         ("qdrant:#notes", "needs a place and a collection"),
-        ("qdrant:db#notes?texts=x", r"knows no option texts; it has: embedder, page"),
+        ("qdrant:db#notes?texts=x", r"has no option texts; it has: embedder, page"),
         ("qdrant:ftp://a#notes", "not the address of a server"),
     ],
 )

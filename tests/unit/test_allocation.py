@@ -7,7 +7,9 @@ from contexts import Told, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 from storm_pipeline.writers.allocation import allocate, survey
 
@@ -50,9 +52,15 @@ def allocated(
     conversations: Sequence[Conversation],
     pages: Sequence[Snippet] = (*PAGES, *ALIKE),
     before: Evidence[PassageEvidence] | None = None,
+    places: Sequence[Place] | ModelError = (),
     **given: int,
 ) -> tuple[Evidence[PassageEvidence], Told]:
-    with run(pages, **given) as (ctx, told):
+    def reply(inputs: object) -> dict[str, object]:
+        if isinstance(places, ModelError):
+            raise places
+        return {"places": list(places)}
+
+    with run(pages, {"PlaceFindings": reply}, **given) as (ctx, told):
         return allocate(ctx, outline, conversations, before), told
 
 
@@ -71,24 +79,26 @@ SAID = st.builds(
 )
 INTERVIEWS = st.lists(st.lists(SAID, max_size=5).map(lambda own: interview(*own)), max_size=3)
 
+PLACES = st.lists(st.builds(Place, section=st.integers(-1, 7), findings=st.lists(st.integers(-1, 12), max_size=6)))
+
 
 @settings(max_examples=40)
-@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]))
+@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]), PLACES)
 def test_whatever_an_interview_cites_reaches_a_section(
-    outline: Outline, conversations: list[Conversation], words: int
+    outline: Outline, conversations: list[Conversation], words: int, places: list[Place]
 ) -> None:
-    evidence, _ = allocated(outline, conversations, evidence=words)
+    evidence, _ = allocated(outline, conversations, evidence=words, places=places)
     assert len(evidence.sections) == len(evidence.outline.sections)
     if outline.sections:
         assert cited(conversations) <= evidence.snippet_ids()
 
 
 @settings(max_examples=40)
-@given(OUTLINES, INTERVIEWS)
+@given(OUTLINES, INTERVIEWS, PLACES)
 def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
-    outline: Outline, conversations: list[Conversation]
+    outline: Outline, conversations: list[Conversation], places: list[Place]
 ) -> None:
-    evidence, _ = allocated(outline, conversations)
+    evidence, _ = allocated(outline, conversations, places=places)
     told = [finding for own in evidence.sections for finding in own.own_findings]
     assert len(told) == len({finding.text for finding in told} if all(f.text for f in told) else told)
     for own in evidence.sections:
@@ -96,6 +106,29 @@ def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
             assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
     if outline.sections:
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
+
+
+def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along() -> None:
+    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
+    places = [Place(section=4, findings=[1]), Place(section=2, findings=[2, 1])]
+    evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=places)
+    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[], [camels.text], [], [wells.text]]
+    assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
+
+
+def test_a_finding_keeps_its_place_when_more_is_found() -> None:
+    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
+    before, _ = allocated(OUTLINE, [interview(wells)], places=[Place(section=4, findings=[1])])
+    places = [Place(section=2, findings=[1])]  # the new one is the only one asked about
+    after, _ = allocated(OUTLINE, [interview(wells, camels)], before=before, places=places)
+    assert [[f.text for f in own.own_findings] for own in after.sections] == [[], [camels.text], [], [wells.text]]
+
+
+def test_where_the_model_fails_findings_go_where_they_fit() -> None:
+    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
+    evidence, told = allocated(OUTLINE, [interview(wells, camels)], places=ModelError("the endpoint is down"))
+    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
+    assert "the endpoint is down" in told.degraded()[0]
 
 
 @settings(max_examples=15)
@@ -171,10 +204,11 @@ def test_an_outline_without_sections_needs_nothing() -> None:
     assert evidence.sections == ()
 
 
-def test_a_survey_names_what_there_is_for_each_heading() -> None:
+def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:
     with run([*PAGES, *ALIKE]) as (ctx, _):
-        lines = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
+        *lines, strays = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
         titles = survey(ctx, Outline("Silk Road"), []).splitlines()
     assert sorted(titles) == sorted(SUBJECTS)
     assert [line.partition(":")[0] for line in lines] == list(SUBJECTS)
     assert lines[0].startswith("Wells: 1 findings of the interviews; Wells")
+    assert strays == f"Least like any heading: {said(PAGES[0]).text}"

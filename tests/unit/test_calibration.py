@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.evaluation.calibration import auc, balanced_accuracy, calibrate, f1
-from storm_pipeline.evaluation.datasets.expertqa import LabelledClaim, Passage
+from storm_pipeline.evaluation.datasets.expertqa import EvidencePassage, LabelledClaim
 from storm_pipeline.evaluation.judges.base import Pair
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
-from storm_pipeline.evaluation.judging_tasks import Item, Task, halves, sampled, tasks
+from storm_pipeline.evaluation.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
 from storm_pipeline.evaluation.known_calibrations import known_calibration
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 
 def claim(question: int, number: int, label: str = "Complete") -> LabelledClaim:
-    page = Passage(f"https://example.org/{question}/{number}", f"On {question}: fact {number}.")
+    page = EvidencePassage(f"https://example.org/{question}/{number}", f"On {question}: fact {number}.")
     return LabelledClaim(f"q{question}", f"The {number + 10} facts of {question}.", (page,), label)
 
 
@@ -104,9 +104,9 @@ def test_a_judge_that_knows_and_one_that_always_says_yes() -> None:
 
 
 def test_intervals_are_wider_where_questions_decide() -> None:
-    def task(groups: int) -> Task:
-        items = (Item(Pair(f"{i % groups} {i}", "c"), i % 2 == 0, str(i % groups)) for i in range(120))
-        return Task("t", tuple(items))
+    def task(groups: int) -> CalibrationTask:
+        items = (LabelledPair(Pair(f"{i % groups} {i}", "c"), i % 2 == 0, str(i % groups)) for i in range(120))
+        return CalibrationTask("t", tuple(items))
 
     judge = ScriptedSupportJudge(lambda passage, _: (int(passage.split()[1]) % 2 == 0) == (int(passage[0]) % 3 > 0))
     few, many = (calibrate(judge, [task(groups)]).rows[0].auc for groups in (5, 60))

@@ -133,8 +133,9 @@ def an_option(field: str) -> tuple[str, str, Any]:
     if field == "context":
         return flag, "8192", 8192
     if int in kinds:
-        value = (Settings.model_fields[field].default or 1000) - 1 or 2
-        return flag, str(value + 1), value + 1
+        most = next((own.le for own in Settings.model_fields[field].metadata if hasattr(own, "le")), 4096)
+        value = Settings.model_fields[field].default or min(most, 4096)
+        return flag, str(value), value
     if float in kinds:
         return flag, "0.25", 0.25
     if Path in kinds:
@@ -410,7 +411,7 @@ def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "k")
     infos = (
         EngineInfo("you", needs="a key", free=False, returns="web pages", variables=("YDC_API_KEY",)),
-        EngineInfo("pubmed", "", free=True, returns="abstracts", optional_variables=("NCBI_API_KEY",), honours=BY),
+        EngineInfo("pubmed", "", free=True, returns="abstracts", optional_variables=("NCBI_API_KEY",), supports=BY),
         EngineInfo("leads", needs="nothing", free=True, returns="leads"),
     )
     monkeypatch.setattr(registry, "engines", lambda: infos)

@@ -1,4 +1,4 @@
-"""Rankers, closed corpora and leakage guards, over invented documents."""
+"""Rankers, closed corpora and leakage protection, over invented documents."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,8 +16,7 @@ from storm_pipeline.evaluation.datasets.closed_corpus import (
     pooled_chunks,
     topic_chunks,
 )
-from storm_pipeline.evaluation.datasets.drawing import drawn
-from storm_pipeline.evaluation.datasets.leakage import copies, guards, most_repeated, without_copies
+from storm_pipeline.evaluation.datasets.leakage import copies, exclusion_settings, most_repeated, without_copies
 from storm_pipeline.evaluation.datasets.rankers import (
     Bm25Ranker,
     DenseRanker,
@@ -26,6 +25,7 @@ from storm_pipeline.evaluation.datasets.rankers import (
     Ranker,
     TfIdfRanker,
 )
+from storm_pipeline.evaluation.datasets.seeded_order import shuffled
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.base import SearchEngine
@@ -140,8 +140,10 @@ def test_sources_are_told_apart(sources: Sources, urls: set[str]) -> None:
 
 @given(st.sampled_from("abc"), st.integers(0, 5), st.sets(st.integers(0, 99)), st.sets(st.integers(0, 99)))
 def test_a_larger_draw_holds_the_smaller(name: str, seed: int, some: set[int], more: set[int]) -> None:
-    whole = drawn(some | more, seed, lambda number: f"{name}{number}")
-    assert [number for number in whole if number in some] == drawn(sorted(some), seed, lambda number: f"{name}{number}")
+    whole = shuffled(some | more, seed, lambda number: f"{name}{number}")
+    assert [number for number in whole if number in some] == shuffled(
+        sorted(some), seed, lambda number: f"{name}{number}"
+    )
 
 
 @given(st.integers(1, 300))
@@ -162,21 +164,21 @@ def test_the_papers_golden_documents_are_the_article_itself() -> None:
     chunks = article_chunks(TOPIC, words=60)
     assert {chunk.url for chunk in chunks} == {ARTICLE.url}
     assert "annals of the guild" in chunks[0].text
-    with pytest.raises(DatasetError, match="has no address"):
+    with pytest.raises(DatasetError, match="has no URL"):
         article_chunks(replace(TOPIC, human=replace(ARTICLE, url="")))
 
 
 def test_a_corpus_without_documents_is_refused() -> None:
-    with pytest.raises(DatasetError, match="without documents answers nothing"):
+    with pytest.raises(DatasetError, match="needs documents"):
         ClosedCorpus(topic_chunks(replace(TOPIC, documents=())))
 
 
-def test_guards_are_settings_that_keep_the_article_out() -> None:
-    settings = Settings.build(guards(TOPIC))
+def test_exclusion_settings_exclude_the_article() -> None:
+    settings = Settings.build(exclusion_settings(TOPIC))
     truth = GroundTruth(settings.exclude_urls, settings.exclude_titles)
     assert truth.recognise("https://www.wikiwand.com/en/articles/Big_flood", "", "")
     assert truth.recognise("https://de.wikipedia.org/wiki/Big_flood", "Big flood", "")
-    assert guards(replace(TOPIC, human=replace(ARTICLE, url="", title="Great flood"))) == {
+    assert exclusion_settings(replace(TOPIC, human=replace(ARTICLE, url="", title="Great flood"))) == {
         "exclude_titles": ("Great flood", "Big flood"),
         "exclude_urls": (),
     }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.back_matter import is_back_matter, without_back_matter
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
-from storm_pipeline.evaluation.datasets.freshwiki_form import article_json, article_text, file_name, write_article
+from storm_pipeline.evaluation.datasets.freshwiki_writer import article_json, article_text, file_name, write_article
 from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, HumanSentence
 
 NEWS = "https://news.example/1"
@@ -70,13 +70,13 @@ def test_an_article_is_read_with_its_tree_sentences_and_references(tmp_path: Pat
     assert topic.documents == ()
 
 
-def test_a_text_that_stands_under_all_headings_of_a_name_stays_under_the_last(tmp_path: Path) -> None:
+def test_text_repeated_under_equal_headings_is_kept_under_the_last(tmp_path: Path) -> None:
     data = read_freshwiki(tree(tmp_path, Salt=PAGE))
     first, last = (s.subsections[0] for s in data.topics[0].human.sections)
     assert (first.text, first.sentences) == ("", ())
     assert last.text == "Clerks took a tenth [of it]."
     assert data.problems == (
-        f"mended: {tmp_path / 'json' / 'Salt.json'} has one text for all headings 'Tolls'; the last one keeps it",
+        f"repaired: {tmp_path / 'json/Salt.json'} has the same text under all headings 'Tolls'; kept under the last",
     )
 
 
@@ -97,16 +97,16 @@ def test_damaged_files_are_named_and_skipped_or_refused(name: str, tmp_path: Pat
     assert [topic.id for topic in data.topics] == ["good"]
     (skipped,) = [problem for problem in data.problems if problem.startswith("skipped")]
     assert f"{name}.json" in skipped
-    with pytest.raises(DatasetError, match=rf"{name}\.json .*(fetch|build) .*anew"):
+    with pytest.raises(DatasetError, match=rf"{name}\.json .*download or rebuild it"):
         read_freshwiki(folder, strict=True)
 
 
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"has no folder json/; check the path or build one"):
         read_freshwiki(tmp_path)
-    with pytest.raises(DatasetError, match="holds no article that can be read: it is empty"):
+    with pytest.raises(DatasetError, match="holds no readable article: it is empty"):
         read_freshwiki(tree(tmp_path))
-    with pytest.raises(DatasetError, match=r"that can be read: skipped: .*cut\.json is damaged"):
+    with pytest.raises(DatasetError, match=r"readable article: skipped: .*cut\.json is damaged"):
         read_freshwiki(tree(tmp_path, cut=DAMAGED["cut"]))
 
 
@@ -160,7 +160,7 @@ SECTIONS = st.builds(
 
 
 @given(st.lists(SECTIONS, min_size=1, max_size=3), SENTENCES)
-def test_what_is_written_in_the_published_form_is_read_again(sections: list[HumanSection], lead: str) -> None:
+def test_the_published_format_survives_a_round_trip(sections: list[HumanSection], lead: str) -> None:
     import tempfile
 
     texts = [part.text for section in sections for part in section.walk() if part.text]

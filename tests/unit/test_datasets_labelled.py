@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.evaluation.datasets.expertqa import read_expertqa
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run, read_storm_runs
 from storm_pipeline.evaluation.judging_tasks import tasks
-from storm_pipeline.evaluation.passages import cited_sentences
 
 TEXT = "the dam was built to supply the capital with electricity in 1931"
 
@@ -144,9 +144,9 @@ def test_runs_that_cannot_be_read(run: Path, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="cannot be read"):
         read_storm_run(run, polished=True)
     (run / "url_to_info.json").write_text('{"url_to_info": {}, "url_to_unified_index": {"u": 1}}')
-    with pytest.raises(DatasetError, match="form of a STORM run"):
+    with pytest.raises(DatasetError, match="format of a STORM run"):
         read_storm_run(run)
-    with pytest.raises(DatasetError, match="no run"):
+    with pytest.raises(DatasetError, match="no official STORM run"):
         read_storm_runs(tmp_path / "nowhere")
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.datasets.headed import Block, Headed, headed
+from storm_pipeline.evaluation.datasets.heading_tree import HeadingNode, TextBlock, build_tree
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
 from storm_pipeline.text.words import words
 
@@ -34,13 +34,13 @@ def test_plain_text_of_a_line(line: str, plain: str) -> None:
 def test_headings_and_paragraphs() -> None:
     text = "# Lake Orrin #\n\nA lake.\n---\n## *History*\nIt was dug.\n**Later years:**\nIt grew.\n**It** stayed."
     assert markdown_blocks(text) == (
-        Block("Lake Orrin", 1),
-        Block("A lake."),
-        Block("History", 2),
-        Block("It was dug."),
-        Block("Later years", 7),
-        Block("It grew."),
-        Block("It stayed."),
+        TextBlock("Lake Orrin", 1),
+        TextBlock("A lake."),
+        TextBlock("History", 2),
+        TextBlock("It was dug."),
+        TextBlock("Later years", 7),
+        TextBlock("It grew."),
+        TextBlock("It stayed."),
     )
 
 
@@ -63,21 +63,33 @@ def test_the_title_of_nothing() -> None:
 
 
 def test_headings_nest_by_level() -> None:
-    tree = headed([Block("lead"), Block("A", 2), Block("a"), Block("B", 4), Block("b"), Block("C", 3), Block("D", 1)])
-    assert tree == Headed("", ("lead",), (Headed("A", ("a",), (Headed("B", ("b",)), Headed("C"))), Headed("D")))
+    tree = build_tree(
+        [
+            TextBlock("lead"),
+            TextBlock("A", 2),
+            TextBlock("a"),
+            TextBlock("B", 4),
+            TextBlock("b"),
+            TextBlock("C", 3),
+            TextBlock("D", 1),
+        ]
+    )
+    assert tree == HeadingNode(
+        "", ("lead",), (HeadingNode("A", ("a",), (HeadingNode("B", ("b",)), HeadingNode("C"))), HeadingNode("D"))
+    )
 
 
-BLOCKS = st.lists(st.builds(Block, st.sampled_from("abc"), st.integers(0, 7)), max_size=30)
+BLOCKS = st.lists(st.builds(TextBlock, st.sampled_from("abc"), st.integers(0, 7)), max_size=30)
 
 
 @given(BLOCKS)
-def test_a_tree_holds_every_block_in_order(blocks: list[Block]) -> None:
-    def walk(part: Headed, level: int) -> list[tuple[str, bool]]:
+def test_a_tree_holds_every_block_in_order(blocks: list[TextBlock]) -> None:
+    def walk(part: HeadingNode, level: int) -> list[tuple[str, bool]]:
         found = [(part.heading, True)] if level else []
         found += [(text, False) for text in part.paragraphs]
         return found + [one for below in part.subsections for one in walk(below, level + 1)]
 
-    assert walk(headed(blocks), 0) == [(block.text, block.level > 0) for block in blocks]
+    assert walk(build_tree(blocks), 0) == [(block.text, block.level > 0) for block in blocks]
 
 
 @given(st.text('ab1 #*_`[]()!<>|\\-\n"', max_size=80))

@@ -8,12 +8,12 @@ import pytest
 from storm_pipeline.evaluation.datasets.back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.closed_corpus import topic_chunks
 from storm_pipeline.evaluation.datasets.dataset import DataSet
-from storm_pipeline.evaluation.datasets.documents import is_flattened
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
 from storm_pipeline.evaluation.datasets.imported import system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.quality import by_features
 from storm_pipeline.evaluation.datasets.statistics import PAPER, article_size, table_7
+from storm_pipeline.evaluation.datasets.usable_documents import is_flattened
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wiki_page import Features
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
@@ -30,7 +30,7 @@ def wikigenbench(folder: Path) -> DataSet:
 def test_freshwiki_is_read_whole_and_meets_table_7(data_dir: Path) -> None:
     data = read_freshwiki(data_dir / "freshwiki", strict=True)
     assert len(data.topics) == 31
-    assert all(problem.startswith("mended") for problem in data.problems) and len(data.problems) == 5
+    assert all(problem.startswith("repaired") for problem in data.problems) and len(data.problems) == 5
     figures = table_7(data.topics)
     assert figures.sections == pytest.approx(PAPER.sections, rel=0.03)
     assert figures.headings == pytest.approx(PAPER.headings, rel=0.03)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from wiki_live_files import GUIDE, PRESS, STATEMENTS, WIKIPEDIA, topic_file, write_wiki_live
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.evaluation.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_pipeline.evaluation.datasets.imported import read_imported, system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
-from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import CitedStatement, Document, HumanArticle, SystemArticle, Topic
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.types import Article
@@ -89,7 +89,7 @@ def test_a_systems_article_cites_what_can_be_looked_up(topic: Topic) -> None:
 def test_a_system_without_citations_has_no_sources(topic: Topic) -> None:
     article = system_article(topic, "beta")
     assert (article.sources, article.sections[0].heading) == ((), "Overview")
-    with pytest.raises(DatasetError, match="no article of 'gamma' on 'Lake Orrin'; it has those of: alpha, beta"):
+    with pytest.raises(DatasetError, match="no article by 'gamma' on 'Lake Orrin'; available systems: alpha, beta"):
         system_article(topic, "gamma")
 
 
@@ -113,7 +113,7 @@ def test_whatever_is_written_every_citation_leads_to_a_passage(text: str, statem
 DAMAGED: dict[str, tuple[bytes, str]] = {
     "no gzip": (b"no gzip", "cannot be decompressed"),
     "cut off": (gzip.compress(b"{}" * 99)[:20], "cannot be decompressed"),
-    "no JSON": (gzip.compress(b"{"), "it is no JSON"),
+    "not JSON": (gzip.compress(b"{"), "it is not JSON"),
     "no pages": (gzip.compress(json.dumps(topic_file() | {"pages": 3}).encode()), "damaged at pages"),
     "no article": (gzip.compress(json.dumps({"title": "x"}).encode()), "damaged at article"),
     "no statements": (gzip.compress(json.dumps(topic_file(statements=[])).encode()), "or statements are missing"),
@@ -138,7 +138,7 @@ def test_a_damaged_file_is_skipped_or_refused(tmp_path: Path, data: bytes, said:
 
 
 def test_a_folder_without_topics(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"holds no topic that can be read: it has no \.json\.gz file"):
+    with pytest.raises(DatasetError, match=r"holds no readable topic: it has no \.json\.gz file"):
         read_wiki_live(tmp_path)
 
 
@@ -150,7 +150,7 @@ def test_articles_of_a_folder(tmp_path: Path, topic: Topic) -> None:
     assert [sentence.text for sentence in article.sentences()] == ["A lake.", "It was filled in 1931."]
     assert [section.heading for section in article.sections] == ["History"]
     (tmp_path / "Lake_Orrin.md").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DatasetError, match="in UTF-8"):
+    with pytest.raises(DatasetError, match="must be UTF-8"):
         read_imported(tmp_path, topic)
     (tmp_path / "Lake_Orrin.md").unlink()
     with pytest.raises(DatasetError, match=r"put Lake_Orrin\.md or Lake_Orrin\.txt there"):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.documents import is_flattened, is_usable, usable
+from storm_pipeline.evaluation.datasets.usable_documents import is_flattened, is_usable, usable
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.datasets.wikigenbench_article import article_tree
 from storm_pipeline.evaluation.types import Document
@@ -156,7 +156,7 @@ def test_damaged_files_are_named_and_skipped_or_refused(page: Any, hits: Any, tm
     data = read_wikigenbench(folder)
     assert [topic.id for topic in data.topics] == ["7"]
     assert "9.json" in data.problems[0]
-    with pytest.raises(DatasetError, match=r"9\.json .*anew"):
+    with pytest.raises(DatasetError, match=r"9\.json .*download"):
         read_wikigenbench(folder, strict=True)
 
 
@@ -172,7 +172,7 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
         read_wikigenbench(tree(tmp_path / "empty", {}))
 
 
-def test_what_only_stands_in_a_pages_place_is_not_usable() -> None:
+def test_error_pages_and_walls_are_not_usable() -> None:
     assert is_usable(Document("https://a.example", "", PROSE))
     assert not is_usable(Document("", "", PROSE))
     assert not is_usable(Document("https://a.example", "", "a few words"))

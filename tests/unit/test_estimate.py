@@ -23,7 +23,7 @@ from storm_pipeline.estimate.rehearsal import rehearse
 from storm_pipeline.estimate.replies import Reply, Usual
 from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL, Scenario
 from storm_pipeline.estimate.tokens import count_served, count_shared, count_tokens
-from storm_pipeline.evaluation import statements
+from storm_pipeline.evaluation import statement_passages
 from storm_pipeline.evaluation.judges import language_model
 from storm_pipeline.evaluation.metrics import ib_score, rubric, support_errors, wikigen_quality
 from storm_pipeline.evaluation.metrics.registry import METRICS
@@ -418,7 +418,10 @@ def test_bounds_of_judging_are_those_of_the_metrics() -> None:
     assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judging.LONGEST_READ}
     assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
     assert judging.WINDOW == language_model.WINDOW
-    assert (judging.STATEMENT_PASSAGE, judging.STATEMENT_PASSAGES) == (statements.WORDS, statements.LOOKED_AT)
+    assert (judging.STATEMENT_PASSAGE, judging.STATEMENT_PASSAGES) == (
+        statement_passages.PASSAGE_WORDS,
+        statement_passages.TOP_PASSAGES,
+    )
     assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
 
 

@@ -1,11 +1,11 @@
-"""The judge without a language model, and the one that remembers."""
+"""The judge without a language model, and the caching judge."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.judges.base import Pair, Remembering
+from storm_pipeline.evaluation.judges.base import CachingJudge, Pair
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.screen import FEATURES, LEARNT, ScreenJudge, features
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -35,7 +35,7 @@ def test_meaning_is_that_of_the_best_part_of_a_long_passage() -> None:
     assert alone > hidden > whole
 
 
-def test_what_fits_scores_above_what_does_not() -> None:
+def test_a_matching_passage_scores_higher() -> None:
     judge = ScreenJudge(EMBEDDER)
     fits, other = judge.scores(
         [
@@ -59,7 +59,7 @@ _texts = st.one_of(
 
 
 @given(st.lists(st.builds(Pair, _texts, _texts), max_size=5))
-def test_scores_are_probabilities_whatever_the_company(pairs: list[Pair]) -> None:
+def test_scores_are_probabilities_independent_of_the_batch(pairs: list[Pair]) -> None:
     judge = ScreenJudge(EMBEDDER)
     found = judge.scores(pairs)
     assert all(0 <= score <= 1 for score in found)
@@ -68,10 +68,10 @@ def test_scores_are_probabilities_whatever_the_company(pairs: list[Pair]) -> Non
 
 
 @given(st.lists(st.lists(st.builds(Pair, _texts, st.sampled_from("abc")), max_size=6), max_size=4))
-def test_a_remembering_judge_answers_as_the_other_and_asks_once(batches: list[list[Pair]]) -> None:
+def test_a_caching_judge_gives_equal_scores_and_asks_once(batches: list[list[Pair]]) -> None:
     judge = ScriptedSupportJudge(lambda passage, claim: (len(passage) % 7) / 7)
-    remembering = Remembering.of(judge)
-    assert Remembering.of(remembering) is remembering
+    remembering = CachingJudge.of(judge)
+    assert CachingJudge.of(remembering) is remembering
     for batch in batches:
         assert remembering.scores(batch) == [(len(pair.passage) % 7) / 7 for pair in batch]
         assert remembering.supported(batch) == [score >= 0.5 for score in remembering.scores(batch)]

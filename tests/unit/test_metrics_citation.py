@@ -8,11 +8,11 @@ from articles import case, section, sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.judges.base import Pair, Remembering
+from storm_pipeline.evaluation.cited_sentences import cited_sentences
+from storm_pipeline.evaluation.judges.base import CachingJudge, Pair
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.metrics.citation_alce import CitationAlce
 from storm_pipeline.evaluation.metrics.citation_wikigenbench import CitationWikiGenBench
-from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.types import Paragraph, Sentence, Source
 
@@ -80,15 +80,28 @@ def test_the_lead_may_be_left_out() -> None:
     assert scores(judged, lead=False)["citation_recall_alce"] == 1.0
 
 
-def test_a_source_is_one_passage_however_many_of_its_snippets_are_cited() -> None:
+def test_each_cited_chunk_is_one_passage() -> None:
     page = source("page", "alpha", "beta")
-    judged = case(section("One", sentence("alpha beta.", page, A), "…"), sources=(page, A))
-    assert [s.passages for s in cited_sentences(judged.article)] == [("page\nalpha\nbeta", "a\nalpha")]
+    judged = case(section("One", sentence("alpha beta.", page, A, page), "…"), sources=(page, A))
+    assert [s.passages for s in cited_sentences(judged.article)] == [("page\nalpha", "page\nbeta", "a\nalpha")]
 
 
-def test_equal_questions_are_judged_once_and_in_few_batches() -> None:
+def test_chunks_of_one_page_are_judged_separately_by_hand() -> None:
+    page = source("page", "alpha", "beta", "gamma")
+    found = scores(case(section("One", sentence("alpha.", page), sentence("alpha beta.", page)), sources=(page,)))
+    # ALCE: both sentences are supported by their three chunks together; precise are alpha for the first sentence, alpha
+    # and beta (neither suffices, neither can be spared) for the second: 3 of 6 citations.
+    assert found["citation_recall_alce"] == 1.0
+    assert found["citation_precision_alce"] == 3 / 6
+    # WikiGenBench: one chunk of three supports the first sentence alone, none the second; words 1 of 1 + 2.
+    assert found["citation_recall_wikigenbench"] == 1 / 2
+    assert found["citation_precision_wikigenbench"] == (1 / 3 + 0) / 2
+    assert found["citation_rate_wikigenbench"] == 1 / 3
+
+
+def test_equal_pairs_are_judged_once_and_in_few_batches() -> None:
     judge = ScriptedSupportJudge(needs)
-    shared = Remembering(judge)
+    shared = CachingJudge(judge)
     own = case(section("One", *[sentence("alpha beta.", A, B, C)] * 9), sources=(A, B, C))
     CitationAlce(shared).score([own, own])
     assert len(judge.batches) == 3
@@ -98,11 +111,12 @@ def test_equal_questions_are_judged_once_and_in_few_batches() -> None:
     assert judge.batches[0] == (Pair("a\nalpha\nb\nbeta\nc\ngamma", "alpha beta."),)
 
 
-def test_what_the_numbers_depend_on_is_told() -> None:
+def test_the_parameters() -> None:
     judge = ScriptedSupportJudge(needs, threshold=0.7)
     assert CitationAlce(judge).parameters == {
         "judge": "test double",
         "threshold": 0.7,
+        "citation": "each cited chunk",
         "lead": 1,
         "most_citations": "all",
     }
@@ -177,7 +191,7 @@ def test_a_judge_that_always_says_yes_or_no(judged: Case) -> None:
     assert no["citation_precision_alce"] == (0.0 if any(share) else None)
 
 
-def test_sentences_without_a_word_are_none() -> None:
+def test_sentences_without_words_are_ignored() -> None:
     judged = case(section("S", "…", "alpha."), lead=(Sentence("—"),), sources=(A,))
     assert [s.text for s in cited_sentences(judged.article)] == ["alpha."]
     assert [s.text for s in cited_sentences(judged.article, lead=False)] == ["alpha."]

@@ -8,7 +8,7 @@ from cases import case, generated, human
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.metrics.article_entity_recall import ArticleEntityRecall
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.evaluation.metrics.taggers import FlairTagger, open_tagger
 
 PLACES = ["Rome", "Venice", "Kashgar", "Antioch", "Samarkand"]
@@ -18,7 +18,7 @@ TEMPLATES = ["{person} went to {place} .", "the road to {place} was long .", "th
 
 def labelled(text: str, names: dict[str, str]) -> Any:
     """A sentence of FLAIR with its names marked."""
-    tokens, sentence = text.split(), needed("flair.data").Sentence(text.split())
+    tokens, sentence = text.split(), import_optional("flair.data").Sentence(text.split())
     for name, kind in names.items():
         words = name.split()
         for i in range(len(tokens) - len(words) + 1):
@@ -30,7 +30,7 @@ def labelled(text: str, names: dict[str, str]) -> Any:
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tagger of few weights that knows the names above by heart."""
-    flair, data = needed("flair"), needed("flair.data")
+    flair, data = import_optional("flair"), import_optional("flair.data")
     flair.set_seed(3)
     kinds = dict.fromkeys(PLACES, "LOC") | dict.fromkeys(PEOPLE, "PER")
     sentences = [
@@ -45,8 +45,8 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind in sorted(set(kinds.values())):
         labels.add_item(kind)
     labels.span_labels = True
-    tagger = needed("flair.models").SequenceTagger(
-        needed("flair.embeddings").OneHotEmbeddings(vocabulary, embedding_length=16),
+    tagger = import_optional("flair.models").SequenceTagger(
+        import_optional("flair.embeddings").OneHotEmbeddings(vocabulary, embedding_length=16),
         labels,
         "ner",
         hidden_size=16,
@@ -55,7 +55,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
         word_dropout=0.0,
         locked_dropout=0.0,
     )
-    optimizer = needed("torch").optim.Adam(tagger.parameters(), lr=0.02)
+    optimizer = import_optional("torch").optim.Adam(tagger.parameters(), lr=0.02)
     tagger.train()
     for _ in range(30):
         for sentence in sentences:
@@ -82,7 +82,7 @@ def test_a_tagger_from_a_file(weights: Path, tmp_path: Path) -> None:
 
 
 def test_what_flair_cannot_load_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match=r"FLAIR cannot load the tagger 'ner'.*a network, or the file of a model"):
+    with pytest.raises(MetricError, match=r"FLAIR cannot load the tagger 'ner'.*needs network.*or a model file"):
         FlairTagger("ner", cache=tmp_path)  # the tests have no network
     broken = tmp_path / "broken.pt"
     broken.write_bytes(b"no model")

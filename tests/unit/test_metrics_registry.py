@@ -13,7 +13,7 @@ from wordnet_files import write_wordnet
 
 from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
 from storm_pipeline.evaluation.metrics.base import Metric
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.evaluation.metrics.registry import METRICS, open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -45,7 +45,7 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 
 @pytest.mark.parametrize("name", OFFLINE)
-def test_what_holds_for_every_metric(name: str, resources: Resources) -> None:
+def test_invariants_of_all_metrics(name: str, resources: Resources) -> None:
     metric = open_metric(name, resources)
     assert metric.name == name
     scores = metric.score(CASES)
@@ -75,19 +75,19 @@ def test_every_row_of_the_table_leads_to_a_factory(name: str) -> None:
 
 
 def test_unknown_metric() -> None:
-    with pytest.raises(SettingsError, match="no metric is called 'rogue'; choose one of: heading_soft_recall, "):
+    with pytest.raises(SettingsError, match="unknown metric 'rogue': choose one of heading_soft_recall, "):
         open_metric("rogue", Resources())
 
 
 def test_a_library_that_is_not_installed() -> None:
     with pytest.raises(MissingExtraError, match=r"needs no_such_library .*pip install 'storm-pipeline\[flair\]'"):
-        needed("no_such_library.part", "flair")
+        import_optional("no_such_library.part", "flair")
 
 
 def test_resources_are_loaded_once(resources: Resources, tmp_path: Path) -> None:
     assert resources.entity_tagger is resources.entity_tagger
     other = Resources(cache=tmp_path, tagger="nltk:ner")
-    with pytest.raises(SettingsError, match="no entity tagger"):
+    with pytest.raises(SettingsError, match="unknown entity tagger"):
         open_metric("heading_entity_recall", other)
 
 

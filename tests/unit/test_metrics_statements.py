@@ -13,7 +13,13 @@ from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.statement_coverage import STATED, StatementCoverage, best_scores
-from storm_pipeline.evaluation.statements import LOOKED_AT, WORDS, Sought, sought_in_text, sought_on_pages
+from storm_pipeline.evaluation.statement_passages import (
+    PASSAGE_WORDS,
+    TOP_PASSAGES,
+    StatementPassages,
+    find_in_documents,
+    find_in_text,
+)
 from storm_pipeline.evaluation.types import Case, Document, Topic
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
@@ -53,7 +59,7 @@ def test_an_article_without_text_states_nothing() -> None:
     assert scored(generated())["statement_coverage"] == 0
 
 
-def test_what_is_not_defined() -> None:
+def test_undefined_values() -> None:
     article = generated(lead="Orrin is a lake.")
     assert scored(article, replace(TOPIC, documents=())) == {"statement_coverage": 1 / 4, "statement_ceiling": None}
     without = replace(TOPIC, human=replace(PEOPLE, statements=()))
@@ -71,20 +77,20 @@ def test_the_pages_of_a_topic_are_judged_once() -> None:
 
 def test_the_best_passage_counts_and_none_is_none() -> None:
     judge = ScriptedSupportJudge(lambda passage, _: float(passage))
-    sought = [Sought("a", ("0.2", "0.9", "0.4")), Sought("b"), Sought("c", ("0.1",))]
+    sought = [StatementPassages("a", ("0.2", "0.9", "0.4")), StatementPassages("b"), StatementPassages("c", ("0.1",))]
     assert best_scores(judge, sought) == [0.9, 0.0, 0.1]
 
 
-def test_a_statement_is_sought_where_most_of_it_stands() -> None:
+def test_the_best_matching_passages_are_found() -> None:
     text = f"{HERONS} {HERONS}\n\nThe dam was begun in 1929.\n\n{HERONS}"
-    dam, unknown = sought_in_text(text, ["The dam was begun in 1929.", "Quartz glitters."])
+    dam, unknown = find_in_text(text, ["The dam was begun in 1929.", "Quartz glitters."])
     assert "begun in 1929" in dam.passages[0]
-    assert all(len(passage.split()) <= WORDS for passage in dam.passages)
-    assert unknown == Sought("Quartz glitters.")
+    assert all(len(passage.split()) <= PASSAGE_WORDS for passage in dam.passages)
+    assert unknown == StatementPassages("Quartz glitters.")
 
 
-def test_copies_of_the_article_are_not_looked_at() -> None:
-    passages = [passage for sought in sought_on_pages(TOPIC) for passage in sought.passages]
+def test_copies_of_the_article_are_ignored() -> None:
+    passages = [passage for sought in find_in_documents(TOPIC) for passage in sought.passages]
     assert passages
     assert not any("Orrin is a lake" in passage for passage in passages)
 
@@ -94,11 +100,11 @@ WORDS_OF = st.lists(st.sampled_from("dam lake heron stone was begun 1929 1931 cr
 
 @settings(max_examples=60)
 @given(WORDS_OF.map(" ".join), st.lists(WORDS_OF.map(lambda own: " ".join(own[:8])), max_size=5))
-def test_every_statement_is_sought_in_a_few_passages_of_the_text(text: str, statements: list[str]) -> None:
-    found = sought_in_text(text, statements)
+def test_every_statement_gets_a_few_passages_of_the_text(text: str, statements: list[str]) -> None:
+    found = find_in_text(text, statements)
     assert [one.statement for one in found] == statements
     for one in found:
-        assert len(one.passages) <= LOOKED_AT
+        assert len(one.passages) <= TOP_PASSAGES
         assert len(set(one.passages)) <= len(one.passages)
         assert all(" ".join(passage.split()) in " ".join(text.split()) for passage in one.passages)
 
@@ -120,6 +126,6 @@ def test_the_metric_of_an_evaluation_asks_the_screen(tmp_path: Path) -> None:
     resources.__dict__["vectors"] = HashingEmbedder()  # in place of the pinned one
     metric = open_metric("statement_coverage", resources)
     assert metric.parameters["screen"] == ScreenJudge(HashingEmbedder()).name
-    assert (metric.parameters["threshold"], metric.parameters["words"]) == (STATED, WORDS)
+    assert (metric.parameters["threshold"], metric.parameters["words"]) == (STATED, PASSAGE_WORDS)
     article = generated(lead="Orrin is a lake. The dam was begun in 1929.")
     assert metric.score([Case(replace(TOPIC, documents=()), article)])[0]["statement_coverage"] == pytest.approx(0.5)

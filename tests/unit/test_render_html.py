@@ -1,6 +1,7 @@
 """The HTML page: nothing hostile comes out active, and every link has its target."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest

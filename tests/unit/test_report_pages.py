@@ -130,7 +130,7 @@ def test_hostile_names_stay_text(place: int) -> None:
         check_plot(figure.svg)
 
 
-def test_the_files_and_what_they_say(tmp_path: Path) -> None:
+def test_the_written_files(tmp_path: Path) -> None:
     paths = write_report(tmp_path / "report", experiment())
     assert [str(path.relative_to(tmp_path / "report")) for path in paths] == [
         "results.json",
@@ -176,10 +176,10 @@ def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path:
     }
 
 
-def test_one_method_has_nothing_to_be_compared_with() -> None:
+def test_a_single_method_has_no_comparison() -> None:
     text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.2}]})))
-    assert "Nothing to compare: no other method has a value for a topic for which direct has one." in text
-    assert "No plot: for no method are both a quality and what it cost" in text
+    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in text
+    assert "No plot: no method has both a quality measure and a cost" in text
     assert "**" not in text, "one mean is not the best"
 
 
@@ -208,12 +208,12 @@ def test_an_experiment_without_articles_has_a_report() -> None:
     check_page(to_html(report))
 
 
-def test_values_that_are_missing_are_told_apart() -> None:
+def test_undefined_and_unscored_values_are_marked() -> None:
     text = to_markdown(report_of(results_of({"direct": [{"rouge_1": None}, {}, {"rouge_1": 0.2}], "rr": [{}, {}, {}]})))
     assert "| topic-0 | direct | – |" in text
     assert "| topic-1 | direct | · |" in text
     assert "| rr | no value |" in text
-    assert "rouge_1 is not defined on these articles: direct 1 of 3." in text
+    assert "rouge_1 is not defined for some articles: direct 1 of 3." in text
 
 
 def test_seeds_are_shown_where_there_are_several() -> None:
@@ -224,14 +224,14 @@ def test_seeds_are_shown_where_there_are_several() -> None:
     assert "| direct | 0.150 (1) |" in text
 
 
-def test_judges_stand_beside_the_scores() -> None:
+def test_judges_are_shown_beside_the_scores() -> None:
     values = {"direct": [{"citation_recall_alce": 0.5, "interest": 3.0}], "rr": [{"citation_recall_alce": 0.7}]}
     known = Judged(("citation_recall_alce",), "screen:all-MiniLM-L6-v2", KNOWN[0].parameters, KNOWN[0])
     text = to_markdown(report_of(results_of(values, (ALCE, Measure("interest", 1, 5)), calibrations=(known,))))
     article, citations = (
         text.split(f"## {title}")[1].split("### ")[0] for title in ("Article quality", "Citation qual")
     )
-    assert "interest: no judge is on record, and so it is not calibrated." in article
+    assert "interest: the judge is not recorded, so its calibration is unknown." in article
     assert "AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in citations
     assert "| experts | 383 | 74% | 0.66 (0.59–0.73) |" in text.split("## The judges")[1]
     assert "threshold 0.5" in text.split("## The judges")[1]
@@ -246,9 +246,9 @@ def test_cost_is_dollars_where_they_are_known_and_tokens_where_not() -> None:
         report = report_of(results_of(values, (ROUGE, DOLLARS, SECONDS, *TOKENS)))
         return next(figure.caption for figure in report.figures() if figure.name == "cost-rouge-1.svg")
 
-    assert of(0.25).startswith("rouge_1 against dollars and seconds an article.")
-    assert of(None).startswith("rouge_1 against tokens and seconds an article.")
-    assert of(0.0).startswith("rouge_1 against tokens and seconds an article.")
+    assert of(0.25).startswith("rouge_1 against dollars and seconds per article.")
+    assert of(None).startswith("rouge_1 against tokens and seconds per article.")
+    assert of(0.0).startswith("rouge_1 against tokens and seconds per article.")
 
 
 def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
@@ -262,7 +262,7 @@ def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
     assert [figure.svg.count(f">{name}</text>") for name in ("direct", "storm", "rr")] == [1, 1, 0]
 
 
-def test_cost_is_on_a_scale_of_powers_where_it_differs_much() -> None:
+def test_cost_has_a_log_scale_if_it_varies_much() -> None:
     values = {
         name: [{"rouge_1": 0.1, "seconds": seconds}, {"rouge_1": 0.2, "seconds": 2 * seconds}]
         for name, seconds in (("direct", 9.0), ("storm", 9000.0))
@@ -281,7 +281,7 @@ def test_nothing_to_draw_gives_no_plot() -> None:
     assert difference_figure(far, WORDS) is None
 
 
-def test_a_measure_that_no_method_shares_with_the_baseline_is_told_instead_of_drawn() -> None:
+def test_measures_without_shared_topics_are_named_instead_of_plotted() -> None:
     values = {
         "direct": [{"heading_soft_recall": 0.5, "heading_entity_recall": 0.5}, {}],
         "rr": [{"heading_soft_recall": 0.7}, {"heading_entity_recall": 0.5}],
@@ -294,5 +294,5 @@ def test_a_measure_that_no_method_shares_with_the_baseline_is_told_instead_of_dr
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ExperimentError, match="cannot make the folder"):
+    with pytest.raises(ExperimentError, match="cannot create the folder"):
         write_report(tmp_path / "file", experiment())

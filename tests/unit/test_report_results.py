@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.errors import ExperimentError
-from storm_pipeline.evaluation.calibration import Calibration, CalibrationRow, Interval
+from storm_pipeline.evaluation.calibration import Calibration, CalibrationRow, MetricInterval
 from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.model import open_judge
 from storm_pipeline.evaluation.known_calibrations import KNOWN
@@ -25,7 +25,7 @@ from storm_pipeline.evaluation.reporting import (
     ExperimentResults,
     Judged,
     Result,
-    judged,
+    judges_of,
     load_results,
     save_results,
     topic_means,
@@ -44,7 +44,7 @@ RESULTS = st.builds(
 MEASURES = st.builds(
     Measure, name=TEXTS, low=st.floats(), high=st.floats(), better=st.sampled_from(["higher", "lower", "neither"])
 )
-INTERVALS = st.builds(Interval, st.floats(), st.floats(), st.floats())
+INTERVALS = st.builds(MetricInterval, st.floats(), st.floats(), st.floats())
 ROWS = st.builds(
     CalibrationRow,
     task=TEXTS,
@@ -73,7 +73,7 @@ EXPERIMENTS = st.builds(
 
 
 @given(EXPERIMENTS)
-def test_what_is_written_is_read_again(results: ExperimentResults) -> None:
+def test_results_survive_a_round_trip(results: ExperimentResults) -> None:
     with TemporaryDirectory() as folder:
         first, second = Path(folder) / "results.json", Path(folder) / "again.json"
         save_results(first, results)
@@ -84,7 +84,7 @@ def test_what_is_written_is_read_again(results: ExperimentResults) -> None:
         json.loads(first.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 
-def test_half_a_character_does_not_lose_the_file(tmp_path: Path) -> None:
+def test_lone_surrogates_do_not_break_the_file(tmp_path: Path) -> None:
     results = ExperimentResults("a", (Result("direct", "topic", 0, failure="broken \ud83d reply"),), (), "direct")
     save_results(tmp_path / "results.json", results)
     assert load_results(tmp_path).results[0].failure == "broken ? reply"
@@ -93,12 +93,12 @@ def test_half_a_character_does_not_lose_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "is damaged: it is no JSON"),
-        ('{"format": 1, "title": ', "is damaged: it is no JSON"),
-        ("[" * 100_000, "is damaged: it is no JSON"),
-        ("[]", "holds no results"),
-        ('{"title": "x"}', "holds no results"),
-        ('{"format": true}', "holds no results"),
+        ("", "is not valid JSON"),
+        ('{"format": 1, "title": ', "is not valid JSON"),
+        ("[" * 100_000, "is not valid JSON"),
+        ("[]", "is not a results file"),
+        ('{"title": "x"}', "is not a results file"),
+        ('{"format": true}', "is not a results file"),
         ('{"format": 2, "new": 1}', "reads up to 1: update"),
         ('{"format": 1}', "damaged at title: Field required"),
         (
@@ -108,7 +108,7 @@ def test_half_a_character_does_not_lose_the_file(tmp_path: Path) -> None:
         ('{"format": 1, "title": "t", "results": [], "measures": [], "baseline": "a", "x": 1}', "damaged at x"),
     ],
 )
-def test_damage_is_told(tmp_path: Path, content: str, told: str) -> None:
+def test_damage_is_reported(tmp_path: Path, content: str, told: str) -> None:
     path = tmp_path / "results.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ExperimentError, match=told) as raised:
@@ -118,7 +118,7 @@ def test_damage_is_told(tmp_path: Path, content: str, told: str) -> None:
 
 def test_bytes_that_are_no_text_are_damage(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(ExperimentError, match="is damaged"):
+    with pytest.raises(ExperimentError, match="is not valid JSON"):
         load_results(tmp_path)
 
 
@@ -129,17 +129,17 @@ def test_an_absent_file_and_a_folder_that_cannot_be_written(tmp_path: Path) -> N
         save_results(tmp_path / "absent" / "results.json", experiment())
 
 
-def test_an_article_or_a_measure_is_there_once(tmp_path: Path) -> None:
+def test_duplicates_are_rejected(tmp_path: Path) -> None:
     twice = Result("direct", "topic", 0)
-    with pytest.raises(ValueError, match="there 2 times"):
+    with pytest.raises(ValueError, match="occurs 2 times"):
         ExperimentResults("a", (twice, twice), (), "direct")
-    with pytest.raises(ValueError, match="'m' is there 2 times"):
+    with pytest.raises(ValueError, match="'m': it occurs 2 times"):
         ExperimentResults("a", (), (Measure("m"), Measure("m")), "direct")
     save_results(tmp_path / "results.json", ExperimentResults("a", (twice,), (), "direct"))
     content = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     content["results"] *= 2
     (tmp_path / "results.json").write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(ExperimentError, match="damaged at the whole"):
+    with pytest.raises(ExperimentError, match="damaged at the top level"):
         load_results(tmp_path)
 
 
@@ -160,20 +160,20 @@ def test_a_topic_counts_once_whatever_its_seeds() -> None:
     assert results.topics == ("a", "b", "c", "d", "e")
 
 
-def test_a_metric_tells_its_judge() -> None:
+def test_the_judge_of_a_metric() -> None:
     metric = CitationAlce(ScriptedSupportJudge(lambda passage, claim: 1.0))
-    (found,) = judged(metric, KNOWN[0])
+    (found,) = judges_of(metric, KNOWN[0])
     assert found.measures == ("citation_recall_alce", "citation_precision_alce")
     assert found.judge == "test double"
     assert found.calibration is KNOWN[0]
-    assert judged(Bleu()) == ()
+    assert judges_of(Bleu()) == ()
 
 
-def test_what_a_model_says_does_not_rest_on_the_calibrated_judge_beside_it() -> None:
+def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:
     model = open_judge("openai/fake@http://127.0.0.1:9/v1")
-    support, errors = judged(SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), KNOWN[0])
+    support, errors = judges_of(SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), KNOWN[0])
     assert (support.measures, support.judge, support.calibration) == (("unsupported",), "test double", KNOWN[0])
     assert (errors.measures[0], errors.judge, errors.calibration) == ("error_uncited", "openai/fake", None)
-    writing, rest = judged(WikiGenQuality(model, ScriptedGrader(lambda _: 3)))
+    writing, rest = judges_of(WikiGenQuality(model, ScriptedGrader(lambda _: 3)))
     assert (writing.measures, writing.judge) == (("fluency_0_5", "informativeness_0_5"), "openai/fake")
     assert (rest.measures[0], rest.judge) == ("outline_0_5", "test double")

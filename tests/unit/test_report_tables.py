@@ -51,33 +51,34 @@ def test_comparisons_by_hand() -> None:
     assert storm.corrected_t == pytest.approx(0.00648, abs=1e-4)
 
 
-def test_what_describes_and_what_is_the_same_everywhere_is_not_compared() -> None:
+def test_descriptive_and_constant_measures_are_not_compared() -> None:
     assert table_of(experiment(), "shape").paired == ()
     assert {paired.measure.name for paired in table_of(experiment(), "cost").paired} == {"seconds"}
 
 
-def test_why_nothing_is_compared_is_told() -> None:
+def test_the_reason_for_no_comparison_is_reported() -> None:
     def told(values: dict[str, list[dict[str, float | None] | str]]) -> str:
         return to_markdown(report_of(results_of(values)))
 
     same = told({"direct": [{"rouge_1": 0.0}, {"rouge_1": 0.0}], "storm": [{"rouge_1": 0.0}, {"rouge_1": 0.0}]})
-    assert "where others share topics with direct, every method has one and the same value." in same
+    assert "on the topics shared with direct, all methods have the same value." in same
     apart = told({"direct": [{"rouge_1": 0.1}, "lost"], "storm": ["lost", {"rouge_1": 0.2}]})
-    assert "Nothing to compare: no other method has a value for a topic for which direct has one." in apart
+    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in apart
 
 
-def test_few_topics_cannot_show_anything_and_the_report_says_so() -> None:
+def test_the_report_says_when_no_difference_could_be_significant() -> None:
     told = verdict(table_of(experiment()), "direct")
     assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
-    assert told[1].startswith("Without the correction, 0 of 2 p-values")
-    assert told[2] == "The paired t-test, corrected likewise, decides otherwise on storm in rouge_1 (p = 0.006)."
-    assert told[3] == (
-        "Over 4 topics a permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 once corrected for "
-        "2 comparisons: nothing in this table could have been significant, however large the differences."
+    assert told[1].startswith("Without the correction, 0 of 2 permutation p-values")
+    assert told[2].startswith("The interval of storm in rouge_1 excludes 0 although the difference is not significant")
+    assert told[3] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
+    assert told[4] == (
+        "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
+        "2 comparisons: no difference in this table could have been significant, however large."
     )
 
 
-def test_a_significant_difference_is_named_and_weighed() -> None:
+def test_a_significant_difference_is_reported() -> None:
     slow = results_of(
         {
             "direct": [{"rouge_1": 0.1, "seconds": 1.0 + n} for n in range(8)],
@@ -93,11 +94,11 @@ def test_a_significant_difference_is_named_and_weighed() -> None:
         "1 of 1 difference from direct is significant by the permutation test, corrected for 1 comparison (p < 0.05): "
         "storm is better in rouge_1 (+0.135, p = 0.008)."
     )
-    assert told[1] == "Over 8 topics a permutation test cannot give a p below 2/2^8 = 0.00781."
+    assert told[1] == "With 8 topics, the permutation test cannot give a p below 2/2^8 = 0.00781."
     assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
 
 
-def test_significant_differences_are_told_method_by_method() -> None:
+def test_significant_differences_are_listed_by_method() -> None:
     rows = {
         method: [{"heading_soft_recall": base + 0.01 * n, "heading_entity_recall": base + 0.02 * n} for n in range(9)]
         for method, base in (("direct", 0.1), ("storm", 0.5))
@@ -115,11 +116,11 @@ def test_one_topic_allows_no_test() -> None:
     assert (paired.comparison.t_test, paired.comparison.permutation, paired.interval.low) == (None, None, None)
     assert not paired.significant
     assert verdict(table_of(one), "direct") == [
-        "No test: no method has two topics in common with direct, so no difference can be told from chance."
+        "No test: no method has two topics in common with direct, so no difference can be tested."
     ]
 
 
-def test_what_is_not_defined_is_told_apart_from_what_was_not_scored() -> None:
+def test_undefined_and_unscored_values_are_distinguished() -> None:
     results = results_of(
         {
             "direct": [{"rouge_1": 0.1}, {"rouge_1": None}, {}],
@@ -130,20 +131,20 @@ def test_what_is_not_defined_is_told_apart_from_what_was_not_scored() -> None:
     assert (row[0].articles, row[0].undefined, row[0].unscored) == (3, 1, 1)
     assert (other[0].articles, other[0].undefined, other[0].unscored) == (2, 1, 0)
     told = gaps(table_of(results))
-    assert told[0] == "rouge_1 is not defined on these articles: direct 1 of 3, storm 1 of 2."
-    assert told[1] == "rouge_1 is not scored on these articles: direct 1 of 3."
+    assert told[0] == "rouge_1 is not defined for some articles: direct 1 of 3, storm 1 of 2."
+    assert told[1] == "rouge_1 is not scored for some articles: direct 1 of 3."
     assert table_of(results).paired == (), "no topic in common"
 
 
-def test_means_over_different_topics_are_told() -> None:
+def test_means_over_different_topics_are_reported() -> None:
     results = results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": [{"rouge_1": 0.2}, "lost"]})
-    assert gaps(table_of(results))[-1].startswith("Some methods have values for other topics")
+    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
 
 
 def test_as_many_topics_need_not_be_the_same() -> None:
     first, second = [{"rouge_1": 0.9}, {"rouge_1": 0.5}], [{"rouge_1": 0.5}, {"rouge_1": 0.3}]
     results = results_of({"direct": [*first, "lost"], "storm": ["lost", *second]})
-    assert gaps(table_of(results))[-1].startswith("Some methods have values for other topics")
+    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
     assert gaps(table_of(experiment())) == []
 
 
@@ -165,17 +166,17 @@ def test_every_measure_of_the_package_has_a_table() -> None:
         assert {*group.judged, *group.plotted} <= set(group.measures)
 
 
-def test_a_measure_of_ones_own_has_a_table_too() -> None:
+def test_unknown_measures_have_a_table_too() -> None:
     ((group, measures),) = grouped([Measure("my_measure")])
     assert (group.title, measures[0].name) == ("Further measures", "my_measure")
 
 
-def test_the_judge_is_told_in_words() -> None:
+def test_the_judges_calibration_is_reported() -> None:
     names = ["citation_recall_alce", "citation_precision_alce", "rouge_1"]
     known = judge_line(Judged(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
     assert "citation_recall_alce and citation_precision_alce: judged by screen" in known
     assert "experts (383 pairs): AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in known
-    assert "Always saying yes has 0.50 of both" in known
+    assert "Always saying yes gives 0.50 for both" in known
     assert "not calibrated" in judge_line(Judged(("citation_recall_alce",), "lm:x"), names)
 
 

@@ -141,7 +141,7 @@ def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> No
 
 def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:
     broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
-    with pytest.raises(SearchError, match="told to fail"):
+    with pytest.raises(SearchError, match="set to fail"):
         RunSearch(broken, given(tmp_path)).search("silk", 2)
 
 

@@ -110,7 +110,7 @@ def test_nothing_found_is_remembered_and_failures_are_not(tmp_path: Path) -> Non
     cached = CachedSearch(checked(engine), tmp_path)
     for _ in range(2):
         assert cached.search("nothing", 3) == SearchResult()
-        with pytest.raises(SearchError, match="told to fail"):
+        with pytest.raises(SearchError, match="set to fail"):
             cached.search("bad", 3)
     assert engine.queries == ("nothing", "bad", "bad")
 

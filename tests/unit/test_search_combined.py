@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.combined import parts_of
+from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.engines.first import FirstSearch
-from storm_pipeline.search.engines.fused import FusedSearch, fused
+from storm_pipeline.search.engines.fused import FusedSearch, fuse_pages
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.opening import Opening, SearchOptions
+from storm_pipeline.search.opening import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.types import Snippet
 
@@ -36,13 +36,13 @@ def failing(name: str) -> FakeSearch:
 @given(st.lists(PIECES, min_size=1, max_size=6), st.sampled_from("+>"))
 def test_bracketed_specifications_survive(parts: list[str], separator: str) -> None:
     argument = separator.join(f" [{part}] " for part in parts)
-    assert parts_of("x", argument, separator) == [part.strip() for part in parts]
+    assert split_specs("x", argument, separator) == [part.strip() for part in parts]
 
 
 @given(st.text(st.sampled_from("ab:+>[] "), max_size=14), st.sampled_from("+>"))
 def test_any_argument_is_read_or_refused(argument: str, separator: str) -> None:
     try:
-        parts = parts_of("x", argument, separator)
+        parts = split_specs("x", argument, separator)
     except SettingsError as error:
         assert "write x:A" in str(error)
         return
@@ -55,7 +55,7 @@ def test_any_argument_is_read_or_refused(argument: str, separator: str) -> None:
 @given(PART, PART)
 def test_brackets_nest(one: str, other: str) -> None:
     inner = f"[{one}]>[{other}]"
-    assert parts_of("x", f"[{inner}]+a", "+") == [inner, "a"]
+    assert split_specs("x", f"[{inner}]+a", "+") == [inner, "a"]
 
 
 REFUSED = ["fused:", "fused", "first:a>", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]
@@ -71,14 +71,14 @@ def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
     odd = tmp_path / "c++"
     odd.mkdir()
     (odd / "own.txt").write_text("Silk came by road.", encoding="utf-8")
-    opened = open_search(f"first:[fused:wikipedia:de+[corpus:{odd}]]>corpus:{odd}", Opening(cache=tmp_path))
+    opened = open_search(f"first:[fused:wikipedia:de+[corpus:{odd}]]>corpus:{odd}", EngineConfig(cache=tmp_path))
     assert opened.engine.name == "first:fused:wikipedia+corpus>corpus"
     options = SearchOptions(without_domains=("x.org",))
-    alone = open_search(f"fused:[corpus:{odd}]+[corpus:{odd}]", Opening(options=options))
+    alone = open_search(f"fused:[corpus:{odd}]+[corpus:{odd}]", EngineConfig(options=options))
     assert [s.text for s in alone.engine.search("silk", 3).snippets] == ["Silk came by road."]
-    with pytest.raises(SettingsError, match="`corpus` cannot choose by since"):
-        open_search(f"fused:arxiv+[corpus:{odd}]", Opening(options=SearchOptions(since=date(2024, 1, 1))))
-    with pytest.raises(SettingsError, match="no search engine is called 'altavista'"):
+    with pytest.raises(SettingsError, match="`corpus` does not support since"):
+        open_search(f"fused:arxiv+[corpus:{odd}]", EngineConfig(options=SearchOptions(since=date(2024, 1, 1))))
+    with pytest.raises(SettingsError, match="there is no search engine 'altavista'"):
         open_search("first:arxiv>altavista")
 
 
@@ -89,7 +89,7 @@ def test_a_page_of_several_engines_comes_first_with_the_passages_of_each() -> No
     assert [s.text for s in both.search("silk", 5).snippets] == [
         "text of https://b.org", "another passage", "text of https://a.org"
     ]  # fmt: skip
-    assert [s.text for s in fused([found("https://a.org", "https://b.org"), [twice]], 1)] == [
+    assert [s.text for s in fuse_pages([found("https://a.org", "https://b.org"), [twice]], 1)] == [
         "text of https://b.org", "another passage"
     ]  # fmt: skip
 
@@ -99,13 +99,13 @@ RANKINGS = st.lists(st.lists(st.sampled_from([f"https://{c}.org" for c in "abcde
 
 @given(RANKINGS, st.integers(0, 5))
 def test_fusion_keeps_every_page_once_and_in_a_fair_order(rankings: list[list[str]], k: int) -> None:
-    pages = list(dict.fromkeys(s.url for s in fused([found(*urls) for urls in rankings], 99)))
+    pages = list(dict.fromkeys(s.url for s in fuse_pages([found(*urls) for urls in rankings], 99)))
     assert set(pages) == {url for urls in rankings for url in urls}
     for above, below in pairwise(pages):
         ranks = [(_rank(urls, above), _rank(urls, below)) for urls in rankings]
         assert any(a < b for a, b in ranks) or all(a == b for a, b in ranks)
-    assert list(dict.fromkeys(s.url for s in fused([found(*urls) for urls in rankings], k))) == pages[:k]
-    assert fused([found(*rankings[0])] * 2, 9) == fused([found(*rankings[0])], 9) if rankings else True
+    assert list(dict.fromkeys(s.url for s in fuse_pages([found(*urls) for urls in rankings], k))) == pages[:k]
+    assert fuse_pages([found(*rankings[0])] * 2, 9) == fuse_pages([found(*rankings[0])], 9) if rankings else True
 
 
 def _rank(urls: list[str], url: str) -> float:
@@ -120,7 +120,7 @@ def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> Non
     assert [s.url for s in result.snippets] == ["https://a.org"]
     assert (empty.queries, full.queries, last.queries) == (("silk",), ("silk",), ())
     (detail,) = result.lost
-    assert detail.startswith("the search engine `broken` failed: broken was told to fail for 'silk'")
+    assert detail.startswith("the search engine `broken` failed: broken was set to fail for 'silk'")
     assert detail.endswith("went on without it")
     nothing = FirstSearch([failing("broken"), empty]).search("silk", 3)
     assert (nothing.snippets, len(nothing.lost)) == ((), 1)

@@ -67,8 +67,8 @@ def test_an_item_that_is_no_result_is_lost_and_the_others_stay(item: Any, said: 
     assert result.snippets == (SILK,)
     (lost,) = result.lost
     assert lost == (
-        f"the search engine `mine` gave 1 result that cannot be used, such as number 2, which has {said}: "
-        "expected is a list of Snippet objects, or of dicts with url, title and text"
+        f"the search engine `mine` returned 1 result that cannot be used, such as number 2, which has {said}: "
+        "expected a list of Snippet objects, or of dicts with url, title and text"
     )
 
 
@@ -83,7 +83,7 @@ def test_halves_of_characters_are_replaced() -> None:
 
 def test_many_lost_items_are_one_sentence() -> None:
     (lost,) = found([None, SILK, 5, 6]).lost
-    assert "gave 3 results that cannot be used, such as number 1, which has" in lost
+    assert "returned 3 results that cannot be used, such as number 1, which has" in lost
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_answer_that_is_no_list_is_lost(answer: Any, said: str) -> None:
     result = found(answer)
     assert result.snippets == ()
     (lost,) = result.lost
-    assert f"the search engine `mine` gave {said} instead of results: expected is a list" in lost
+    assert f"the search engine `mine` returned {said} instead of results: expected a list" in lost
 
 
 ITEM = st.recursive(
@@ -199,15 +199,15 @@ class Asynchronous:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (Nameless(), "not an object of type Nameless, whose `name` is None: it must be one line of text"),
-        (engine([], name=5), "whose `name` is 5: it must be one line of text"),
-        (engine([], name="  "), "it must be one line of text that is not empty"),
-        (engine([], name="two\nlines"), "it must be one line of text that is not empty"),
+        (Nameless(), "not an object of type Nameless, whose `name` is None: it must be a non-empty single-line string"),
+        (engine([], name=5), "whose `name` is 5: it must be a non-empty single-line string"),
+        (engine([], name="  "), "it must be a non-empty single-line string"),
+        (engine([], name="two\nlines"), "it must be a non-empty single-line string"),
         (Failing(), "whose `name` raised RuntimeError: not connected"),
         (SimpleNamespace(name="x"), "which has no method `search`"),
         (SimpleNamespace(name="x", search=[]), "which has no method `search`"),
         (5, "not an object of type int, which has no method `search`"),
-        (Whole, "not the class Whole: make an object of it"),
+        (Whole, "not the class Whole: create an instance of it"),
         (Asynchronous(), "whose `search` is asynchronous"),
     ],
 )

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import CorpusError, SearchError, SettingsError
+from storm_pipeline.identity import host_of
 from storm_pipeline.net.retrying import retry_after_seconds
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.domains import DomainSearch, host_of
+from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.opening import Opening, SearchOptions
+from storm_pipeline.search.opening import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.types import Snippet
 
@@ -36,7 +37,7 @@ def test_the_fake_remembers_waits_and_fails() -> None:
     start = time.monotonic()
     assert [s.url for s in engine.search("a", 1)] == ["u:a", "u:a"]
     assert time.monotonic() - start >= 0.02
-    with pytest.raises(SearchError, match="mine was told to fail for 'bad'"):
+    with pytest.raises(SearchError, match="mine was set to fail for 'bad'"):
         engine.search("bad", 1)
     assert engine.queries == ("a", "bad")
     assert FakeSearch({}).search("x", 3) == ()
@@ -59,7 +60,7 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
     (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
     specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
-    opened = [open_search(spec, Opening(cache=tmp_path)).engine for spec in specs]
+    opened = [open_search(spec, EngineConfig(cache=tmp_path)).engine for spec in specs]
     assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
     assert [s.title for s in opened[0].search("silk", 1).snippets] == ["Silk"]
     assert fetched == [("wikipedia-vital-article-leads-en", tmp_path, None)]
@@ -73,24 +74,25 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("spec", ["", ":", "altavista", "YOU"])
 def test_unknown_engines_are_refused_with_the_known_ones(spec: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
-        open_search(spec, Opening(cache=tmp_path))
+        open_search(spec, EngineConfig(cache=tmp_path))
     for engine in engines():
         assert engine.name in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"), [("corpus:", "needs a path"), ("wiki-leads:x", "takes nothing"), ("you:k", "takes nothing")]
+    ("spec", "said"),
+    [("corpus:", "needs a path"), ("wiki-leads:x", "takes no argument"), ("you:k", "takes no argument")],
 )
 def test_arguments_that_an_engine_cannot_use_are_refused(spec: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=said):
-        open_search(spec, Opening(cache=tmp_path))
+        open_search(spec, EngineConfig(cache=tmp_path))
 
 
 @pytest.mark.parametrize("options", [SearchOptions(language="de"), SearchOptions(since=date(2024, 1, 1))])
 def test_options_that_an_engine_cannot_apply_are_refused(options: SearchOptions, tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"cannot choose by (language|since)"):
-        open_search(f"corpus:{tmp_path}", Opening(options=options))
+    with pytest.raises(SettingsError, match=r"does not support (language|since)"):
+        open_search(f"corpus:{tmp_path}", EngineConfig(options=options))
 
 
 def test_domains_are_held_for_every_engine() -> None:
@@ -108,12 +110,12 @@ def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.
     for info in engines():
         for variable in info.variables[:1]:
             with pytest.raises(SettingsError, match=variable):
-                open_search(info.name.partition("[")[0], Opening(cache=tmp_path))
+                open_search(info.name.partition("[")[0], EngineConfig(cache=tmp_path))
     monkeypatch.setenv("GOOGLE_API_KEY", "k")
     with pytest.raises(SettingsError, match="GOOGLE_CSE_ID"):
         open_search("google")
     with pytest.raises(CorpusError, match="does not exist"):
-        open_search(f"corpus:{tmp_path / 'none'}", Opening(cache=tmp_path))
+        open_search(f"corpus:{tmp_path / 'none'}", EngineConfig(cache=tmp_path))
     assert not any(engine.key_set for engine in engines())
 
 

@@ -71,7 +71,7 @@ def test_paging_gives_the_first_pages_once(results: list[list[str]], k: int, siz
         asked.append(number)
         return [Snippet(f"https://{name}.org", "t", f"{name} {number}") for name in results[number]]
 
-    found = paged(page, k, size=size, most=len(results))
+    found = paged(page, k, size=size, max_pages=len(results))
     urls = [snippet.url for snippet in found]
     assert len(set(urls)) <= k
     assert len(set(found)) == len(found)

@@ -1,12 +1,14 @@
 """Intervals, paired tests and Holm's correction against hand-computed values and their own properties."""
 
 import math
+from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.significance import compare, holm, interval, smallest_p
+from storm_pipeline.evaluation.significance import EXACT, compare, holm, interval, permutation_p, smallest_p
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 P = st.floats(0, 1, allow_nan=False)
@@ -50,12 +52,27 @@ def test_an_interval_holds_its_mean(values: list[float]) -> None:
         assert found.low - slack <= found.mean <= found.high + slack
 
 
-def test_bounds_are_those_of_95_percent() -> None:
+def test_a_small_sample_has_a_t_interval_by_hand() -> None:
     found = interval([0.1, 0.2, 0.4, 0.8, 0.9, 0.3])
-    # BCa; percentiles are 0.217 and 0.683, and BCa is 0.267 and 0.667 at 90 %, 0.183 and 0.783 at 99 %.
-    assert (found.low, found.high) == (pytest.approx(0.2333, abs=5e-3), pytest.approx(0.7, abs=5e-3))
-    two = interval([0.6, 0.2])
-    assert (two.low, two.high) == (0.2, 0.6)
+    # Mean 0.45, standard deviation 0.3271, standard error 0.1335; the 97.5 % quantile of t with 5 degrees is 2.571.
+    assert (found.low, found.high) == (pytest.approx(0.45 - 2.571 * 0.1335, abs=1e-3), pytest.approx(0.7933, abs=1e-3))
+    two = interval([0.6, 0.2])  # standard error 0.2; the quantile with 1 degree is 12.706
+    assert (two.low, two.high) == (pytest.approx(0.4 - 2.5412, abs=1e-3), pytest.approx(0.4 + 2.5412, abs=1e-3))
+
+
+def test_a_larger_sample_has_a_bootstrap_interval() -> None:
+    values = [float(n) for n in range(13)]
+    found = interval(values)
+    # Percentiles of the mean's bootstrap distribution: 6 ± 1.96 · 3.742 / sqrt(13).
+    assert (found.low, found.high) == (pytest.approx(6 - 2.034, abs=0.1), pytest.approx(6 + 2.034, abs=0.1))
+
+
+@pytest.mark.parametrize("topics", [2, 3, 6, 12])
+def test_intervals_of_few_topics_cover_the_mean(topics: int) -> None:
+    rng = np.random.default_rng(0)
+    found = [interval(list(rng.normal(0.5, 0.1, topics))) for _ in range(1000)]
+    covered = sum(one.low <= 0.5 <= one.high for one in found if one.low is not None and one.high is not None)
+    assert covered / len(found) == pytest.approx(0.95, abs=0.025)
 
 
 def test_one_topic_has_no_interval_and_no_test() -> None:
@@ -76,17 +93,40 @@ def test_one_and_the_same_difference_can_be_flipped_but_has_no_spread_for_a_t_te
     assert (same.t_test, same.permutation) == (None, 1.0)
 
 
-def test_rounding_is_no_spread() -> None:
+def test_rounding_errors_are_no_variance() -> None:
     found = interval([0.3 - 0.2, 0.5 - 0.4, 0.7 - 0.6])
     assert found.low == found.mean == found.high
 
 
-@pytest.mark.parametrize("topics", [2, 5, 13, 14, 20])
+@pytest.mark.parametrize("topics", [2, 5, 13, EXACT, 40])
 def test_no_permutation_test_goes_below_its_smallest_p(topics: int) -> None:
     first = {str(n): float(n + 1) for n in range(topics)}
     found = compare(first, dict.fromkeys(first, 0.0))
     assert found.permutation == pytest.approx(smallest_p(topics))
 
 
-def test_one_topic_reaches_no_p() -> None:
+@settings(max_examples=30, deadline=None)
+@given(st.lists(FINITE, min_size=1, max_size=8))
+def test_an_exact_test_counts_every_way_to_flip_the_signs(values: list[float]) -> None:
+    slack = 1e-9 * sum(map(abs, values))
+    sums = [
+        abs(sum(s * v for s, v in zip(signs, values, strict=True))) for signs in product((1, -1), repeat=len(values))
+    ]
+    low, high = (sum(own >= abs(sum(values)) + side * slack for own in sums) / len(sums) for side in (1, -1))
+    assert low <= permutation_p(np.array(values)) <= high
+
+
+def test_a_second_seed_gives_the_same_verdict() -> None:
+    differences = np.random.default_rng(5).normal(0.38, 1.0, 30)
+    found = [permutation_p(differences, seed=seed) for seed in (1, 2, 3)]
+    assert max(found) - min(found) < 0.001
+    assert len({p < 0.05 for p in found}) == 1
+    assert found[0] == pytest.approx(compare(_named(differences), _named(0 * differences)).t_test, rel=0.1)
+
+
+def _named(values: np.ndarray) -> dict[str, float]:
+    return {f"{n:02d}": float(value) for n, value in enumerate(values)}
+
+
+def test_one_topic_has_no_smallest_p() -> None:
     assert smallest_p(1) is None

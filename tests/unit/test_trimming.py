@@ -4,7 +4,7 @@ from articles import case, section
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.trimming import Part, as_text, parts_of, trimmed
+from storm_pipeline.evaluation.trimming import SectionText, as_text, parts_of, trimmed
 from storm_pipeline.types import Sentence
 
 
@@ -14,25 +14,29 @@ def words(n: int) -> str:
 
 def test_the_shortest_section_goes_first_sentence_by_sentence() -> None:
     parts = (
-        Part(0, "", (("one.",),)),
-        Part(1, "Long", ((words(10), words(10)),)),
-        Part(1, "Short", ((words(3), words(2)), (words(4),))),
+        SectionText(0, "", (("one.",),)),
+        SectionText(1, "Long", ((words(10), words(10)),)),
+        SectionText(1, "Short", ((words(3), words(2)), (words(4),))),
     )
     cut = trimmed(parts, 25)
     assert cut[:2] == parts[:2]
-    assert cut[2] == Part(1, "Short", ((words(3),),), shortened=True)
+    assert cut[2] == SectionText(1, "Short", ((words(3),),), shortened=True)
     assert sum(part.length for part in trimmed(parts, 20)) == 11
     assert [part.length for part in trimmed(parts, 0)] == [0, 0, 0]
 
 
 def test_a_section_is_not_cut_while_a_subsection_has_text() -> None:
-    parts = (Part(1, "A", ((words(1),),)), Part(2, "B", ((words(5),),)), Part(1, "C", ((words(4),),)))
+    parts = (
+        SectionText(1, "A", ((words(1),),)),
+        SectionText(2, "B", ((words(5),),)),
+        SectionText(1, "C", ((words(4),),)),
+    )
     assert [part.length for part in trimmed(parts, 6)] == [1, 5, 0]
     assert [part.length for part in trimmed(parts, 5)] == [1, 0, 0]
 
 
 def test_of_equally_short_sections_the_last_is_cut() -> None:
-    parts = (Part(1, "A", ((words(4),),)), Part(1, "B", ((words(4),),)))
+    parts = (SectionText(1, "A", ((words(4),),)), SectionText(1, "B", ((words(4),),)))
     assert [part.length for part in trimmed(parts, 5)] == [4, 0]
 
 
@@ -45,12 +49,12 @@ def test_an_article_as_text() -> None:
     assert [(part.level, part.heading) for part in parts] == [(0, ""), (1, "History"), (2, "Dam")]
     assert as_text(parts) == "A lake.\n\n# History\n\nIt is old. Very.\n\n## Dam\n\nBuilt in 1931."
     assert as_text(trimmed(parts, 7)) == "A lake.\n\n# History\n\nIt is old. Very.\n\n## Dam\n\n[shortened here]"
-    assert parts_of(case(section("Empty")).article) == (Part(1, "Empty"),)
+    assert parts_of(case(section("Empty")).article) == (SectionText(1, "Empty"),)
 
 
 _parts = st.lists(
     st.builds(
-        Part,
+        SectionText,
         level=st.integers(1, 3),
         heading=st.sampled_from(["A", "B"]),
         paragraphs=st.lists(st.lists(st.integers(0, 9).map(words), min_size=1, max_size=3).map(tuple), max_size=3).map(
@@ -61,12 +65,12 @@ _parts = st.lists(
 )
 
 
-def flat(part: Part) -> list[str]:
+def flat(part: SectionText) -> list[str]:
     return [own for paragraph in part.paragraphs for own in paragraph]
 
 
 @given(_parts, st.integers(0, 120))
-def test_properties(parts: list[Part], budget: int) -> None:
+def test_properties(parts: list[SectionText], budget: int) -> None:
     cut = trimmed(parts, budget)
     total = sum(part.length for part in parts)
     assert sum(part.length for part in cut) <= budget
@@ -81,7 +85,7 @@ def test_properties(parts: list[Part], budget: int) -> None:
 
 
 @given(_parts, st.integers(0, 120))
-def test_no_more_is_cut_than_needed(parts: list[Part], budget: int) -> None:
+def test_no_more_is_cut_than_needed(parts: list[SectionText], budget: int) -> None:
     cut = trimmed(parts, budget)
     lost = [
         len(flat(before)[len(flat(after)) : len(flat(after)) + 1][0].split())
@@ -92,6 +96,6 @@ def test_no_more_is_cut_than_needed(parts: list[Part], budget: int) -> None:
 
 
 @given(_parts, st.integers(0, 60), st.integers(0, 60))
-def test_a_smaller_budget_keeps_less(parts: list[Part], budget: int, more: int) -> None:
+def test_a_smaller_budget_keeps_less(parts: list[SectionText], budget: int, more: int) -> None:
     small, large = trimmed(parts, budget), trimmed(parts, budget + more)
     assert all(len(flat(a)) <= len(flat(b)) for a, b in zip(small, large, strict=True))

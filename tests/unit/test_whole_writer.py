@@ -53,6 +53,25 @@ def test_nothing_of_a_subsection_without_support_is_left() -> None:
     assert len(texts(own)) == 1
 
 
+def test_a_reviser_sees_the_section_as_it_stands_and_what_is_new() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def revise(inputs: Mapping[str, Any]) -> dict[str, str]:
+        asked.append(inputs)
+        return {"text": f"{BUILT.replace('[1]', '[2]')}\n## Floods\n{CAME.replace('[2]', '[1]')}"}
+
+    old = Snippet("https://c.org/x", "Roads", "A road of gravel leads from the station up to the wall in many bends.")
+    with run([DAM, FLOOD, old], {"ReviseSection": revise}) as (ctx, _):
+        before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM, old], "")
+        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [FLOOD, DAM, old], "")
+        written = section(BUILT)
+        revised = ctx.writer.revise(ctx, OUTLINE, evidence, before, written)
+    assert asked[0]["written"] == BUILT.replace("[1]", "[2]").replace(" [2].", ". [2]")
+    assert "A flood came" in asked[0]["passages"]
+    assert "A road of gravel" not in asked[0]["passages"]
+    assert [len(texts(own)) for own in (revised, *revised.subsections)] == [2, 1]
+
+
 def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> None:
     def write(inputs: Mapping[str, Any]) -> dict[str, str]:
         return {"text": f"{BUILT}\n## History\n{BUILT}\n## Empty\n## Floods\n{CAME}"}

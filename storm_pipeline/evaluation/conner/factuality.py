@@ -8,6 +8,7 @@ from storm_pipeline.evaluation.conner.inference import UNVERIFIED, Inference, Ve
 from storm_pipeline.evaluation.judges.base import Pair
 
 Aggregate = Literal["min", "mean", "max"]
+AGGREGATES: tuple[Aggregate, ...] = ("min", "mean", "max")
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,13 @@ def factuality(sentences: Sequence[Checked], inference: Inference, aggregate: Ag
     Returns:
         Factual-consistent, non-verified, factual-inconsistent, each in [0, 1]; None for no sentence.
     """
-    if not sentences:
+    return aggregated(sentence_verdicts(sentences, inference), aggregate)
+
+
+def aggregated(found: Sequence[Verdict], aggregate: Aggregate) -> Verdict | None:
+    """The outer operation of eq. 1 over f(s_i, E_i); None for no sentence. See :func:`factuality`."""
+    if not found:
         return None
-    found = sentence_verdicts(sentences, inference)
     if aggregate == "mean":
         n = len(found)
         return Verdict(

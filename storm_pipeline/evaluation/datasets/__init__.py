@@ -1,1 +1,1 @@
-"""Readers and builders of the data sets that the papers measure on, one a file."""
+"""Readers and builders of the papers' data sets, one per file."""

@@ -1,6 +1,6 @@
-"""Back matter of human articles: what stands behind the body and holds no prose of its own. The one place that tells.
+"""Recognises back matter of human articles: references, notes, links and galleries after the body.
 
-The papers' outlines, lengths and entities are those of what a system could have written; a list of references is not.
+Outlines, lengths and entities should only count what a system could have written, so back matter is excluded.
 """
 
 import re
@@ -16,7 +16,7 @@ _ANYWHERE = r"""
     (?:(?:,|,?\ and|\ &)\ (?:notes|citations|references|sources|footnotes|bibliography|further\ reading|
     external\ links))+
 """
-# Below the first level these may be about the subject: where a legend comes from, what an author wrote.
+# In subsections these headings may be about the subject: sources of a legend, an author's bibliography.
 _AT_THE_TOP = r"""
     sources? | (?:general\ |selected\ |cited\ )?bibliograph(?:y|ies) | works\ cited | literature | cited\ works |
     (?:general\ |primary\ |secondary\ |cited\ )(?:and\ cited\ )?(?:references|sources) | external\ (?:sources|resources)
@@ -26,20 +26,20 @@ _TOP = re.compile(f"{_ANYWHERE}|{_AT_THE_TOP}", re.X | re.I)
 
 
 def is_back_matter(heading: str, level: int = 1) -> bool:
-    """Whether a section of this heading holds references, notes, links or pictures.
+    """Whether a heading is that of references, notes, links or pictures.
 
     Args:
         heading: underscores count as spaces.
-        level: 1 for a section of the article, more for a subsection: there fewer names count.
+        level: 1 for a section, more for a subsection, where fewer headings match.
     """
     name = " ".join(heading.replace("_", " ").split()).rstrip(":")
     return bool((_TOP if level == 1 else _BELOW).fullmatch(name))
 
 
 def without_back_matter(sections: Sequence[HumanSection]) -> tuple[tuple[HumanSection, ...], tuple[HumanSection, ...]]:
-    """The body, and the first-level sections that were left out of it, whole.
+    """Split sections into the body and the first-level back matter.
 
-    Back matter below a section that stays is left out too, and is in neither.
+    Back-matter subsections of body sections are dropped.
     """
     body = tuple(_pruned(section, 1) for section in sections if not is_back_matter(section.heading))
     return body, tuple(section for section in sections if is_back_matter(section.heading))

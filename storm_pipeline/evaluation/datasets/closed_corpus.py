@@ -1,8 +1,8 @@
-"""Search in the documents of a data set alone: a topic's own, or those of all topics pooled (WikiGenBen, section 2).
+"""Search restricted to a data set's documents: a topic's own, or all topics' pooled (WikiGenBen, section 2).
 
 chunks = topic_chunks(topic, sources="mixed")
 engine = ClosedCorpus(chunks, Bm25Ranker())          # a SearchEngine, for recipes that search
-Bm25Ranker().rank(topic.title, chunks, 5)            # retrieve-then-read: the five best chunks at once
+Bm25Ranker().rank(topic.title, chunks, 5)            # the five best chunks, for retrieve-then-read
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,19 +20,19 @@ from storm_pipeline.types import Snippet
 
 NAME = "closed-corpus"
 WORDS = 256
-"""Words in a chunk, as in the papers. Here chunks end where sentences end and are of even size, so hold 256 at most."""
+"""Maximum words per chunk, as in the papers; our chunks end at sentence ends and are of even size."""
 
 Sources = Literal["mixed", "human", "search"]
-"""Whose documents: those that editors cited (human), that a search found (search), or both."""
+"""Documents cited by editors (human), found by search (search), or both (mixed)."""
 
 
 class ClosedCorpus:
-    """A :class:`storm_pipeline.search.base.SearchEngine` over chunks. Thread-safe; reaches no network.
+    """A :class:`storm_pipeline.search.base.SearchEngine` over chunks. Thread-safe; makes no network requests.
 
     Args:
         chunks: from :func:`topic_chunks` or :func:`pooled_chunks`.
-        ranker: orders them; by default BM25, which with TF-IDF beat the dense ones in the papers.
-        passages: chunks of one document that a search returns at most, >= 1.
+        ranker: ranks the chunks; default: BM25, which like TF-IDF beat dense rankers in the papers.
+        passages: maximum chunks per document in a search result, >= 1.
 
     Raises:
         DatasetError: there are no chunks.
@@ -42,7 +42,7 @@ class ClosedCorpus:
 
     def __init__(self, chunks: Sequence[Snippet], ranker: Ranker | None = None, *, passages: int = 3) -> None:
         if not chunks:
-            raise DatasetError("a closed corpus without documents answers nothing; take a core topic or other sources")
+            raise DatasetError("a closed corpus needs documents; use a core topic or other sources")
         self._chunks = tuple(chunks)
         self._ranker = ranker or Bm25Ranker()
         self._passages = passages
@@ -57,13 +57,13 @@ class ClosedCorpus:
 def topic_chunks(
     topic: Topic, *, sources: Sources = "mixed", words: int = WORDS, guarded: bool = True
 ) -> tuple[Snippet, ...]:
-    """The documents of a topic, cut; in order, each distinct chunk once.
+    """The distinct chunks of a topic's documents, in order.
 
     Args:
-        topic: of a data set with documents.
-        sources: whose documents.
-        words: in a chunk at most, >= 1.
-        guarded: whether copies of the topic's article are left out (:func:`leakage.without_copies`).
+        topic: a topic with documents.
+        sources: which documents.
+        words: maximum words per chunk, >= 1.
+        guarded: whether to leave out copies of the topic's article (:func:`leakage.without_copies`).
     """
     held = without_copies(topic) if guarded else topic
     return _chunks((document for document in held.documents if sources in {"mixed", document.origin}), words)
@@ -72,20 +72,20 @@ def topic_chunks(
 def pooled_chunks(
     topics: Iterable[Topic], *, sources: Sources = "mixed", words: int = WORDS, guarded: bool = True
 ) -> tuple[Snippet, ...]:
-    """The documents of all topics as one corpus; what is a copy of its own topic's article is left out of it."""
+    """The distinct chunks of all topics' documents, without copies of each document's own topic article."""
     pooled = (topic_chunks(topic, sources=sources, words=words, guarded=guarded) for topic in topics)
     return tuple({chunk.id: chunk for chunks in pooled for chunk in chunks}.values())
 
 
 def article_chunks(topic: Topic, *, words: int = WORDS) -> tuple[Snippet, ...]:
-    """The human article itself, cut: what the paper's ``golden`` retrieval draws on. An upper bound, never a result.
+    """Chunks of the human article itself, as in the paper's ``golden`` retrieval: an upper bound, not a result.
 
     Raises:
-        DatasetError: the article has no address under which it could be cited.
+        DatasetError: the article has no URL to cite.
     """
     if not topic.human.url:
         raise DatasetError(
-            f"the article {topic.title!r} has no address; only data sets that state it have golden chunks"
+            f"the article {topic.title!r} has no URL; golden retrieval needs a data set with article URLs"
         )
     return _chunks([Document(topic.human.url, topic.human.title, topic.human.text())], words)
 
@@ -95,6 +95,6 @@ def _chunks(documents: Iterable[Document], words: int) -> tuple[Snippet, ...]:
 
 
 def _cut(document: Document, words: int) -> Iterator[Snippet]:
-    """The chunks of a document in which something is told: the menus of pages name their topic more than their text."""
+    """The chunks of a document that contain prose; menus often mention the topic more than the text does."""
     for text in filter(told_in, map(plain_text, cut(document.text, words))):
         yield Snippet(document.url, document.title, text, engine=NAME, origin="page")

@@ -1,4 +1,4 @@
-"""A data set as the experiments use it, and how its files are read and written."""
+"""The data set type, and reading and writing of data set files."""
 
 import gzip
 import json
@@ -17,17 +17,17 @@ from storm_pipeline.files import write_atomically
 M = TypeVar("M", bound=BaseModel)
 
 BUILD = ".build"
-"""Folder beside a built data set with what the services answered; may be deleted when the build is done."""
+"""Folder of cached service responses inside a built data set; may be deleted after the build."""
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Topics with what people wrote about them.
+    """The topics of a data set.
 
     Attributes:
         name: short and stable: ``freshwiki`` or ``wikigenbench``.
         topics: in the order of their ids.
-        problems: what was skipped or mended, and why: one sentence each, naming the file.
+        problems: what was skipped or repaired and why, one sentence each, naming the file.
     """
 
     name: str
@@ -35,10 +35,10 @@ class DataSet:
     problems: tuple[str, ...] = ()
 
     def only(self, ids: Iterable[str]) -> "DataSet":
-        """The data set with some of its topics, in the order asked for.
+        """The data set restricted to some topics, in the given order.
 
         Raises:
-            DatasetError: it has no topic of an id.
+            DatasetError: an id is unknown.
         """
         known = {topic.id: topic for topic in self.topics}
         wanted = list(ids)
@@ -48,23 +48,25 @@ class DataSet:
 
 
 def folder_of(folder: Path, *parts: str) -> Path:
-    """A folder's folders, checked to be there.
+    """Check that a folder has the given subfolders, and return it.
 
     Raises:
-        DatasetError: one of them is not.
+        DatasetError: a subfolder is missing.
     """
     folder = Path(folder).expanduser()
     for part in parts:
         if not (folder / part).is_dir():
-            raise DatasetError(f"{folder} is no such data set: it has no folder {part}/; check the path or build one")
+            raise DatasetError(
+                f"{folder} is not such a data set: it has no folder {part}/; check the path or build one"
+            )
     return folder
 
 
 def folder_to_build(folder: Path, *parts: str) -> Path:
-    """A folder that a data set may be built in: one without such folders, or one that an earlier build made.
+    """Check that a data set may be built in a folder: it is new, or an earlier build created it.
 
     Raises:
-        DatasetError: it holds a data set from elsewhere, which a build would mix up or overwrite.
+        DatasetError: it holds a data set from elsewhere, which a build would overwrite.
     """
     folder = Path(folder).expanduser()
     if not (folder / BUILD).is_dir() and any(any((folder / part).glob("*")) for part in parts):
@@ -73,7 +75,7 @@ def folder_to_build(folder: Path, *parts: str) -> Path:
 
 
 def remove_others(folder: Path, kept: Iterable[str]) -> None:
-    """Remove from a folder of a built data set the files of an earlier plan: those whose names are not kept."""
+    """Delete files of an earlier build: those whose stems are not in ``kept``."""
     names = set(kept)
     for file in list(folder.glob("*.*")):
         if file.stem not in names:
@@ -81,38 +83,38 @@ def remove_others(folder: Path, kept: Iterable[str]) -> None:
 
 
 def read_model(file: Path, model: type[M]) -> M:
-    """A JSON file as a model.
+    """Read a JSON file into a pydantic model.
 
     Raises:
-        DatasetError: it is absent or damaged; names file and place.
+        DatasetError: it is absent or damaged; the message names file and location.
     """
     try:
         return model.model_validate(read_json(file))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "its top"
-        raise DatasetError(f"{file} is damaged at {where}: {first['msg'].lower()}; fetch or build it anew") from error
+        where = ".".join(map(str, first["loc"])) or "the top level"
+        raise DatasetError(f"{file} is damaged at {where}: {first['msg'].lower()}; download or rebuild it") from error
 
 
 def read_json(file: Path) -> Any:
-    """The value in a JSON file, which may be compressed: ``NAME.json.gz``.
+    """Read a JSON file, optionally gzip-compressed (``NAME.json.gz``).
 
     Raises:
-        DatasetError: it cannot be read or is no JSON.
+        DatasetError: it cannot be read or is not JSON.
     """
     try:
         data = file.read_bytes()
         return json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise DatasetError(f"{file} is damaged: it cannot be decompressed; fetch it anew") from error
+        raise DatasetError(f"{file} is damaged: it cannot be decompressed; download it again") from error
     except OSError as error:
-        raise DatasetError(f"{file} cannot be read ({error.strerror}); fetch or build it anew") from error
+        raise DatasetError(f"{file} cannot be read ({error.strerror}); download or rebuild it") from error
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{file} is damaged: it is no JSON; fetch or build it anew") from error
+        raise DatasetError(f"{file} is damaged: it is not JSON; download or rebuild it") from error
 
 
 def write_json(file: Path, value: Any) -> None:
-    """Write a value as JSON in place of the file, which is the old or the new one, whole, at any moment.
+    """Write a value as JSON, atomically.
 
     Raises:
         DatasetError: it cannot be written.
@@ -121,7 +123,7 @@ def write_json(file: Path, value: Any) -> None:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a text in place of the file, as :func:`write_json` does."""
+    """Write a text file, atomically; errors as :func:`write_json`."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, text.encode("utf-8", "replace").decode("utf-8"))

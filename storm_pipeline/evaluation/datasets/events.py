@@ -1,4 +1,4 @@
-"""Which articles are about events: asked of Wikidata, by what their items are instances of."""
+"""Finds articles about events by querying Wikidata for instances of *occurrence*."""
 
 import re
 from collections.abc import Sequence
@@ -6,46 +6,46 @@ from functools import partial
 
 from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.answers import Answers
-from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
+from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, service_errors
 from storm_pipeline.net.http import ApiClient
 
 OCCURRENCE = "Q1190554"
-"""Wikidata's class of what happens: battles and elections, storms and matches, seasons and premieres."""
+"""Wikidata's class *occurrence*: battles, elections, storms, matches, seasons, premieres …"""
 
 _ITEM = re.compile(r"Q\d+")
-_MOST_ITEMS = 50
+_BATCH = 50
 _QUERY = "SELECT DISTINCT ?item WHERE {{ VALUES ?item {{ {items} }} ?item wdt:P31/wdt:P279* wd:{kind} . }}"
 
 
-def events_among(services: Wikimedia, answers: Answers, items: Sequence[str], kind: str = OCCURRENCE) -> set[str]:
-    """Those of some items that are instances of a class or of one below it.
+def events_among(services: Wikimedia, answers: AnswerCache, items: Sequence[str], kind: str = OCCURRENCE) -> set[str]:
+    """The items that are instances of a class or of one of its subclasses.
 
     Args:
-        services: where to ask.
-        answers: of this build.
-        items: ids as ``Q42``; others are none.
-        kind: the class.
+        services: the services to query.
+        answers: cache of this build.
+        items: ids such as ``Q42``; others are ignored.
+        kind: id of the class.
 
     Raises:
-        DatasetError: Wikidata could not be asked.
+        DatasetError: the query failed.
     """
     client = services.client(
-        "the Wikidata Query Service", services.wikidata, {403: "it refuses this address for a while; wait a day"}
+        "the Wikidata Query Service", services.wikidata, {403: "it blocks this address temporarily; wait a day"}
     )
     wanted = sorted({item for item in items if _ITEM.fullmatch(item)})
     found: set[str] = set()
-    for start in range(0, len(wanted), _MOST_ITEMS):
-        values = " ".join(f"wd:{item}" for item in wanted[start : start + _MOST_ITEMS])
+    for start in range(0, len(wanted), _BATCH):
+        values = " ".join(f"wd:{item}" for item in wanted[start : start + _BATCH])
         query = _QUERY.format(items=values, kind=kind)
-        with building():
-            found |= set(answers.get(["wikidata", query], partial(_asked, client, query)))
+        with service_errors():
+            found |= set(answers.get(["wikidata", query], partial(_request, client, query)))
     return found
 
 
-def _asked(client: ApiClient, query: str) -> list[str]:
+def _request(client: ApiClient, query: str) -> list[str]:
     answer = client.get_json({"query": query, "format": "json"})
     try:
         return [plain_text(row["item"]["value"]).rpartition("/")[2] for row in objects(answer["results"]["bindings"])]
     except (LookupError, TypeError) as error:
-        raise DatasetError("the Wikidata Query Service answered in an unknown form; check its address") from error
+        raise DatasetError("the Wikidata Query Service returned an unexpected response; check its address") from error

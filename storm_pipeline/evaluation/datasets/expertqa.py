@@ -1,8 +1,8 @@
-"""Claims with the passages that they cite, and what experts say of the support: ExpertQA (Malaviya et al. 2024).
+"""Claims with cited passages and expert labels of support: ExpertQA (Malaviya et al. 2024).
 
-The experts of a question judged for each claim of an answer whether the evidence behind it supports it completely,
-partially, incompletely (not enough to tell), or is missing. Only claims with evidence that holds text, and with a
-label that says how far it carries, are kept: an address alone supports nothing that a judge can read.
+Experts judged for each claim of an answer whether its evidence supports it completely, partially, incompletely (not
+enough to tell), or is missing. Only claims with evidence text and one of the first three labels are kept: a judge
+cannot read a bare URL.
 """
 
 import json
@@ -20,12 +20,12 @@ _LABELS = ("Complete", "Partial", "Incomplete")
 _ADDRESS = re.compile(r"\A\s*(?:\[\d+\]\s*)?(?P<url>\S+)\s*")
 _EMPHASIS = re.compile(r"\*\*")
 _FEWEST_WORDS = 10
-"""Evidence with fewer words than this is a title or an address, not a passage."""
+"""Minimum words of a passage; shorter evidence is a title or a URL."""
 
 
 @dataclass(frozen=True)
-class Passage:
-    """A piece of evidence: the page it stands on and its text."""
+class EvidencePassage:
+    """A piece of evidence: its URL and text."""
 
     url: str
     text: str
@@ -33,10 +33,10 @@ class Passage:
 
 @dataclass(frozen=True)
 class LabelledClaim:
-    """A claim of an answer, its evidence, and the expert's label.
+    """A claim of an answer with its evidence and the expert's label.
 
     Attributes:
-        question: what was asked; claims of one question are not independent of each other.
+        question: the question; claims of one question are correlated.
         claim: the claim without citation markers.
         passages: its evidence, one or more.
         label: ``Complete``, ``Partial`` or ``Incomplete``.
@@ -44,28 +44,28 @@ class LabelledClaim:
 
     question: str
     claim: str
-    passages: tuple[Passage, ...]
+    passages: tuple[EvidencePassage, ...]
     label: str
 
     @property
     def supported(self) -> bool:
-        """Whether the expert holds the claim fully supported."""
+        """Whether the expert judged the claim fully supported."""
         return self.label == "Complete"
 
     @property
     def evidence(self) -> str:
-        """All passages as one text."""
+        """All passages, joined."""
         return "\n".join(passage.text for passage in self.passages)
 
 
 def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
-    """Read the labelled claims, in the order of the file.
+    """Read the labelled claims, in file order.
 
     Args:
-        folder: where ``rand_val.jsonl`` lies.
+        folder: contains ``rand_val.jsonl``.
 
     Raises:
-        DatasetError: the file is absent or has another form.
+        DatasetError: the file is absent or has an unexpected format.
     """
     path = folder / _FILE
     try:
@@ -74,9 +74,9 @@ def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: put ExpertQA's {_FILE} there") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DatasetError(f"{path} is not ExpertQA's {_FILE} ({error}): fetch it anew") from error
+        raise DatasetError(f"{path} is not ExpertQA's {_FILE} ({error}): download it again") from error
     if not found:
-        raise DatasetError(f"{path} holds no labelled claim with evidence: fetch it anew")
+        raise DatasetError(f"{path} holds no labelled claim with evidence: download it again")
     return found
 
 
@@ -92,10 +92,10 @@ def _claims(row: dict[str, Any]) -> list[LabelledClaim]:
     return found
 
 
-def _passage(evidence: str) -> Passage | None:
-    """Evidence is an address, a number in brackets before it, and the text of the page behind it."""
+def _passage(evidence: str) -> EvidencePassage | None:
+    """Parse evidence of the form ``[n] URL text``; None if the text is too short."""
     opening = _ADDRESS.match(evidence)
     if opening is None:
         return None
     text = tidy(evidence[opening.end() :])
-    return Passage(opening["url"], text) if word_count(text) >= _FEWEST_WORDS else None
+    return EvidencePassage(opening["url"], text) if word_count(text) >= _FEWEST_WORDS else None

@@ -1,8 +1,8 @@
-"""FreshWiki in its published form (STORM, section 2.1 and appendix A): recent, much-edited articles of high quality.
+"""Reads FreshWiki in its published format (STORM, section 2.1 and appendix A): recent, heavily edited, good articles.
 
-A folder with ``json/NAME.json``: title, url, summary, content (a tree of section_title, section_content with sentences
-and what they cite, and subsections), references (number → address) and, in the original, flair_entities. ``txt/``
-beside it shows the same to people and is not read.
+The folder contains ``json/NAME.json``: title, url, summary, content (a tree of section_title, section_content with
+sentences and their references, and subsections), references (number → URL) and, in the original, flair_entities.
+``txt/NAME.txt``, where present, is the same article as text, which the official evaluation compares with.
 """
 
 import re
@@ -22,7 +22,7 @@ from storm_pipeline.sources.mirrors import wikipedia_article
 
 NAME = "freshwiki"
 _NO_ADDRESS = "[ERROR"
-# Marks that are no citation: notes, complaints, and links to other languages' articles.
+# Bracketed marks that are not citations: notes, cleanup tags, and interlanguage links.
 _MARK = re.compile(
     r"\s?\[(?:[a-h]|[ivx]{1,4}|(?:nb|n|note|‡)\s?\d+|\d+|citation needed|better source needed|clarification needed|"
     r"(?:needs )?update|when\?|who\?|by whom\?|which\?|where\?|de|fr|es|ja|zh|ko|ru|pt|pl|nl|sv|uk|fa|ar|he)\]",
@@ -52,33 +52,33 @@ class _Page(BaseModel):
 
 
 def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
-    """The topics of a folder in the published form, by file name.
+    """Read the topics of a folder, ordered by file name.
 
-    Two faults of the original extraction are mended: sentences lost their full stops, and where headings of an
-    article have one name, all of them hold the last one's text (kept there alone, and named among the problems).
+    Two errors of the original extraction are repaired: sentences lost their full stops, and headings of the same name
+    all contain the last one's text (kept only there, and listed in ``problems``).
 
     Args:
-        folder: holds ``json/``.
-        strict: whether a damaged file is refused instead of skipped.
+        folder: contains ``json/``.
+        strict: fail on a damaged file instead of skipping it.
 
     Raises:
-        DatasetError: the folder is no such data set, nothing in it could be read, or, if strict, a file is damaged.
+        DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
     """
     folder = folder_of(folder, "json")
     topics: list[Topic] = []
     problems: list[str] = []
     for file in sorted((folder / "json").glob("*.json")):
         try:
-            topic, mended = _topic(file)
+            topic, repairs = _topic(file)
         except DatasetError as error:
             if strict:
                 raise
             problems.append(f"skipped: {error}")
             continue
         topics.append(topic)
-        problems += mended
+        problems += repairs
     if not topics:
-        raise DatasetError(f"{folder} holds no article that can be read: {problems[0] if problems else 'it is empty'}")
+        raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else 'it is empty'}")
     return DataSet(NAME, tuple(topics), tuple(problems))
 
 
@@ -86,10 +86,10 @@ def _topic(file: Path) -> tuple[Topic, list[str]]:
     page = read_model(file, _Page)
     tree, repeated = _without_repeats(tuple(map(_section, page.content)))
     body, back = without_back_matter(tree)
-    named = wikipedia_article(page.url)
-    title = named[1] if named else plain_text(page.title.replace("_", " "))
+    address = wikipedia_article(page.url)
+    title = address[1] if address else plain_text(page.title.replace("_", " "))
     if not title or not (body or page.summary.strip()):
-        raise DatasetError(f"{file} holds no article: title or text is missing; fetch or build it anew")
+        raise DatasetError(f"{file} holds no article: title or text is missing; download or rebuild it")
     human = HumanArticle(
         title,
         web_address(page.url),
@@ -97,10 +97,22 @@ def _topic(file: Path) -> tuple[Topic, list[str]]:
         body,
         tuple(map(_reference, page.references.values())),
         back_matter=back,
+        published_text=_published_text(file),
         entities=tuple(dict.fromkeys(filter(None, (entity.strip().lower() for entity in page.flair_entities)))),
     )
-    mended = [f"mended: {file} has one text for all headings {name!r}; the last one keeps it" for name in repeated]
-    return Topic(file.stem, title, human), mended
+    repairs = [
+        f"repaired: {file} has the same text under all headings {name!r}; kept under the last" for name in repeated
+    ]
+    return Topic(file.stem, title, human), repairs
+
+
+def _published_text(file: Path) -> str:
+    """The article's ``txt/`` file; empty if there is none."""
+    path = file.parent.parent / "txt" / f"{file.stem}.txt"
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path} cannot be read ({error}); download or rebuild it") from error
 
 
 def _section(section: _Section) -> HumanSection:
@@ -120,25 +132,25 @@ def _sentence(sentence: _Sentence) -> HumanSentence:
 
 
 def _reference(value: str) -> Document:
-    """A cited page; one without an address keeps what the citation says, unless the extraction lost that too."""
+    """A cited page; without a URL, its title is the citation's text, unless the extraction lost that."""
     url = web_address(value)
     return Document(url, "" if url or value.startswith(_NO_ADDRESS) else plain_text(value))
 
 
 def _without_repeats(sections: Sequence[HumanSection]) -> tuple[tuple[HumanSection, ...], tuple[str, ...]]:
-    """The tree with a text that stands under several headings of one name kept under the last, and those names."""
+    """Keep text repeated under headings of the same name only under the last; return the tree and these names."""
     nodes = [part for section in sections for part in section.walk() if part.text]
     counts = Counter((part.heading, part.text) for part in nodes)
     left = {key: count for key, count in counts.items() if count > 1}
     names = tuple(dict.fromkeys(heading for heading, _ in left))
 
-    def mended(parts: Sequence[HumanSection]) -> Iterator[HumanSection]:
+    def repaired(parts: Sequence[HumanSection]) -> Iterator[HumanSection]:
         for part in parts:
             key = part.heading, part.text
             is_copy = left.get(key, 0) > 1
             if key in left:
                 left[key] -= 1
             kept = replace(part, text="", sentences=()) if is_copy else part
-            yield replace(kept, subsections=tuple(mended(part.subsections)))
+            yield replace(kept, subsections=tuple(repaired(part.subsections)))
 
-    return tuple(mended(sections)), names
+    return tuple(repaired(sections)), names

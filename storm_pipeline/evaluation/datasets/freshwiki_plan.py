@@ -1,4 +1,4 @@
-"""What a new FreshWiki is to be: months, bounds, and who judges quality."""
+"""The plan of a new FreshWiki: months, limits, and the quality judge."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage
 from storm_pipeline.evaluation.datasets.wiki_page import WikiPage
 
 Quality = Literal["auto", "lift-wing", "features"]
-"""Who judges: Lift Wing with a stand-in where it cannot be asked (auto), it alone, or the stand-in alone."""
+"""Quality judge: Lift Wing with a fallback where it fails (auto), Lift Wing only, or the fallback only."""
 
 _LIST = re.compile(
     r"(?:lists?|index|outline|glossary|timeline|chronology|bibliography|discography|filmography) of\b|deaths in \d{4}"
@@ -17,20 +17,20 @@ _LIST = re.compile(
     re.I,
 )
 _LIST_DESCRIPTION = re.compile(r"wikimedia list article|wikipedia list article|list of\b", re.I)
-_MOSTLY = 3
+_MAX_LIST_RATIO = 3
 
 
 @dataclass(frozen=True)
 class FreshWikiPlan:
-    """A data set to build; the same plan over the same answers gives the same data set.
+    """A data set to build; reproducible for equal service responses.
 
     Attributes:
-        months: each as ``2024-01``; their most edited pages are looked at.
-        size: topics at most; taken by chance among those that qualify, as the paper does. None for all.
-        max_words: the longest article in words; the paper's experiments have 3,000.
-        seed: of the choice.
-        quality: who judges it.
-        history_points: revisions of each article whose references are counted (Figure 4), >= 0; 0 builds no histories.
+        months: such as ``2024-01``; their most edited pages are the candidates.
+        size: maximum number of topics, sampled from those that qualify, as in the paper; None for all.
+        max_words: maximum words of an article; 3,000 in the paper's experiments.
+        seed: seed of the sample.
+        quality: the quality judge.
+        history_points: revisions per article whose references are counted (Figure 4), >= 0; 0 skips histories.
     """
 
     months: tuple[str, ...]
@@ -42,27 +42,27 @@ class FreshWikiPlan:
 
     def __post_init__(self) -> None:
         if not self.months:
-            raise DatasetError("a data set of no months is empty; name them as 2024-01")
+            raise DatasetError("no months given; name them as 2024-01")
         if (self.size is not None and self.size < 1) or self.max_words < 1 or self.history_points < 0:
-            raise DatasetError("size and max_words begin at 1 and history_points at 0; correct them")
+            raise DatasetError("size and max_words must be at least 1 and history_points at least 0")
 
-    def refuses(self, page: CurrentPage) -> str | None:
-        """Why a page is no topic, as far as it tells without being read; None if it may be one."""
-        return refuses_page(page)
+    def page_rejection(self, page: CurrentPage) -> str | None:
+        """Why a page is rejected by its metadata; None if it may qualify."""
+        return non_article_reason(page)
 
-    def refuses_text(self, page: WikiPage) -> str | None:
-        """Why an article is no topic by what it holds; None if it may be one."""
+    def text_rejection(self, page: WikiPage) -> str | None:
+        """Why an article is rejected by its content; None if it may qualify."""
         if page.features.words > self.max_words:
             return f"over {self.max_words} words"
-        if not page.features.words or page.features.list_words > _MOSTLY * page.features.words:
+        if not page.features.words or page.features.list_words > _MAX_LIST_RATIO * page.features.words:
             return "list"
         if not page.features.subsections:
             return "no subsections"
         return None
 
 
-def refuses_page(page: CurrentPage) -> str | None:
-    """Why a page is no article with prose of its own, by its namespace, title and description; None if it may be."""
+def non_article_reason(page: CurrentPage) -> str | None:
+    """Why a page is not a prose article, by namespace, title and description; None if it may be one."""
     if page.namespace != 0:
         return "no article"
     if page.is_disambiguation:

@@ -1,4 +1,4 @@
-"""How articles came about: how often they were edited, and how their references grew (STORM, Figures 4 and 5)."""
+"""Edit histories of articles: number of edits and growth of references (STORM, Figures 4 and 5)."""
 
 import json
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.dataset import write_text
 
 FILE = "histories.jsonl"
-"""A line an article in the folder of a data set that was built with histories; the original has no such file."""
+"""File in a data set built with histories, one line per article; the original has no such file."""
 
 
 @dataclass(frozen=True)
 class EditHistory:
-    """The edits of one article up to the revision that the data set holds.
+    """The edits of one article up to the data set's revision.
 
     Attributes:
-        edits: how many, >= 1.
-        references: number of an edit, from 1, and references in the article after it; in order, some edits only.
+        edits: number of edits, >= 1.
+        references: (edit number from 1, references after that edit) for a sample of edits, in order.
     """
 
     edits: int
@@ -34,7 +34,7 @@ class _Line(BaseModel):
 
 
 def write_histories(folder: Path, histories: Mapping[str, EditHistory]) -> None:
-    """Keep the histories of topics, by their ids, with a data set.
+    """Write topics' histories, keyed by topic id, into a data set.
 
     Raises:
         DatasetError: they cannot be written.
@@ -47,7 +47,7 @@ def write_histories(folder: Path, histories: Mapping[str, EditHistory]) -> None:
 
 
 def read_histories(folder: Path) -> dict[str, EditHistory]:
-    """The histories kept with a data set, by topic; empty where it was built without.
+    """Read a data set's histories by topic id; empty if it has none.
 
     Raises:
         DatasetError: the file is damaged.
@@ -60,6 +60,6 @@ def read_histories(folder: Path) -> dict[str, EditHistory]:
         try:
             read = _Line.model_validate_json(line)
         except ValidationError as error:
-            raise DatasetError(f"{file} is damaged in line {number}; delete it or build the data set anew") from error
+            raise DatasetError(f"{file} is damaged in line {number}; delete it or rebuild the data set") from error
         found[read.id] = EditHistory(read.edits, tuple(read.references))
     return found

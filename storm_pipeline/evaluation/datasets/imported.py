@@ -1,4 +1,4 @@
-"""Articles that were written elsewhere, as values that the metrics read: Markdown files, and those of a data set."""
+"""Imports articles written elsewhere: Markdown files, and systems' articles in a data set."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from pathlib import Path
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.back_matter import is_back_matter
-from storm_pipeline.evaluation.datasets.headed import headed, paragraphs_of, section_of
+from storm_pipeline.evaluation.datasets.heading_tree import build_tree, paragraphs_of, section_of
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, without_title
 from storm_pipeline.evaluation.types import CitedStatement, Document, Topic
 from storm_pipeline.identity import source_id
@@ -18,23 +18,23 @@ from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
 
 _SUFFIXES = (".md", ".txt")
 _SHARED = 0.5
-"""Least share of a statement's content words that the sentence which states it has."""
+"""Minimum share of a statement's content words in the sentence that states it."""
 _PASSAGE = 150
-"""Words of the passage that a citation shows at most, as in our own runs."""
-_REMEMBERED = 128
-"""Pages of which the passages are kept."""
+"""Maximum words of a cited passage, as in our own runs."""
+_CACHED_PAGES = 128
+"""Pages whose passages are cached."""
 
 Passages = tuple[tuple[str, frozenset[str]], ...]
 """The passages of a page, each with its content words."""
 
 
 def read_imported(folder: Path, topic: Topic) -> Article:
-    """The article on a topic in a folder of Markdown or plain text files, ``TOPIC.md`` or ``TOPIC.txt``.
+    """Read a topic's article from a folder of Markdown or plain text files, ``TOPIC.md`` or ``TOPIC.txt``.
 
-    Numbers in brackets are taken out: without a list of what they mean they cite nothing.
+    Bracketed numbers are removed: without a reference list they cite nothing.
 
     Args:
-        folder: where the files lie.
+        folder: contains the files.
         topic: its id names the file.
 
     Raises:
@@ -46,23 +46,23 @@ def read_imported(folder: Path, topic: Topic) -> Article:
     try:
         return markdown_article(topic.title, path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise DatasetError(f"{path} cannot be read: an article is a text file in UTF-8") from error
+        raise DatasetError(f"{path} cannot be read: articles must be UTF-8 text files") from error
 
 
 def markdown_article(title: str, text: str) -> Article:
-    """An article from Markdown: no citations, and no back matter, such as a list of references."""
-    tree = headed(without_title(markdown_blocks(text), title))
+    """Parse an article from Markdown, without citations and back matter."""
+    tree = build_tree(without_title(markdown_blocks(text), title))
     body = (part for part in tree.subsections if not is_back_matter(part.heading))
     return Article(title, paragraphs_of(tree, _paragraph), tuple(section_of(part, _paragraph) for part in body))
 
 
 def system_article(topic: Topic, system: str) -> Article:
-    """What a system of the data set wrote on a topic, with the citations that can be looked up.
+    """A system's article from the data set, with the citations that can be resolved.
 
-    The published texts have no citation marks; what they cite is known statement by statement. A statement's citations
-    go to the sentence that has most of its content words, if it has half of them. A citation shows the passage of its
-    page, of up to 150 words, that has most of the statement's content words. Pages that are not among the topic's
-    documents cannot be looked up, so their citations are left out.
+    The published texts have no citation marks; citations are known per statement. A statement's citations are assigned
+    to the sentence with most of its content words, if that has at least half of them. A citation's passage is the one
+    of up to 150 words on the cited page with most of the statement's content words. Citations of pages that are not
+    among the topic's documents are dropped.
 
     Raises:
         DatasetError: the system wrote nothing on this topic.
@@ -70,43 +70,43 @@ def system_article(topic: Topic, system: str) -> Article:
     written = topic.written_by(system)
     if written is None:
         known = ", ".join(own.system for own in topic.system_articles) or "none"
-        raise DatasetError(f"the data set has no article of {system!r} on {topic.title!r}; it has those of: {known}")
+        raise DatasetError(f"the data set has no article by {system!r} on {topic.title!r}; available systems: {known}")
     article = markdown_article(topic.title, written.text)
     documents = {source_id(document.url): document for document in topic.documents}
     cited: dict[int, list[Snippet]] = {}
-    places = _places(written.statements, [sentence.text for sentence in article.sentences()])
+    places = _sentence_indices(written.statements, [sentence.text for sentence in article.sentences()])
     for statement, place in zip(written.statements, places, strict=True):
         if place is not None:
             cited.setdefault(place, []).extend(_evidence(statement, documents))
     return _with_citations(article, cited)
 
 
-def _places(statements: Sequence[CitedStatement], sentences: Sequence[str]) -> Iterator[int | None]:
-    """For each statement the number of the sentence that states it; None where none has half of its content words."""
-    had = [frozenset(terms(sentence)) for sentence in sentences]
+def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[str]) -> Iterator[int | None]:
+    """For each statement, the index of the sentence that states it; None if none has half of its content words."""
+    sentence_terms = [frozenset(terms(sentence)) for sentence in sentences]
     for statement in statements:
-        needed = frozenset(terms(statement.text))
-        shared = [len(needed & own) for own in had]
+        wanted = frozenset(terms(statement.text))
+        shared = [len(wanted & own) for own in sentence_terms]
         most = max(shared, default=0)
-        yield shared.index(most) if most and most >= _SHARED * len(needed) else None
+        yield shared.index(most) if most and most >= _SHARED * len(wanted) else None
 
 
 def _evidence(statement: CitedStatement, documents: Mapping[str, Document]) -> Iterator[Snippet]:
-    """Of each page that a statement cites and that is held, the passage that has most of its content words."""
-    needed = frozenset(terms(statement.text))
+    """For each cited page that is available, the passage with most of the statement's content words."""
+    wanted = frozenset(terms(statement.text))
     for page in dict.fromkeys(map(source_id, statement.urls)):
         if document := documents.get(page):
-            text, _ = max(_passages(document.text), key=lambda own: len(needed & own[1]))
+            text, _ = max(_passages(document.text), key=lambda own: len(wanted & own[1]))
             yield Snippet(document.url, document.title, text, origin="page")
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHED_PAGES)
 def _passages(text: str) -> Passages:
     return tuple((passage, frozenset(terms(passage))) for passage in chunks(text, _PASSAGE))
 
 
 def _with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
-    """The article with what each of its sentences cites, by their numbers from 0 in reading order."""
+    """Add citations to an article's sentences, given by sentence index in reading order."""
     numbers = iter(range(sum(1 for _ in article.sentences())))
 
     def sentence(own: Sentence) -> Sentence:
@@ -117,15 +117,15 @@ def _with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) ->
         return tuple(Paragraph(tuple(map(sentence, one.sentences))) for one in own)
 
     def section(own: Section) -> Section:
-        said = paragraphs(own.paragraphs)  # before its subsections: that is the reading order
-        return Section(own.heading, said, tuple(map(section, own.subsections)))
+        before = paragraphs(own.paragraphs)  # reading order: before the subsections
+        return Section(own.heading, before, tuple(map(section, own.subsections)))
 
     lead = paragraphs(article.lead)
     return replace(article, lead=lead, sections=tuple(map(section, article.sections)), sources=_sources(cited))
 
 
 def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
-    """The pages behind citations, those with most passages first, then by address."""
+    """The cited pages, those with most passages first, then by URL."""
     pages: dict[str, dict[str, Snippet]] = {}
     for snippet in (one for own in cited.values() for one in own):
         pages.setdefault(snippet.source_id, {})[snippet.id] = snippet

@@ -1,4 +1,4 @@
-"""What MediaWiki's Action API tells of articles: which revision is current, its HTML, and how it came about."""
+"""Client of MediaWiki's Action API: current revisions, HTML and edit histories of articles."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 
 from storm_pipeline.documents.plain import objects, plain_text, web_address
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.answers import Answers
+from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.histories import EditHistory
-from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
+from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, service_errors
 from storm_pipeline.net.http import Params
 from storm_pipeline.net.retrying import TransientError, with_retries
 from storm_pipeline.search.addresses import page_address
@@ -26,15 +26,15 @@ class CurrentPage:
     """A page as it stands now.
 
     Attributes:
-        asked: the title by which it was asked for, which may be that of a redirect.
-        title: its own.
-        number: its id on the wiki.
+        asked: the requested title, possibly of a redirect.
+        title: its own title.
+        number: its page id.
         revision: id of its current revision.
-        url: its address.
+        url: its URL.
         namespace: 0 for articles.
         description: the wiki's short description; may be empty.
-        item: id of its item on Wikidata; may be empty.
-        is_disambiguation: whether it lists meanings.
+        item: id of its Wikidata item; may be empty.
+        is_disambiguation: whether it is a disambiguation page.
     """
 
     asked: str
@@ -49,18 +49,18 @@ class CurrentPage:
 
 
 class PageGoneError(DatasetError):
-    """A page or revision is not there (any more)."""
+    """A page or revision does not exist (any more)."""
 
 
 class MediaWiki:
-    """One wiki, asked politely: one request at a time, later when it lags, and nothing twice.
+    """Client of one wiki: one request at a time, backing off when replicas lag, with cached responses.
 
     Args:
-        services: where it is.
-        answers: of this build.
+        services: the wiki's services.
+        answers: cache of this build.
     """
 
-    def __init__(self, services: Wikimedia, answers: Answers) -> None:
+    def __init__(self, services: Wikimedia, answers: AnswerCache) -> None:
         self._address = services.api or f"https://{services.language}.wikipedia.org/w/api.php"
         self._site = f"{services.language}.wikipedia.org"
         self._patience = services.patience
@@ -68,7 +68,7 @@ class MediaWiki:
         self._client = services.client("Wikipedia", self._address, {403: "it refuses this address or network; wait"})
 
     def current(self, titles: Iterable[str]) -> Iterator[CurrentPage]:
-        """The pages of titles, redirects followed, each page once; those that do not exist are left out.
+        """The pages of titles, following redirects, each once; missing pages are skipped.
 
         Raises:
             DatasetError: the wiki could not be asked.
@@ -93,16 +93,16 @@ class MediaWiki:
         """The HTML of the page's revision.
 
         Raises:
-            PageGoneError: the revision was deleted since.
+            PageGoneError: the revision was deleted.
             DatasetError: the wiki could not be asked.
         """
         parameters: Params = {"action": "parse", "oldid": page.revision, "prop": "text|revid"}
         plain: Params = {"disableeditsection": 1, "disabletoc": 1, "disablelimitreport": 1}
-        answer = self._asked({**parameters, **plain}, lambda answer: answer["parse"]["text"] + "")
+        answer = self._request({**parameters, **plain}, lambda answer: answer["parse"]["text"] + "")
         return str(answer["parse"]["text"])
 
     def created(self, page: CurrentPage) -> str:
-        """When its first revision was saved, in ISO 8601.
+        """Time of the page's first revision, in ISO 8601.
 
         Raises:
             DatasetError: the wiki could not be asked.
@@ -112,11 +112,11 @@ class MediaWiki:
         return plain_text(_revisions(query)[0].get("timestamp")) if _revisions(query) else ""
 
     def history(self, page: CurrentPage, points: int) -> EditHistory:
-        """How often the page was edited up to its revision, and its references after some of the edits.
+        """The page's number of edits up to its revision, and its reference counts after some of them.
 
         Args:
             page: the page.
-            points: edits, evenly spaced from the first to the last, after which references are counted, >= 0.
+            points: number of evenly spaced edits after which references are counted, >= 0.
 
         Raises:
             DatasetError: the wiki could not be asked.
@@ -132,8 +132,8 @@ class MediaWiki:
         more: Params = {}
         while True:
             parameters: Params = {"rvlimit": "max", "rvdir": "newer", "rvprop": "ids", "pageids": page.number, **more}
-            # The current revision is part of the question: with a later one there is more to tell.
-            answer = self._asked({"action": "query", "prop": "revisions", **parameters}, _checked, page.revision)
+            # The current revision is part of the cache key: a later one has more history.
+            answer = self._request({"action": "query", "prop": "revisions", **parameters}, _checked, page.revision)
             found += [int(revision["revid"]) for revision in _revisions(answer["query"])]
             if not (more := answer.get("continue") or {}):
                 return found
@@ -150,29 +150,29 @@ class MediaWiki:
         return counts
 
     def _query(self, parameters: Params) -> Any:
-        return self._asked({"action": "query", **parameters}, _checked)["query"]
+        return self._request({"action": "query", **parameters}, _checked)["query"]
 
-    def _asked(self, parameters: Params, check: Callable[[Any], Any], *more: object) -> Any:
-        """An answer in which ``check`` finds what it looks for."""
+    def _request(self, parameters: Params, check: Callable[[Any], Any], *more: object) -> Any:
+        """A response that passes ``check``, cached."""
         whole = {**_COMMON, **parameters}
-        with building():
+        with service_errors():
             return self._answers.get(
                 ["mediawiki", self._address, whole, *more],
-                lambda: with_retries(lambda: self._once(whole, check), self._patience),
+                lambda: with_retries(lambda: self._request_once(whole, check), self._patience),
             )
 
-    def _once(self, parameters: Params, check: Callable[[Any], Any]) -> Any:
-        answer = self._client.post_form_json(parameters)  # titles of 50 pages do not fit into an address
+    def _request_once(self, parameters: Params, check: Callable[[Any], Any]) -> Any:
+        answer = self._client.post_form_json(parameters)  # 50 titles do not fit into a URL
         error = answer.get("error") if isinstance(answer, dict) else None
         if isinstance(error, dict):
-            code, said = plain_text(error.get("code")), plain_text(error.get("info"))[:200]
+            code, info = plain_text(error.get("code")), plain_text(error.get("info"))[:200]
             if code in _BUSY:
-                raise TransientError(f"Wikipedia is busy ({said})", 5.0)
-            raise PageGoneError(f"Wikipedia gave no page: {said or code}; leave it out")
+                raise TransientError(f"Wikipedia is busy ({info})", 5.0)
+            raise PageGoneError(f"Wikipedia returned no page: {info or code}; skip it")
         try:
             check(answer)
         except (LookupError, TypeError, AttributeError, ValueError) as problem:
-            raise DatasetError("Wikipedia answered in an unknown form; check the address of its API") from problem
+            raise DatasetError("Wikipedia returned an unexpected response; check the address of its API") from problem
         return answer
 
 

@@ -1,4 +1,4 @@
-"""The pages that were edited most in a month (Wikimedia Analytics API, ``edited-pages/top-by-edits``)."""
+"""The most edited pages of a month (Wikimedia Analytics API, ``edited-pages/top-by-edits``)."""
 
 import re
 from collections.abc import Iterable
@@ -7,8 +7,8 @@ from functools import partial
 
 from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.answers import Answers
-from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, building
+from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, service_errors
 from storm_pipeline.net.http import ApiClient
 
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
@@ -16,12 +16,12 @@ _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
 
 @dataclass(frozen=True)
 class EditedPage:
-    """A page that was edited much.
+    """A frequently edited page.
 
     Attributes:
-        title: with spaces.
-        edits: in all the months asked for, as far as it was among their 100.
-        months: those months, in order.
+        title: title with spaces.
+        edits: edits in the requested months in which it was among the top 100.
+        months: these months, in order.
     """
 
     title: str
@@ -29,41 +29,41 @@ class EditedPage:
     months: tuple[str, ...]
 
 
-def most_edited(services: Wikimedia, answers: Answers, months: Iterable[str]) -> tuple[EditedPage, ...]:
-    """The up to 100 most edited content pages of each month (what the service gives), each once, by title.
+def most_edited(services: Wikimedia, answers: AnswerCache, months: Iterable[str]) -> tuple[EditedPage, ...]:
+    """Up to 100 most edited content pages per month (the service's limit), each page once, ordered by title.
 
     Args:
-        services: where to ask.
-        answers: of this build.
-        months: each as ``2024-01``.
+        services: the services to query.
+        answers: cache of this build.
+        months: such as ``2024-01``.
 
     Raises:
-        DatasetError: a month is none, the service has no data for it, or could not be asked.
+        DatasetError: a month is invalid, has no data, or the query failed.
     """
     client = services.client(
         "the Wikimedia Analytics API",
         services.metrics,
-        {404: "it has no data for this month (yet): a month is there some days after its end; leave it out"},
+        {404: "it has no data for this month; data appear some days after a month's end; leave the month out"},
     )
     pages: dict[str, EditedPage] = {}
     for month in dict.fromkeys(months):
         if not (parts := _MONTH.fullmatch(month)):
-            raise DatasetError(f"{month!r} is no month; write it as 2024-01")
+            raise DatasetError(f"{month!r} is not a month; write it as 2024-01")
         path = f"/edited-pages/top-by-edits/{services.project}/all-editor-types/content/{parts[1]}/{parts[2]}/all-days"
-        with building():
-            top = answers.get(["metrics", path], partial(_asked, client, path, month))
+        with service_errors():
+            top = answers.get(["metrics", path], partial(_request, client, path, month))
         for title, edits in top:
             known = pages.get(title, EditedPage(title, 0, ()))
             pages[title] = replace(known, edits=known.edits + edits, months=(*known.months, month))
     return tuple(sorted(pages.values(), key=lambda page: page.title))
 
 
-def _asked(client: ApiClient, path: str, month: str) -> list[tuple[str, int]]:
+def _request(client: ApiClient, path: str, month: str) -> list[tuple[str, int]]:
     answer = client.get_json({}, path)
     try:
         top = objects(answer["items"][0]["results"][0]["top"])
         return [(plain_text(page["page_title"].replace("_", " ")), int(page["edits"])) for page in top]
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DatasetError(
-            f"the Wikimedia Analytics API answered for {month} in an unknown form; check its address or upgrade"
+            f"the Wikimedia Analytics API returned an unexpected response for {month}; check its address or upgrade"
         ) from error

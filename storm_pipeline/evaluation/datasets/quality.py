@@ -1,6 +1,6 @@
-"""How good an article is: Lift Wing's articlequality model, and a stand-in by features when the service is away.
+"""Article quality: Lift Wing's articlequality model, and a feature-based fallback.
 
-The paper used ORES, whose model lives on in Lift Wing as ``<wiki>-articlequality``. It is asked about one revision.
+The paper used ORES, whose model is now ``<wiki>-articlequality`` in Lift Wing. It grades one revision.
 """
 
 import math
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.evaluation.datasets.answers import Answers
+from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.wiki_page import Features
 from storm_pipeline.evaluation.datasets.wikimedia import KEY_VARIABLE, Wikimedia
 
 GOOD = frozenset({"FA", "GA", "A", "B"})
-"""Grades of the paper's articles: B-class or better."""
+"""Grades accepted by the paper: B-class or better."""
 
 STAND_IN = "features-1 (stand-in)"
-"""The judge's name where Lift Wing did not judge; its grades are ``B`` for B or better, and ``C`` for the rest."""
+"""Name of the fallback judge; its grades are ``B`` for B or better, else ``C``."""
 
 # 95th percentiles of English articles, as the language-agnostic model of Wikimedia scales the same features.
 _LONG, _REFERENCED, _DIVIDED = 96.7, 0.507, 0.155
@@ -24,8 +24,8 @@ _LEAST, _SHORTEST = 0.7, 0.5
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A grade (FA, GA, B, C, Start, Stub) and who gave it."""
+class QualityGrade:
+    """A grade (FA, GA, B, C, Start, Stub) and its judge."""
 
     grade: str
     judge: str
@@ -37,14 +37,14 @@ class Verdict:
 
 
 class LiftWing:
-    """Asks the model of one Wikipedia.
+    """Client of one Wikipedia's model.
 
     Args:
-        services: where to ask.
-        answers: of this build.
+        services: the services to query.
+        answers: cache of this build.
     """
 
-    def __init__(self, services: Wikimedia, answers: Answers) -> None:
+    def __init__(self, services: Wikimedia, answers: AnswerCache) -> None:
         self._model = f"{services.database}-articlequality"
         self._database = services.database
         self._answers = answers
@@ -56,17 +56,17 @@ class LiftWing:
             token=services.token,
         )
 
-    def judge(self, revision: int) -> Verdict:
-        """The grade of a revision.
+    def judge(self, revision: int) -> QualityGrade:
+        """Grade a revision.
 
         Raises:
-            SearchError: the service could not be asked, or not about this revision.
+            SearchError: the request failed, or the model cannot grade this revision.
         """
         answer = self._answers.get(
             ["lift-wing", self._model, revision],
             lambda: self._scored(self._client.post_json({"rev_id": revision}, f"/{self._model}:predict"), revision),
         )
-        return Verdict(str(answer["grade"]), f"lift-wing {self._model} {answer['version']}")
+        return QualityGrade(str(answer["grade"]), f"lift-wing {self._model} {answer['version']}")
 
     def _scored(self, answer: Any, revision: int) -> dict[str, str]:
         try:
@@ -74,17 +74,16 @@ class LiftWing:
             grade = wiki["scores"][str(revision)]["articlequality"]["score"]["prediction"]
             return {"grade": str(grade), "version": str(wiki["models"]["articlequality"]["version"])}
         except (LookupError, TypeError) as error:
-            raise SearchError("Lift Wing answered in an unknown form; check its address or upgrade") from error
+            raise SearchError("Lift Wing returned an unexpected response; check its address or upgrade") from error
 
 
-def by_features(page: Features) -> Verdict:
-    """The stand-in: B or better for long, well referenced and divided articles without a banner of complaint.
+def by_features(page: Features) -> QualityGrade:
+    """The fallback: grades long, well referenced, well structured articles without a cleanup banner as B.
 
-    Length (root of its characters), references and headings a root of a character are each taken as a share of what one
-    article in twenty exceeds; half the length, a third of the references and a sixth of the headings make up the score,
-    and 0.7 of 1 is enough if the length has half of its share. Coarse, and chosen, not trained: of the published
-    FreshWiki topics, all of which ORES held to be B or better, 31 of 31 pass; of WikiGenBench's articles, whose grades
-    are unknown and whose references count only as far as they could be fetched, 20 of 85.
+    With r = sqrt(characters), the features r, references / r and headings / r are divided by their 95th percentiles and
+    capped at 1. The score weights them 1/2, 1/3 and 1/6; an article is B with a score of at least 0.7 and a length
+    feature of at least 0.5. The thresholds were chosen by hand: 31 of 31 published FreshWiki topics pass (ORES graded
+    all B or better), and 20 of 85 WikiGenBench articles (grades unknown; only fetched references count).
     """
     root = math.sqrt(max(page.characters, 1))
     length = min(1.0, root / _LONG)
@@ -92,4 +91,4 @@ def by_features(page: Features) -> Verdict:
     divided = min(1.0, page.headings / root / _DIVIDED)
     score = length / 2 + referenced / 3 + divided / 6
     is_good = score >= _LEAST and length >= _SHORTEST and not page.has_banner
-    return Verdict("B" if is_good else "C", STAND_IN)
+    return QualityGrade("B" if is_good else "C", STAND_IN)

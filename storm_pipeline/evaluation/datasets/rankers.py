@@ -1,7 +1,7 @@
-"""Which chunks of a closed corpus answer a query best: the rankers that WikiGenBen compares (v1, section 5.1).
+"""Rankers of a closed corpus's chunks, as compared in WikiGenBen (v1, section 5.1).
 
-A ranker is pure: what it gives depends on its parameters, the query and the chunks alone. It orders all chunks, those
-that share nothing with the query last, in their own order.
+Rankers are pure functions of their parameters, the query and the chunks. They rank all chunks; those without any match
+come last, in input order.
 """
 
 import math
@@ -11,33 +11,33 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from storm_pipeline.evaluation.datasets.drawing import drawn
+from storm_pipeline.evaluation.datasets.seeded_order import shuffled
 from storm_pipeline.retrieval.embedder import Embedder, Vectors
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
 Texts = tuple[str, ...]
-_REMEMBERED = 2
-"""Corpora of which an index is kept: that of the topic in hand, and one beside it."""
+_CACHED_CORPORA = 2
+"""Corpora whose indexes are cached."""
 
 
 class Ranker(Protocol):
-    """Orders chunks by how well they answer a query."""
+    """Ranks chunks by relevance to a query."""
 
     @property
     def name(self) -> str:
         """Short and stable; a column of the tables."""
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
-        """The ``k`` best chunks, best first; all where there are fewer, none for 0."""
+        """The ``k`` best chunks, best first; all if there are fewer."""
 
 
 class RandomRanker:
-    """Chunks by chance: the floor of the comparison. The same seed, query and chunks give the same order.
+    """Random order: the lower bound of the comparison. Reproducible for equal seed, query and chunks.
 
     Args:
-        seed: any whole number.
+        seed: any integer.
     """
 
     name = "random"
@@ -47,16 +47,16 @@ class RandomRanker:
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
         """See the protocol."""
-        return tuple(drawn(chunks, f"{self._seed}\n{query}", lambda chunk: chunk.id)[: max(0, k)])
+        return tuple(shuffled(chunks, f"{self._seed}\n{query}", lambda chunk: chunk.id)[: max(0, k)])
 
 
 class Bm25Ranker:
-    """BM25 over title and text, as the package's lexical index has it, without its floor."""
+    """BM25 over title and text by the package's lexical index, without its score floor."""
 
     name = "bm25"
 
     def __init__(self) -> None:
-        self._index = lru_cache(_REMEMBERED)(_lexical)
+        self._index = lru_cache(_CACHED_CORPORA)(_lexical)
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
         """See the protocol."""
@@ -65,49 +65,49 @@ class Bm25Ranker:
 
 
 class TfIdfRanker:
-    """Cosine of TF-IDF vectors: (1 + log tf) · (1 + log((1 + n) / (1 + df))), as scikit-learn smooths it."""
+    """Cosine of TF-IDF vectors: (1 + log tf) · (1 + log((1 + n) / (1 + df))), smoothed like scikit-learn's."""
 
     name = "tfidf"
 
     def __init__(self) -> None:
-        self._model = lru_cache(_REMEMBERED)(_TfIdf)
+        self._model = lru_cache(_CACHED_CORPORA)(_TfIdf)
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
         """See the protocol."""
-        return _best(chunks, _order(self._model(_texts(chunks)).cosines(query)), k)
+        return _best(chunks, _ranking(self._model(_texts(chunks)).cosines(query)), k)
 
 
 class DenseRanker:
-    """Cosine of sentence vectors. The paper's are of DPR and GTR; give whatever embedder there is.
+    """Cosine of sentence embeddings, by any embedder; the paper uses DPR and GTR.
 
     Args:
-        embedder: its name is told with the ranker's.
+        embedder: its name becomes part of the ranker's.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self.name = f"dense:{embedder.name}"
         self._embedder = embedder
-        self._vectors = lru_cache(_REMEMBERED)(self._embedded)
+        self._vectors = lru_cache(_CACHED_CORPORA)(self._embedded)
         self._lock = threading.Lock()
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
         """See the protocol."""
         if not chunks or k < 1:
             return ()
-        with self._lock:  # whoever comes second finds the corpus embedded
+        with self._lock:  # a second thread waits for the cached embeddings
             vectors = self._vectors(_texts(chunks))
         scores = vectors @ self._embedder.embed([query])[0]
-        return _best(chunks, _order(scores.tolist(), floor=-math.inf), k)
+        return _best(chunks, _ranking(scores.tolist(), floor=-math.inf), k)
 
     def _embedded(self, texts: Texts) -> Vectors:
         return self._embedder.embed(texts)
 
 
 class GoldenRanker:
-    """Chunks by how near they are to the human article (TF-IDF cosine), whatever the query: an oracle.
+    """Ranks chunks by similarity to the human article (TF-IDF cosine), ignoring the query: an oracle.
 
-    It knows the ground truth, so it bounds what ranking can do with these documents. The paper's own ``golden`` gives
-    the model chunks of the article itself instead; for that rank :func:`closed_corpus.article_chunks` by any ranker.
+    An upper bound for ranking these documents. The paper's own ``golden`` uses chunks of the article itself; for that,
+    rank :func:`closed_corpus.article_chunks` by any ranker.
 
     Args:
         article: text of the human article.
@@ -120,12 +120,12 @@ class GoldenRanker:
         self._nearest = TfIdfRanker()
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:  # noqa: ARG002 (protocol)
-        """See the protocol; the query plays no part."""
+        """See the protocol; the query is ignored."""
         return self._nearest.rank(self._article, chunks, k)
 
 
 class _TfIdf:
-    """TF-IDF vectors of unit length over some texts."""
+    """Unit-length TF-IDF vectors of texts."""
 
     def __init__(self, texts: Texts) -> None:
         counts = [Counter(terms(text)) for text in texts]
@@ -151,16 +151,16 @@ def _texts(chunks: Sequence[Snippet]) -> Texts:
     return tuple(f"{chunk.title}\n{chunk.text}" for chunk in chunks)
 
 
-def _order(scores: Sequence[float], floor: float = 0.0) -> list[int]:
-    """Positions by score, best first, those above the floor only; equal ones in order."""
+def _ranking(scores: Sequence[float], floor: float = 0.0) -> list[int]:
+    """Positions with scores above the floor, best first; ties in order."""
     found = [position for position, score in enumerate(scores) if score > floor]
     return sorted(found, key=lambda position: -scores[position])
 
 
 def _best(chunks: Sequence[Snippet], order: Sequence[int], k: int) -> tuple[Snippet, ...]:
-    """The first ``k`` chunks of an order; what it leaves out follows behind."""
+    """The first ``k`` chunks of a ranking, followed by unranked chunks."""
     if k < 1:
         return ()
     ranked = set(order)
-    whole = [*order, *(position for position in range(len(chunks)) if position not in ranked)]
-    return tuple(chunks[position] for position in whole[:k])
+    full_ranking = [*order, *(position for position in range(len(chunks)) if position not in ranked)]
+    return tuple(chunks[position] for position in full_ranking[:k])

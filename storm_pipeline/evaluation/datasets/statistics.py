@@ -1,4 +1,4 @@
-"""What a data set looks like: the figures of Table 7 and the histograms of Figures 4 and 5 (STORM, appendix A)."""
+"""Statistics of a data set: Table 7 and the histograms of Figures 4 and 5 (STORM, appendix A)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from storm_pipeline.evaluation.types import HumanArticle, HumanSection, Topic
 
 @dataclass(frozen=True)
 class ArticleSize:
-    """How large one article is. Words are what white space divides.
+    """The size of one article. Words are split at white space.
 
     Attributes:
         sections: first-level headings.
         headings: headings of all levels.
-        section_words: words of each section that holds text, its subsections included; the lead is one.
-        words: lead and sections; headings do not count.
-        references: citations, those without an address included.
+        section_words: words of each section with text, including subsections; the lead counts as one.
+        words: words of lead and sections, without headings.
+        references: citations, including those without a URL.
     """
 
     sections: int
@@ -30,7 +30,7 @@ class ArticleSize:
 
 @dataclass(frozen=True)
 class Table7:
-    """Means over articles, as Table 7 of the paper; a section's words are the mean over all sections that hold text."""
+    """Means over articles, as in Table 7; a section's words are the mean over all sections with text."""
 
     topics: int
     sections: float
@@ -41,12 +41,12 @@ class Table7:
 
 
 PAPER = Table7(100, 8.4, 15.8, 327.8, 2159.1, 90.1)
-"""The paper's own figures, for 100 articles of FreshWiki. What it calls a section's length is not defined there."""
+"""The paper's values for 100 FreshWiki articles. The paper does not define a section's length."""
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts between edges: ``counts[i]`` values lie in ``[edges[i], edges[i + 1])``, the last bin with its end."""
+    """``counts[i]`` values lie in ``[edges[i], edges[i + 1])``; the last bin includes its right edge."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
@@ -56,11 +56,11 @@ def article_size(article: HumanArticle, *, back_matter: bool = False) -> Article
     """The size of an article.
 
     Args:
-        article: what people wrote.
-        back_matter: whether the sections that were left out of its body count, as they do in the paper's table.
+        article: the human article.
+        back_matter: whether to count back matter, as the paper's table does.
     """
     sections = article.sections + (article.back_matter if back_matter else ())
-    words = [_words(article.lead), *map(_words_below, sections)]
+    words = [_words(article.lead), *map(_section_words, sections)]
     return ArticleSize(
         len(sections),
         sum(1 for section in sections for _ in section.walk()),
@@ -75,7 +75,7 @@ def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
 
     Args:
         topics: at least one.
-        back_matter: whether back matter counts; the paper's figures are met only with it.
+        back_matter: whether to count back matter; only then the paper's values are reproduced.
 
     Raises:
         DatasetError: there are no topics, or none with text.
@@ -83,7 +83,7 @@ def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
     sizes = [article_size(topic.human, back_matter=back_matter) for topic in topics]
     lengths = [count for size in sizes for count in size.section_words]
     if not lengths:
-        raise DatasetError("there is nothing to count: the data set has no topic with text; check its folder")
+        raise DatasetError("the data set has no topic with text; check its folder")
     return Table7(
         len(sizes),
         fmean(size.sections for size in sizes),
@@ -95,11 +95,11 @@ def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
 
 
 def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Histogram:
-    """How values are distributed: words, sections or references of articles, or edits as in Figure 5.
+    """Histogram of words, sections or references of articles, or of edits as in Figure 5.
 
     Args:
         values: at least one.
-        bins: how many of equal width, >= 1, or their edges, increasing.
+        bins: number of equal-width bins, >= 1, or increasing bin edges.
 
     Raises:
         DatasetError: there are no values.
@@ -108,13 +108,13 @@ def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Hist
 
     data = list(values)
     if not data:
-        raise DatasetError("there is nothing to draw a histogram of; build the data set with edit histories for edits")
+        raise DatasetError("no values for a histogram; for edits, build the data set with history_points above 0")
     counts, edges = np.histogram(data, bins=bins)
     return Histogram(tuple(map(float, edges)), tuple(map(int, counts)))
 
 
 def edit_counts(histories: Iterable[EditHistory], bins: int | Sequence[float] = 10) -> Histogram:
-    """Figure 5: how many edits the articles took.
+    """Figure 5: number of edits per article.
 
     Raises:
         DatasetError: there are no histories.
@@ -123,14 +123,14 @@ def edit_counts(histories: Iterable[EditHistory], bins: int | Sequence[float] = 
 
 
 def reference_evolution(histories: Iterable[EditHistory], points: int = 11) -> tuple[tuple[float, float], ...]:
-    """Figure 4: how the number of references grows while an article is edited.
+    """Figure 4: growth of the number of references over an article's edits.
 
     Args:
-        histories: those without counted revisions are left out.
-        points: how many shares of the edits, from 0 to 1, >= 2.
+        histories: histories without counted revisions are ignored.
+        points: number of evenly spaced shares of edits from 0 to 1, >= 2.
 
     Returns:
-        Share of the edits done → mean number of references, between counted revisions interpolated.
+        (share of edits, mean number of references), interpolated between counted revisions.
 
     Raises:
         DatasetError: no history has counted revisions.
@@ -152,5 +152,5 @@ def _words(text: str) -> int:
     return len(text.split())
 
 
-def _words_below(section: HumanSection) -> int:
+def _section_words(section: HumanSection) -> int:
     return sum(_words(part.text) for part in section.walk())

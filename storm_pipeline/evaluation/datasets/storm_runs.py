@@ -1,12 +1,13 @@
-"""Recorded runs of the official STORM (knowledge-storm) as cases: its articles with what they cite.
+"""Reads recorded runs of the official STORM (knowledge-storm) as cases: its articles with their citations.
 
-A run's folder holds ``storm_gen_article.txt`` (before polishing), a polished article, and ``url_to_info.json``. Traps:
+A run's folder contains ``storm_gen_article.txt`` (before polishing), a polished article, and ``url_to_info.json``.
+Pitfalls:
 
-- The numbers of ``url_to_info.json`` are those of the article *before* polishing; polishing numbers anew and keeps no
-  list. Both texts have the same body, so the polished numbers are read off by laying one over the other.
-- A number cites a page, not a snippet: all snippets of the page that the run kept are its passage.
+- The numbers in ``url_to_info.json`` are those of the article *before* polishing, which renumbers without a new list.
+  Both texts have the same body, so polished numbers are recovered by aligning the two.
+- A number cites a page, not a snippet: its passage is all snippets of the page that the run kept.
 - Where a section cited beyond its sources, the official code deleted the last *valid* number with the invalid ones.
-  That cannot be undone: such sentences stay uncited.
+  This cannot be undone: such sentences stay uncited.
 - ``[0]`` and numbers without a page cite nothing; they are dropped and counted as invented.
 """
 
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.headed import Block, headed, paragraphs_of, section_of
+from storm_pipeline.evaluation.datasets.heading_tree import TextBlock, build_tree, paragraphs_of, section_of
 from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
@@ -31,34 +32,36 @@ _LEAD = "summary"
 
 
 def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]:
-    """Read every run below a folder, by name.
+    """Read all runs in a folder, ordered by name.
 
     Raises:
-        DatasetError: there is none, or one cannot be read.
+        DatasetError: there are none, or one cannot be read.
     """
     runs = sorted(path.parent for path in folder.glob("*/url_to_info.json"))
     if not runs:
-        raise DatasetError(f"{folder} holds no run of the official STORM: each has a folder with url_to_info.json")
+        raise DatasetError(f"{folder} holds no official STORM run: a run is a folder with url_to_info.json")
     return tuple(read_storm_run(run, polished=polished) for run in runs)
 
 
 def read_storm_run(folder: Path, *, polished: bool = False) -> Case:
-    """Read one run; the topic's title is the folder's name, its human article is not known.
+    """Read one run; the topic's title is the folder's name, and its human article is unknown.
 
     Args:
-        folder: of the run.
-        polished: read the polished article, which has a lead, instead of the one before.
+        folder: the run's folder.
+        polished: read the polished article, which has a lead, instead of the unpolished one.
 
     Raises:
-        DatasetError: a file is absent or has another form.
+        DatasetError: a file is absent or has an unexpected format.
     """
     title = folder.name.replace("_", " ")
     text = _text(folder, ("storm_gen_article.txt",))
     try:
         pages = json.loads(_text(folder, ("url_to_info.json",)))
-        shown, sources = _shown(pages)
+        shown, sources = _citations_and_sources(pages)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DatasetError(f"{folder / 'url_to_info.json'} has not the form of a STORM run ({error})") from error
+        raise DatasetError(
+            f"{folder / 'url_to_info.json'} does not have the format of a STORM run ({error})"
+        ) from error
     if polished:
         text = _renumbered(_text(folder, _POLISHED), text, folder)
     article = _article(title, text, shown)
@@ -70,11 +73,11 @@ def _text(folder: Path, names: tuple[str, ...]) -> str:
     try:
         return found.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DatasetError(f"{found} cannot be read: a run of the official STORM has this file, in UTF-8") from error
+        raise DatasetError(f"{found} cannot be read: an official STORM run has this file, in UTF-8") from error
 
 
-def _shown(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:
-    """What the numbers from 1 on cite, and the pages behind them, addresses of one page being one source."""
+def _citations_and_sources(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:
+    """The citations of numbers 1, 2, …, and their sources; URLs of the same page are one source."""
     by_number = {number: pages["url_to_info"][url] for url, number in pages["url_to_unified_index"].items()}
     shown, sources = [], dict[str, Source]()
     for number in range(1, max(by_number, default=0) + 1):
@@ -89,20 +92,20 @@ def _shown(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:
 
 
 def _renumbered(polished: str, generated: str, folder: Path) -> str:
-    """The polished text with the numbers of the text before; the body of both is the same but for the numbers."""
+    """Replace the polished text's numbers by those of the unpolished one, whose body is otherwise the same."""
     opening = re.match(rf"#\s*{_LEAD}\b.*?(?=^#\s)", polished, re.S | re.M | re.I)
     body = polished[opening.end() :] if opening else polished
     if "".join(_NUMBER.sub("[]", body).split()) != "".join(_NUMBER.sub("[]", generated).split()):
         raise DatasetError(
-            f"the polished article in {folder} has another body than the one before polishing, so its numbers cannot "
-            "be told: read the one before (polished=False)"
+            f"the polished article in {folder} has another body than the unpolished one, so its numbers cannot be "
+            "recovered: read the unpolished one (polished=False)"
         )
-    meant = dict(zip(_NUMBER.findall(body), _NUMBER.findall(generated), strict=True))
-    return _NUMBER.sub(lambda found: f"[{meant.get(found[1], '0')}]", polished)
+    original = dict(zip(_NUMBER.findall(body), _NUMBER.findall(generated), strict=True))
+    return _NUMBER.sub(lambda found: f"[{original.get(found[1], '0')}]", polished)
 
 
 def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
-    """Headings by their level, a paragraph a line; a first section called *summary* is the lead."""
+    """Parse an article with one paragraph per line; a first section titled *summary* becomes the lead."""
     invented = 0
 
     def cited(line: str) -> Paragraph:
@@ -111,13 +114,13 @@ def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
         invented += found.invented
         return Paragraph(found.sentences)
 
-    tree = headed(_block(line) for line in map(str.strip, text.splitlines()) if line)
+    tree = build_tree(_block(line) for line in map(str.strip, text.splitlines()) if line)
     lead, sections = paragraphs_of(tree, cited), tuple(section_of(part, cited) for part in tree.subsections)
     if sections and sections[0].heading.casefold() == _LEAD:
         lead, sections = (*lead, *sections[0].paragraphs), sections[1:]
     return Article(title, lead, sections, report=Report(invented_citations=invented))
 
 
-def _block(line: str) -> Block:
+def _block(line: str) -> TextBlock:
     heading = _HEADING.fullmatch(line)
-    return Block(tidy(heading[2]), len(heading[1])) if heading else Block(line)
+    return TextBlock(tidy(heading[2]), len(heading[1])) if heading else TextBlock(line)

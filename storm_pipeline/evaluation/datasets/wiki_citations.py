@@ -1,4 +1,4 @@
-"""The reference list of a rendered Wikipedia article, and the marks in its text that point into it."""
+"""Extracts the citations of a rendered Wikipedia article: reference list and citation marks."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,19 +9,19 @@ from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.evaluation.types import Document
 
 Citations = Mapping[int, Document]
-"""The number that a reader sees → what is cited: its address, empty if it has none on the web, and the citation."""
+"""Visible citation number → cited document: URL (may be empty) and the citation's text as title."""
 
 _BRACKETS = re.compile(r"[\[\]\s]")
 
 
 def take_citations(root: Any) -> Citations:
-    """The citations of an article; its marks become ``[1]``, and those of notes and complaints go.
+    """Extract an article's citations and replace its marks by ``[1]``; marks of notes and cleanup tags are removed.
 
-    Numbers are those of the marks, not of the list's ids, which count notes along. A short citation (``Smith 2001,
-    p. 5``) takes the address of the work that it points to.
+    Numbers are those of the marks, not of the list's ids, which also count notes. A short citation (``Smith 2001, p.
+    5``) gets the URL of the work it links to.
 
     Args:
-        root: the article's tree, which is changed.
+        root: the article's element tree; modified in place.
     """
     listed = {item.get("id"): item for item in root.iter("li") if (item.get("id") or "").startswith("cite_note")}
     works = {work.get("id"): work for work in root.iter("cite") if work.get("id")}
@@ -43,13 +43,15 @@ def take_citations(root: Any) -> Citations:
 
 
 def _document(item: Any, works: Mapping[str, Any]) -> Document:
-    said = next((part for part in item.iter("span") if "reference-text" in (part.get("class") or "").split()), item)
-    citation = plain_text(said.text_content())
-    return Document(next(_addresses(said, works), ""), citation)
+    reference = next(
+        (part for part in item.iter("span") if "reference-text" in (part.get("class") or "").split()), item
+    )
+    citation = plain_text(reference.text_content())
+    return Document(next(_external_urls(reference, works), ""), citation)
 
 
-def _addresses(part: Any, works: Mapping[str, Any]) -> Iterator[str]:
-    """Addresses outside Wikipedia that a citation links to, its own before those of works that it points to."""
+def _external_urls(part: Any, works: Mapping[str, Any]) -> Iterator[str]:
+    """External URLs of a citation: its own, then those of works it links to."""
     for anchor in part.iter("a"):
         if "external" in (anchor.get("class") or "").split():
             href = anchor.get("href") or ""
@@ -58,7 +60,7 @@ def _addresses(part: Any, works: Mapping[str, Any]) -> Iterator[str]:
     for anchor in part.iter("a"):
         work = works.get(unquote((anchor.get("href") or "").partition("#")[2]))
         if work is not None and work is not part and not any(above is work for above in anchor.iterancestors()):
-            yield from _addresses(work, {})
+            yield from _external_urls(work, {})
 
 
 def _replace(element: Any, text: str) -> None:

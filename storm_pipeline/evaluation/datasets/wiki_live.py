@@ -1,8 +1,8 @@
-"""Wiki Live Challenge: new Good Articles of the English Wikipedia, what other systems wrote, and the pages they cited.
+"""Reads Wiki Live Challenge: new Good Articles of the English Wikipedia, other systems' articles, and cited pages.
 
-A folder with ``NAME.json.gz``, one a topic: ``title``; ``article``, Markdown without references; ``statements``, the
-facts of the article; ``pages`` (url, title, text), all that the systems cited; ``systems``, by name, each with
-``article`` and ``statements`` (``fact`` or ``statement``, and the addresses that it cites).
+The folder contains ``NAME.json.gz``, one per topic: ``title``; ``article``, Markdown without references;
+``statements``, the article's facts; ``pages`` (url, title, text), all pages the systems cited; ``systems``, by name,
+each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs).
 """
 
 import binascii
@@ -18,9 +18,9 @@ from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.dataset import DataSet, read_model
-from storm_pipeline.evaluation.datasets.documents import usable
-from storm_pipeline.evaluation.datasets.headed import Headed, headed
+from storm_pipeline.evaluation.datasets.heading_tree import HeadingNode, build_tree
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
+from storm_pipeline.evaluation.datasets.usable_documents import usable
 from storm_pipeline.evaluation.types import (
     CitedStatement,
     Document,
@@ -61,17 +61,17 @@ class _File(BaseModel):
 
 
 def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
-    """The topics of a folder, by file name.
+    """Read the topics of a folder, ordered by file name.
 
-    A topic's ``documents`` are the pages that hold something to read, each once, as plain text; copies of the article
-    are among them and are left out where a corpus is made (:mod:`.leakage`).
+    A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
+    are removed when a corpus is built (:mod:`.leakage`).
 
     Args:
-        folder: holds ``NAME.json.gz``.
-        strict: whether a damaged file is refused instead of skipped.
+        folder: contains ``NAME.json.gz``.
+        strict: fail on a damaged file instead of skipping it.
 
     Raises:
-        DatasetError: nothing in the folder could be read, or, if strict, a file is damaged.
+        DatasetError: nothing can be read, or, if strict, a file is damaged.
     """
     folder = Path(folder).expanduser()
     topics: list[Topic] = []
@@ -85,29 +85,29 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
             problems.append(f"skipped: {error}")
     if not topics:
         why = problems[0] if problems else f"it has no {_SUFFIX} file"
-        raise DatasetError(f"{folder} holds no topic that can be read: {why}")
+        raise DatasetError(f"{folder} holds no readable topic: {why}")
     return DataSet(NAME, tuple(topics), tuple(problems))
 
 
 def _topic(file: Path) -> Topic:
-    held = read_model(file, _File)
-    title = plain_text(held.title.replace("_", " "))
-    tree = headed(without_title(markdown_blocks(held.article), title))
+    data = read_model(file, _File)
+    title = plain_text(data.title.replace("_", " "))
+    tree = build_tree(without_title(markdown_blocks(data.article), title))
     body, back = without_back_matter(tuple(map(_section, tree.subsections)))
-    statements = tuple(filter(None, map(plain_text, held.statements)))
+    statements = tuple(filter(None, map(plain_text, data.statements)))
     if not title or not (tree.paragraphs or body) or not statements:
-        raise DatasetError(f"{file} holds no article: title, text or statements are missing; fetch it anew")
+        raise DatasetError(f"{file} holds no article: title, text or statements are missing; download it again")
     address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
     human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
-    documents = usable(map(_document, held.pages))
-    return Topic(file.name.removesuffix(_SUFFIX), title, human, documents, tuple(_systems(held.systems)))
+    documents = usable(map(_document, data.pages))
+    return Topic(file.name.removesuffix(_SUFFIX), title, human, documents, tuple(_systems(data.systems)))
 
 
-def _section(part: Headed) -> HumanSection:
+def _section(part: HeadingNode) -> HumanSection:
     return HumanSection(part.heading, _text(part), tuple(map(_section, part.subsections)))
 
 
-def _text(part: Headed) -> str:
+def _text(part: HeadingNode) -> str:
     return "\n\n".join(part.paragraphs)
 
 
@@ -116,7 +116,7 @@ def _document(page: _Page) -> Document:
 
 
 def _title(given: str) -> str:
-    """A title; half of those published are in base64."""
+    """A title, decoded if necessary: half of the published titles are in base64."""
     if not _ENCODED.fullmatch(given):
         return given
     try:
@@ -125,9 +125,9 @@ def _title(given: str) -> str:
         return given
 
 
-def _systems(held: Mapping[str, _System]) -> Iterator[SystemArticle]:
-    """The systems that wrote something, by name."""
-    for name, own in sorted(held.items()):
+def _systems(data: Mapping[str, _System]) -> Iterator[SystemArticle]:
+    """The systems' non-empty articles, ordered by system name."""
+    for name, own in sorted(data.items()):
         if plain_text(own.article):
             yield SystemArticle(name, own.article, tuple(filter(lambda one: one.text, map(_stated, own.statements))))
 

@@ -1,6 +1,6 @@
-"""From the HTML that MediaWiki renders of an article to its text, headings, citations and infobox.
+"""Parses an article's HTML as rendered by MediaWiki into text, headings, citations and infobox.
 
-HTML and not wikitext, for only MediaWiki itself can expand what templates write: units, dates, citations.
+HTML instead of wikitext, because only MediaWiki can expand templates (units, dates, citations).
 """
 
 import re
@@ -23,23 +23,23 @@ _CLASSES = frozenset(
     shortdescription sistersitebox mw-empty-elt side-box portalbox infobox catlinks geo-nondefault""".split()
 )
 _HEADINGS = {f"h{level}": level for level in range(2, 7)}
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # no XML has them
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # invalid in XML
 _DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
 
 
 @dataclass(frozen=True)
 class Features:
-    """What tells, without a model, how far an article has come.
+    """Quality features of an article.
 
     Attributes:
-        characters: of its prose.
-        words: of its prose.
+        characters: characters of prose.
+        words: words of prose.
         references: distinct citations.
-        headings: of the second and third level of HTML.
+        headings: number of h2 and h3 headings.
         sections: first-level sections of the body.
-        subsections: all below them.
-        list_words: in lists.
-        has_banner: whether it bears a banner of complaint.
+        subsections: all subsections of the body.
+        list_words: words in lists.
+        has_banner: whether it has a cleanup banner.
     """
 
     characters: int
@@ -53,38 +53,38 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a rendered article: its heading, with its level in HTML or 1 for the lead, and what stands there."""
+class RenderedSection:
+    """A section of a rendered article; ``level`` is the HTML heading level, 1 for the lead."""
 
     level: int
     heading: str
     paragraphs: list[str] = field(default_factory=list)
-    below: list["Part"] = field(default_factory=list)
+    below: list["RenderedSection"] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class WikiPage:
-    """An article as rendered.
+    """A rendered article.
 
     Attributes:
         title: of the article.
-        url: its address.
-        lead: what stands before the first heading; all else is below it.
-        citations: what its marks point to.
+        url: its URL.
+        lead: the text before the first heading; all sections are below it.
+        citations: the documents its marks cite.
         infobox: field → value.
-        features: what tells how far it has come.
+        features: quality features.
     """
 
     title: str
     url: str
-    lead: Part
+    lead: RenderedSection
     citations: Citations
     infobox: tuple[tuple[str, str], ...]
     features: Features
 
     @cached_property
     def article(self) -> HumanArticle:
-        """The article with its sentences, cut when first asked for: that takes a second for a long one."""
+        """The article with its sentences, split lazily because that takes a second for a long article."""
         body, back = without_back_matter([_section(part, self.citations) for part in self.lead.below])
         cited = tuple(self.citations.values())
         lead = _section(self.lead, self.citations).text
@@ -92,12 +92,12 @@ class WikiPage:
 
 
 def read_page(html: str, title: str, url: str) -> WikiPage:
-    """Read an article; text is that of its paragraphs, as in the published data: no lists, no tables.
+    """Parse an article; only paragraphs count as text, as in the published data: no lists, no tables.
 
     Args:
-        html: what ``action=parse`` gives; either skin of headings and of citations is understood.
-        title: of the article.
-        url: its address.
+        html: result of ``action=parse``; both heading and citation markups are supported.
+        title: title of the article.
+        url: its URL.
 
     Raises:
         DatasetError: there is no HTML.
@@ -118,7 +118,7 @@ def _root(html: str, title: str) -> Any:
     try:
         return lxml.html.fragment_fromstring(_UNPRINTABLE.sub(" ", html), create_parent="div")
     except (lxml.etree.LxmlError, ValueError) as error:
-        raise DatasetError(f"the page {title!r} came without HTML; leave it out") from error
+        raise DatasetError(f"the page {title!r} has no HTML; leave it out") from error
 
 
 def _classes(element: Any) -> set[str]:
@@ -130,23 +130,23 @@ def _has_banner(root: Any) -> bool:
 
 
 def _infobox(root: Any) -> Iterator[tuple[str, str]]:
-    """Field and value of the rows of the first infobox that have both."""
+    """(field, value) of the first infobox's rows that have both."""
     box = next((table for table in root.iter("table") if "infobox" in _classes(table)), None)
     for row in box.iter("tr") if box is not None else ():
         name, value = row.find("th"), row.find("td")
         if name is not None and value is not None:
-            pair = plain_text(_spoken(name)), plain_text(_spoken(value))
+            pair = plain_text(_spaced_text(name)), plain_text(_spaced_text(value))
             if all(pair):
                 yield pair
 
 
-def _spoken(element: Any) -> str:
-    """Text with the parts of a list or of lines apart, without citation marks."""
+def _spaced_text(element: Any) -> str:
+    """Text with list items and lines separated by spaces, without citation marks."""
     return MARKER.sub("", " ".join(text for text in element.itertext() if text.strip()))
 
 
 def _strip(root: Any) -> None:
-    """Leave only what a reader reads as running text."""
+    """Remove everything except running text."""
     for formula in list(root.iter("span")):
         if "mwe-math-element" in _classes(formula):
             image = next(formula.iter("img"), None)
@@ -157,24 +157,24 @@ def _strip(root: Any) -> None:
     for line in root.iter("br"):
         line.tail = " " + (line.tail or "")
     for element in list(root.iter()):
-        if element is not root and _is_left_out(element):
+        if element is not root and _is_not_prose(element):
             element.drop_tree()
 
 
-def _is_left_out(element: Any) -> bool:
+def _is_not_prose(element: Any) -> bool:
     is_comment = not isinstance(element.tag, str)
     return is_comment or element.tag in _TAGS or bool(_classes(element) & _CLASSES)
 
 
-def _parts(root: Any) -> Part:
-    lead = Part(1, "")
+def _parts(root: Any) -> RenderedSection:
+    lead = RenderedSection(1, "")
     path = [lead]
     for element in root.iter("p", *_HEADINGS):
         text = plain_text(element.text_content())
         if level := _HEADINGS.get(element.tag):
             while path[-1].level >= level:
                 path.pop()
-            part = Part(level, plain_text(MARKER.sub("", text)))
+            part = RenderedSection(level, plain_text(MARKER.sub("", text)))
             path[-1].below.append(part)
             path.append(part)
         elif text:
@@ -182,7 +182,7 @@ def _parts(root: Any) -> Part:
     return lead
 
 
-def _section(part: Part, citations: Citations) -> HumanSection:
+def _section(part: RenderedSection, citations: Citations) -> HumanSection:
     paragraphs = [list(_sentences(paragraph, citations)) for paragraph in part.paragraphs]
     return HumanSection(
         part.heading,
@@ -200,7 +200,7 @@ def _sentences(paragraph: str, citations: Citations) -> Iterator[HumanSentence]:
             yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
 
 
-def _features(root: Any, lead: Part, references: int, *, has_banner: bool) -> Features:
+def _features(root: Any, lead: RenderedSection, references: int, *, has_banner: bool) -> Features:
     body = [part for part in lead.below if not is_back_matter(part.heading)]
     parts = [below for part in body for below in _walk(part)]
     text = [MARKER.sub("", paragraph) for part in (lead, *parts) for paragraph in part.paragraphs]
@@ -217,7 +217,7 @@ def _features(root: Any, lead: Part, references: int, *, has_banner: bool) -> Fe
     )
 
 
-def _walk(part: Part) -> Iterator[Part]:
+def _walk(part: RenderedSection) -> Iterator[RenderedSection]:
     yield part
     for below in part.below:
         yield from _walk(below)

@@ -1,7 +1,7 @@
-"""WikiGenBench (WikiGenBen): articles on recent events with the pages that editors cited and that a search found.
+"""Reads WikiGenBench (WikiGenBen): articles on recent events, with pages cited by editors and found by search.
 
-A folder with ``manifest.csv``, ``wiki/ID.json`` (key, url, text, outlines, contents, info_kv, reference: citation,
-address and text) and ``google/ID.json`` (title, link, text), the latter for some topics only.
+The folder contains ``manifest.csv``, ``wiki/ID.json`` (key, url, text, outlines, contents, info_kv, reference:
+citation, URL and text) and, for some topics, ``google/ID.json`` (title, link, text).
 """
 
 import csv
@@ -16,7 +16,7 @@ from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_of, read_model
-from storm_pipeline.evaluation.datasets.documents import usable
+from storm_pipeline.evaluation.datasets.usable_documents import usable
 from storm_pipeline.evaluation.datasets.wikigenbench_article import article_tree
 from storm_pipeline.evaluation.types import Document, HumanArticle, Topic
 from storm_pipeline.text.words import MARKER
@@ -47,23 +47,23 @@ class _Hits(RootModel[list[_Hit]]):
 
 
 def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = False) -> DataSet:
-    """The topics of a folder, by their numbers.
+    """Read the topics of a folder, ordered by number.
 
-    A topic's ``documents`` are the pages that hold something to read, each once, cited ones (``origin`` human) first;
-    of the original data those have lost capitals and punctuation. ``human.references`` has all that editors cited.
+    A topic's ``documents`` are the usable pages, each once, cited ones (``origin`` human) first; in the original data
+    those have lost capitals and punctuation. ``human.references`` has all citations.
 
     Args:
-        folder: holds ``wiki/`` and, for pages found by search, ``google/``.
-        core_only: only the topics that the manifest marks as ``in_core``: with enough pages, and no mere lists.
-        strict: whether a damaged file is refused instead of skipped.
+        folder: contains ``wiki/`` and, for pages found by search, ``google/``.
+        core_only: only topics marked ``in_core`` in the manifest: with enough pages, and not mere lists.
+        strict: fail on a damaged file instead of skipping it.
 
     Raises:
-        DatasetError: the folder is no such data set, nothing in it could be read, or, if strict, a file is damaged.
+        DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
     """
     folder = folder_of(folder, "wiki")
     rows = _manifest(folder / MANIFEST)
     if core_only and not rows:
-        raise DatasetError(f"{folder} has no {MANIFEST}, which marks the core topics; read all of them or fetch it")
+        raise DatasetError(f"{folder} has no {MANIFEST}, which marks the core topics; use all topics or download it")
     names = {file.stem for file in (folder / "wiki").glob("*.json")} | set(rows)
     topics: list[Topic] = []
     problems: list[str] = []
@@ -77,19 +77,19 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
                 raise
             problems.append(f"skipped: {error}")
     if not topics:
-        raise DatasetError(f"{folder} holds no article that can be read: {problems[0] if problems else 'it is empty'}")
+        raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else 'it is empty'}")
     return DataSet(NAME, tuple(topics), tuple(problems))
 
 
 def _manifest(file: Path) -> Mapping[str, str]:
-    """Id → whether the topic is in the core; empty where there is no manifest."""
+    """Topic id → ``in_core`` as in the manifest; empty without a manifest."""
     if not file.is_file():
         return {}
     try:
         with file.open(encoding="utf-8", newline="") as opened:
             return {row["id"]: row.get("in_core", "") for row in csv.DictReader(opened)}
     except (OSError, ValueError, KeyError, csv.Error) as error:
-        raise DatasetError(f"{file} is damaged: it names no topics by their id; fetch or build it anew") from error
+        raise DatasetError(f"{file} is damaged: it has no column of topic ids; download or rebuild it") from error
 
 
 def _topic(folder: Path, name: str) -> Topic:
@@ -98,14 +98,14 @@ def _topic(folder: Path, name: str) -> Topic:
     body, back = without_back_matter(tree)
     title = plain_text(page.key.replace("_", " "))
     if not title or not (lead or body):
-        raise DatasetError(f"{folder / 'wiki' / name}.json holds no article: its key or text is empty; fetch it anew")
+        raise DatasetError(f"{folder / 'wiki' / name}.json holds no article: key or text is empty; download it again")
     cited = tuple(Document(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
     return Topic(name, title, human, usable(chain(cited, _found(folder / "google" / f"{name}.json"))))
 
 
 def _title(citation: str) -> str:
-    """What stands in quotation marks in a citation, the title of the page; the whole of it if nothing does."""
+    """The title of a cited page: the quoted part of the citation, or all of it."""
     found = _QUOTED.search(citation)
     return found[1].strip() if found else citation
 
@@ -118,7 +118,7 @@ def _infobox(fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _found(file: Path) -> tuple[Document, ...]:
-    """What a search for the title found; nothing where the topic has no such file."""
+    """The pages found by search; empty if the topic has no such file."""
     if not file.is_file():
         return ()
     hits = read_model(file, _Hits).root

@@ -1,8 +1,8 @@
-"""The human article of a WikiGenBench page: one tree from the two incomplete forms in which the file holds it.
+"""Reconstructs the human article of a WikiGenBench page from its two incomplete representations.
 
-``text`` has clean sentences, and headings as lines that nothing tells from others; ``outlines`` and ``contents`` have
-the headings with their levels (a first-level heading each, ``### `` and deeper inside), but words run together where
-links stood, and neither lists nor tables. So headings come from the latter and text from the former.
+``text`` has clean sentences, but its headings are unmarked lines; ``outlines`` and ``contents`` have headings with
+levels (one first-level heading each, ``### `` and deeper inside), but words run together at links, and lists and tables
+are missing. So headings come from the latter and text from the former.
 """
 
 import re
@@ -21,7 +21,7 @@ _FIRST_LEVEL = 2
 
 @dataclass
 class _Node:
-    """A heading with its level in wikitext, 2 for a section, and its own text."""
+    """A heading with its wikitext level (2 for a section) and its own text."""
 
     heading: str
     level: int
@@ -31,19 +31,19 @@ class _Node:
 
 
 def article_tree(text: str, outlines: Sequence[str], contents: Sequence[str]) -> tuple[str, tuple[HumanSection, ...]]:
-    """Lead and sections, back matter included.
+    """The lead and the sections, including back matter.
 
-    A heading that the text lacks (the two forms are of different revisions) takes what ``contents`` has under it,
-    unless that mostly stands in the text anyway: then it holds nothing of its own.
+    A heading missing from the text (the two come from different revisions) gets its text from ``contents``, unless most
+    of that occurs elsewhere in the text.
 
     Args:
         text: the whole article as plain text.
         outlines: first-level headings, words joined by underscores.
-        contents: what stands under each of them.
+        contents: the text under each of them.
     """
     nodes = [node for heading, rest in zip(outlines, contents, strict=False) for node in _nodes(heading, rest)]
     lines = text.splitlines()
-    starts = list(_starts(lines, nodes))
+    starts = list(_heading_lines(lines, nodes))
     lead = _paragraphs(lines[: next((start for start in starts if start is not None), len(lines))])
     for i, (node, start) in enumerate(zip(nodes, starts, strict=True)):
         if start is not None:
@@ -65,8 +65,8 @@ def _nodes(heading: str, rest: str) -> Iterator[_Node]:
     yield node
 
 
-def _starts(lines: Sequence[str], nodes: Sequence[_Node]) -> Iterator[int | None]:
-    """For each heading the line that is it, in order; None where no later line is."""
+def _heading_lines(lines: Sequence[str], nodes: Sequence[_Node]) -> Iterator[int | None]:
+    """For each heading, in order, the index of its line in the text; None if no later line matches."""
     names = [folded_title(line) for line in lines]
     position = 0
     for node in nodes:

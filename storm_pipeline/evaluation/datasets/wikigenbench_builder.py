@@ -1,8 +1,8 @@
-"""Building a new WikiGenBench: recent articles on events, with the pages behind them (v1, section 2.2; v2, 2.2).
+"""Builds a new WikiGenBench: recent articles on events with their source pages (v1, section 2.2; v2, 2.2).
 
-Where this departs from the papers: candidates are the most edited pages of some months, or titles of your own, not the
-difference of two dumps; what is an event Wikidata says; any search engine finds the documents, and pages are read as
-the package reads them, robots.txt heeded; copies of the article are left out.
+Departures from the papers: candidates are the most edited pages of given months or given titles, not the difference of
+two dumps; Wikidata decides what is an event; any search engine can be used, and pages are extracted by this package,
+respecting robots.txt; copies of the article are excluded.
 """
 
 from collections import Counter
@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.answers import Answers
+from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
-from storm_pipeline.evaluation.datasets.drawing import drawn
+from storm_pipeline.evaluation.datasets.document_collector import DocumentCollector, Fetch
 from storm_pipeline.evaluation.datasets.events import events_among
 from storm_pipeline.evaluation.datasets.freshwiki_builder import Progress
-from storm_pipeline.evaluation.datasets.gathering import Fetch, Gathering
 from storm_pipeline.evaluation.datasets.leakage import copies, without_copies
 from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError
 from storm_pipeline.evaluation.datasets.most_edited import most_edited
+from storm_pipeline.evaluation.datasets.seeded_order import shuffled
 from storm_pipeline.evaluation.datasets.wiki_page import read_page
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
-from storm_pipeline.evaluation.datasets.wikigenbench_form import write_manifest, write_topic
 from storm_pipeline.evaluation.datasets.wikigenbench_plan import WikiGenBenchPlan, links
+from storm_pipeline.evaluation.datasets.wikigenbench_writer import write_manifest, write_topic
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.net.http import user_agent
@@ -43,30 +43,32 @@ def build_wikigenbench(
     services: Wikimedia | None = None,
     on_progress: Progress | None = None,
 ) -> DataSet:
-    """Build a data set in WikiGenBench's form, with ``manifest.json``: plan, revisions, copies left out, exclusions.
+    """Build a data set in WikiGenBench's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
 
-    A build that was broken off goes on where it stopped when it is called again with the same folder: what services
-    and pages answered is kept in ``.build/`` inside it.
+    An interrupted build continues when called again with the same folder: responses and pages are cached in its
+    ``.build/``.
 
     Args:
         plan: what to build.
-        folder: where; made if need be.
-        search: finds pages by the title.
-        fetch: gets pages; by default from the web, politely.
-        services: where to ask; by default the English Wikipedia.
-        on_progress: told of each page.
+        folder: target folder; created if absent.
+        search: finds pages by title.
+        fetch: fetches pages; default: from the web, with rate limits.
+        services: services to query; default: the English Wikipedia's.
+        on_progress: called with one line per page.
 
     Raises:
         DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
     services, folder = services or Wikimedia(), folder_to_build(folder, *_KINDS)
-    answers = Answers(folder)
+    answers = AnswerCache(folder)
     build = _Build(
-        plan, services, answers, Gathering(answers, search, fetch or _web()), on_progress or (lambda _: None)
+        plan, services, answers, DocumentCollector(answers, search, fetch or _web()), on_progress or (lambda _: None)
     )
     topics = sorted(build.topics(), key=lambda topic: int(topic.id))
     if not topics:
-        raise DatasetError(f"no page qualifies ({build.why_not()}); take more months or titles, or a wider plan")
+        raise DatasetError(
+            f"no page qualifies ({build.rejection_summary()}); take more months or titles, or a wider plan"
+        )
     for topic in topics:
         write_topic(folder, topic)
     for kind in _KINDS:
@@ -83,74 +85,79 @@ def _web() -> Fetch:
 
 
 class _Build:
-    """One build: what was looked at, and why it was left out."""
+    """The state of one build: examined pages and reasons for exclusion."""
 
     def __init__(
-        self, plan: WikiGenBenchPlan, services: Wikimedia, answers: Answers, gathering: Gathering, told: Progress
+        self,
+        plan: WikiGenBenchPlan,
+        services: Wikimedia,
+        answers: AnswerCache,
+        collector: DocumentCollector,
+        on_progress: Progress,
     ) -> None:
         self._plan = plan
         self._services = services
         self._answers = answers
         self._wiki = MediaWiki(services, answers)
-        self._gathering = gathering
-        self._told = told
+        self._collector = collector
+        self._on_progress = on_progress
         self._taken: list[dict[str, Any]] = []
         self._excluded: list[tuple[str, str]] = []
 
     def topics(self) -> Iterator[Topic]:
-        """Topics that qualify, in an order that the seed draws, until there are enough."""
+        """Qualifying topics in an order drawn by the seed, until there are enough."""
         edited = most_edited(self._services, self._answers, self._plan.months)
         candidates = [*(page.title for page in edited), *self._plan.titles]
-        pages = drawn(self._wiki.current(candidates), self._plan.seed, lambda page: page.number)
+        pages = shuffled(self._wiki.current(candidates), self._plan.seed, lambda page: page.number)
         events = self._events(pages)
         for page in pages:
             if len(self._taken) == self._plan.size:
                 return
-            topic = self._looked_at(page, is_event=page.item in events)
+            topic = self._examine(page, is_event=page.item in events)
             if isinstance(topic, str):
                 self._excluded.append((page.title, topic))
-                self._told(f"{page.title}: left out, {topic}")
+                self._on_progress(f"{page.title}: left out, {topic}")
                 continue
-            self._told(f"{page.title}: taken with {len(topic.documents)} documents")
+            self._on_progress(f"{page.title}: taken with {len(topic.documents)} documents")
             yield topic
 
     def _events(self, pages: list[CurrentPage]) -> set[str]:
         wanted = self._plan.events_only
         return events_among(self._services, self._answers, [page.item for page in pages]) if wanted else set()
 
-    def _looked_at(self, page: CurrentPage, *, is_event: bool) -> Topic | str:
-        """The topic, or why the page is left out; what is cheap to ask comes first."""
-        if reason := self._plan.refuses(page) or self._refuses_kind(page, is_event=is_event):
+    def _examine(self, page: CurrentPage, *, is_event: bool) -> Topic | str:
+        """The topic, or why the page is excluded; cheap checks come first."""
+        if reason := self._plan.page_rejection(page) or self._kind_rejection(page, is_event=is_event):
             return reason
         try:
             read = read_page(self._wiki.html(page), page.title, page.url)
         except PageGoneError:
             return "deleted"
-        if reason := self._plan.refuses_text(read):
+        if reason := self._plan.text_rejection(read):
             return reason
-        cited = self._gathering.fetched(links(read))
-        if reason := self._plan.refuses_documents(cited):
+        cited = self._collector.fetch_documents(links(read))
+        if reason := self._plan.documents_rejection(cited):
             return reason
         most = self._plan.search_results
-        found = self._gathering.found(page.title, most) if most else ()
+        found = self._collector.search_documents(page.title, most) if most else ()
         topic = Topic(str(page.number), page.title, read.article, (*cited, *found))
         self._taken.append(_entry(page, topic))
         return without_copies(topic)
 
-    def _refuses_kind(self, page: CurrentPage, *, is_event: bool) -> str | None:
+    def _kind_rejection(self, page: CurrentPage, *, is_event: bool) -> str | None:
         if self._plan.events_only and not is_event:
             return "no event"
         if self._plan.created_after and self._wiki.created(page)[:10] <= self._plan.created_after:
             return "older"
         return None
 
-    def why_not(self) -> str:
-        """The reasons for which pages were left out, the commonest first."""
+    def rejection_summary(self) -> str:
+        """The reasons for exclusion, most frequent first."""
         counts = Counter(why for _, why in self._excluded)
         return ", ".join(f"{count} × {reason}" for reason, count in counts.most_common()) or "there were no candidates"
 
     def provenance(self, engine: str) -> dict[str, Any]:
-        """What the data set is and where it comes from, as JSON values."""
+        """The data set's provenance, as JSON values."""
         return {
             "form": "wikigenbench-1",
             "made_by": user_agent().partition(" ")[0],

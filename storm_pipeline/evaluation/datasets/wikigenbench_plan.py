@@ -1,38 +1,38 @@
-"""What a new WikiGenBench is to be: candidates, and the bounds that the papers set (v1, section 2.2)."""
+"""The plan of a new WikiGenBench: candidates, and the papers' limits (v1, section 2.2)."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.documents import is_usable
-from storm_pipeline.evaluation.datasets.freshwiki_plan import refuses_page
+from storm_pipeline.evaluation.datasets.freshwiki_plan import non_article_reason
 from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage
+from storm_pipeline.evaluation.datasets.usable_documents import is_usable
 from storm_pipeline.evaluation.datasets.wiki_page import WikiPage
 from storm_pipeline.evaluation.types import Document
 from storm_pipeline.identity import canonical_url
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True)
 class WikiGenBenchPlan:
-    """A data set to build; the same plan over the same answers gives the same data set.
+    """A data set to build; reproducible for equal service responses.
 
     Attributes:
-        months: each as ``2024-01``; their most edited pages are candidates.
+        months: such as ``2024-01``; their most edited pages are candidates.
         titles: further candidates, e.g. of a category or a list of new articles.
-        size: topics at most, taken by chance among those that qualify; None for all.
-        seed: of the choice.
-        events_only: whether the article must be about an event, as Wikidata has it.
-        created_after: day as ``2024-01-31`` after which the article must have been begun, so that a model cannot have
-            read it; empty for any.
-        min_words: of its prose, lead included.
-        max_words: likewise.
-        min_links: distinct pages that editors cite.
-        max_links: likewise.
-        min_fetched: share of them of which more must be had, in [0, 1).
-        search_results: pages that a search for the title adds at most, >= 0.
+        size: maximum number of topics, sampled from those that qualify; None for all.
+        seed: seed of the sample.
+        events_only: whether articles must be about events, according to Wikidata.
+        created_after: date such as ``2024-01-31`` after which the article must have been created, so that no model can
+            have read it; empty for any.
+        min_words: minimum words of prose, including the lead.
+        max_words: maximum words of prose.
+        min_links: minimum number of distinct cited pages.
+        max_links: maximum number of distinct cited pages.
+        min_fetched: share of cited pages that must be exceeded by those fetched, in [0, 1).
+        search_results: maximum pages added by a search for the title, >= 0.
     """
 
     months: tuple[str, ...] = ()
@@ -51,17 +51,17 @@ class WikiGenBenchPlan:
     def __post_init__(self) -> None:
         if not self.months and not self.titles:
             raise DatasetError("a data set needs candidates: name months as 2024-01, or titles of articles")
-        if self.created_after and not _DAY.fullmatch(self.created_after):
-            raise DatasetError(f"{self.created_after!r} is no day; write it as 2024-01-31")
+        if self.created_after and not _DATE.fullmatch(self.created_after):
+            raise DatasetError(f"{self.created_after!r} is not a date; write it as 2024-01-31")
         if (self.size is not None and self.size < 1) or not 0 <= self.min_fetched < 1 or self.search_results < 0:
-            raise DatasetError("size begins at 1, min_fetched lies in [0, 1), search_results begins at 0; correct them")
+            raise DatasetError("size must be at least 1, min_fetched in [0, 1) and search_results at least 0")
 
-    def refuses(self, page: CurrentPage) -> str | None:
-        """Why a page is no topic, as far as it tells without being read; None if it may be one."""
-        return refuses_page(page)
+    def page_rejection(self, page: CurrentPage) -> str | None:
+        """Why a page is rejected by its metadata; None if it may qualify."""
+        return non_article_reason(page)
 
-    def refuses_text(self, page: WikiPage) -> str | None:
-        """Why an article is no topic by what it holds; None if it may be one."""
+    def text_rejection(self, page: WikiPage) -> str | None:
+        """Why an article is rejected by its content; None if it may qualify."""
         if not self.min_words <= page.features.words <= self.max_words:
             return f"not of {self.min_words} to {self.max_words} words"
         if not page.features.sections:
@@ -70,13 +70,17 @@ class WikiGenBenchPlan:
             return f"not of {self.min_links} to {self.max_links} links"
         return None
 
-    def refuses_documents(self, cited: Sequence[Document]) -> str | None:
-        """Why an article is no topic by how many of its references could be had; None if it is one."""
-        had = sum(map(is_usable, cited))
-        return None if had > self.min_fetched * len(cited) else f"{self.min_fetched:.0%} of its links or fewer were had"
+    def documents_rejection(self, cited: Sequence[Document]) -> str | None:
+        """Why an article is rejected by its fetched references; None if it qualifies."""
+        fetched = sum(map(is_usable, cited))
+        return (
+            None
+            if fetched > self.min_fetched * len(cited)
+            else f"{self.min_fetched:.0%} of its links or fewer were fetched"
+        )
 
 
 def links(page: WikiPage) -> tuple[Document, ...]:
-    """The pages that editors cite, each once, in order."""
+    """The distinct pages cited by editors, in order."""
     cited = {canonical_url(one.url): one for one in reversed(list(page.citations.values())) if one.url}
     return tuple(reversed(cited.values()))

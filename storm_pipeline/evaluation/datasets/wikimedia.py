@@ -1,4 +1,4 @@
-"""The services of Wikimedia that data sets are built from: where they are, and how politely they are asked."""
+"""The Wikimedia services used by the builders: addresses, rate limits and timeouts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,13 +20,13 @@ class Wikimedia:
 
     Attributes:
         language: code of the Wikipedia.
-        token: a personal token of api.wikimedia.org, for Lift Wing where it refuses nameless requests; may be empty.
-        metrics: address of the Analytics API.
-        lift_wing: address of the models of Lift Wing.
-        wikidata: address of the query service of Wikidata.
-        api: address of the Wikipedia's ``api.php``; by default that of the language.
-        rate: requests a second that each service gets, one at a time, > 0.
-        patience: time limits of a request; long, for nobody waits before the screen.
+        token: a personal token of api.wikimedia.org, for Lift Wing where it refuses anonymous requests; may be empty.
+        metrics: URL of the Analytics API.
+        lift_wing: URL of Lift Wing's models.
+        wikidata: URL of the Wikidata Query Service.
+        api: URL of the Wikipedia's ``api.php``; default: by language.
+        rate: maximum requests per second to each service, sequential, > 0.
+        patience: timeouts and retries of a request; long, because builds are not interactive.
     """
 
     language: str = "en"
@@ -40,16 +40,16 @@ class Wikimedia:
 
     @property
     def database(self) -> str:
-        """Name of the Wikipedia's database, by which models are named: ``enwiki``."""
+        """The Wikipedia's database name, used in model names: ``enwiki``."""
         return f"{self.language.replace('-', '_')}wiki"
 
     @property
     def project(self) -> str:
-        """Name of the Wikipedia in the Analytics API."""
+        """The Wikipedia's name in the Analytics API."""
         return f"{self.language}.wikipedia.org"
 
     def client(self, service: str, address: str, remedies: dict[int, str], *, token: str = "") -> ApiClient:
-        """A client of one service, which asks one thing at a time and heeds Retry-After."""
+        """A client of one service; sends one request at a time and respects Retry-After."""
         return ApiClient(
             service,
             address,
@@ -62,13 +62,13 @@ class Wikimedia:
 
 
 @contextmanager
-def building() -> Iterator[None]:
-    """Turn a service's failure into one of the build, which says that nothing is lost.
+def service_errors() -> Iterator[None]:
+    """Convert a service's failure into a DatasetError that says how to continue.
 
     Raises:
-        DatasetError: a service failed for good.
+        DatasetError: a service failed permanently.
     """
     try:
         yield
     except SearchError as error:
-        raise DatasetError(f"{error}; what was answered is kept: run the same build again and it goes on") from error
+        raise DatasetError(f"{error}; responses so far are kept: run the same build again to continue") from error

@@ -1,1 +1,1 @@
-"""Judges behind their seams: does a passage support a claim, and what grade does a text deserve."""
+"""Judges and their protocols: support judges (does a passage support a claim?) and graders (texts by rubrics)."""

@@ -1,17 +1,17 @@
-"""Test doubles of the judges: they answer by a script, and note what they were asked."""
+"""Test doubles of the judges: they answer from a script and record their inputs."""
 
 from collections.abc import Callable, Sequence
 
 from storm_pipeline.evaluation.judges.base import Pair, Parameters
-from storm_pipeline.evaluation.judges.grading import Grade, Work
+from storm_pipeline.evaluation.judges.grading import Grade, GradingRequest
 
 
 class ScriptedSupportJudge:
-    """A test double: the score of a pair is what a function says.
+    """A test double that computes scores with a function.
 
     Args:
         script: passage and claim → score in [0, 1], or a verdict.
-        threshold: least score of a supported claim.
+        threshold: minimum score of a supported claim.
 
     Attributes:
         batches: the pairs of each call, in order.
@@ -36,24 +36,24 @@ class ScriptedSupportJudge:
 
 
 class ScriptedGrader:
-    """A test double: the grade of a work is what a function says.
+    """A test double that computes grades with a function.
 
     Attributes:
-        works: all that was graded, in order.
+        requests: all requests so far, in order.
     """
 
     name = "test double"
 
-    def __init__(self, script: Callable[[Work], int]) -> None:
-        self.works: list[Work] = []
+    def __init__(self, script: Callable[[GradingRequest], int]) -> None:
+        self.requests: list[GradingRequest] = []
         self._script = script
 
     @property
     def parameters(self) -> Parameters:
-        """None: a script has no settings."""
+        """Empty: a script has no settings."""
         return {}
 
-    def grades(self, works: Sequence[Work]) -> list[Grade]:
+    def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]:
         """The script's grades."""
-        self.works += works
-        return [Grade(self._script(work)) for work in works]
+        self.requests += requests
+        return [Grade(self._script(request)) for request in requests]

@@ -1,30 +1,25 @@
-"""Support judged by an entailment model: the passage is the premise, the claim the hypothesis."""
+"""A support judge that uses an entailment model: the passage is the premise, the claim the hypothesis."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Pair, Parameters
-
-_ENTAILS = re.compile(r"entail(?:s|ed|ment)?|supports?|supported|yes|true", re.I)
-_SHARED = 32
-"""Tokens that neighbouring windows of a long premise share."""
+from storm_pipeline.evaluation.judges.entailment_models import EntailmentModel, load_entailment_model
 
 
 class EntailmentJudge:
-    """A sequence classifier of transformers trained on natural language inference, with two classes or three.
+    """A transformers model trained on natural language inference.
 
-    The score is the probability of entailment, whose place the model's own configuration tells (``id2label``).
-    A premise that the model cannot take whole is judged window by window and scores as its best window does.
-    The model is loaded when it is first needed.
+    Either a sequence classifier with two or three classes, of which ``id2label`` names entailment, or a
+    sequence-to-sequence model with TRUE's prompt and answers (``google/t5_xxl_true_nli_mixture``, the judge of ALCE and
+    WikiGenBench). The score is the probability of entailment; a premise that does not fit is judged in windows and gets
+    its best window's score. The model is loaded on first use.
 
     Args:
-        model: a folder, which is never looked for on the network, or a name on the model hub.
-        threshold: least probability of a supported claim, in [0, 1].
-        batch_size: windows a forward pass, >= 1.
-        cache: where a model from the hub is kept; default: the library's own place.
+        model: a local folder, or a name on the model hub.
+        threshold: minimum probability of a supported claim, in [0, 1].
+        batch_size: windows per forward pass, >= 1.
+        cache: folder for models from the hub; default: the library's own.
     """
 
     def __init__(
@@ -35,9 +30,7 @@ class EntailmentJudge:
         self._is_folder = Path(model).is_dir()
         self._batch_size = batch_size
         self._cache = cache
-        self._model: Any = None
-        self._tokenizer: Any = None
-        self._entails = 0
+        self._model: EntailmentModel | None = None
 
     @property
     def name(self) -> str:
@@ -53,73 +46,17 @@ class EntailmentJudge:
         """As :class:`~storm_pipeline.evaluation.judges.base.SupportJudge`; an empty passage scores 0.
 
         Raises:
-            MetricError: the model cannot be loaded, or its labels do not tell which one is entailment.
+            MetricError: the model cannot be loaded, is not trained for the task, or its labels do not name entailment.
         """
         found = [0.0] * len(pairs)
         asked = [i for i, pair in enumerate(pairs) if pair.passage.strip()]
         if not asked:
             return found
-        self._load()
-        asked.sort(key=lambda i: -len(pairs[i].passage))  # windows of one length share a batch
+        if self._model is None:
+            self._model = load_entailment_model(self._source, is_folder=self._is_folder, cache=self._cache)
+        asked.sort(key=lambda i: -len(pairs[i].passage))  # passages of similar length share a batch
         for start in range(0, len(asked), self._batch_size):
-            some = asked[start : start + self._batch_size]
-            for i, score in self._judged([pairs[j] for j in some]):
-                found[some[i]] = max(found[some[i]], score)
+            batch = asked[start : start + self._batch_size]
+            for i, score in self._model.windows([pairs[j] for j in batch], self._batch_size):
+                found[batch[i]] = max(found[batch[i]], score)
         return found
-
-    def _judged(self, pairs: Sequence[Pair]) -> list[tuple[int, float]]:
-        """Position of a pair and the score of one of its windows, for every window."""
-        import torch
-
-        longest = self._longest()
-        windows = self._tokenizer(
-            [pair.passage for pair in pairs],
-            [" ".join(pair.claim.split()[: longest // 4]) for pair in pairs],
-            truncation="only_first",
-            max_length=longest,
-            stride=min(_SHARED, longest // 8),
-            return_overflowing_tokens=True,
-            padding=True,
-            return_tensors="pt",
-        )
-        owners = windows.pop("overflow_to_sample_mapping").tolist()
-        found: list[tuple[int, float]] = []
-        with torch.inference_mode():
-            for start in range(0, len(owners), self._batch_size):
-                part = {name: values[start : start + self._batch_size] for name, values in windows.items()}
-                shares = self._model(**part).logits.softmax(dim=-1)[:, self._entails].tolist()
-                found += zip(owners[start : start + self._batch_size], shares, strict=True)
-        return found
-
-    def _longest(self) -> int:
-        """Tokens of a pair that the model takes."""
-        places = getattr(self._model.config, "max_position_embeddings", None) or 512
-        return int(min(self._tokenizer.model_max_length, places, 512))
-
-    def _load(self) -> None:
-        if self._model is not None:
-            return
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-        options = {"cache_dir": self._cache, "local_files_only": self._is_folder}
-        try:
-            model = AutoModelForSequenceClassification.from_pretrained(self._source, **options)
-            tokenizer = AutoTokenizer.from_pretrained(self._source, use_fast=True, **options)
-        except (OSError, ValueError) as error:
-            raise MetricError(
-                f"the entailment model {self._source!r} cannot be loaded ({str(error).splitlines()[0]}): give a folder "
-                "with a sequence classifier and its tokenizer, or the name of one on the hub"
-            ) from error
-        self._entails = _place_of_entailment(self._source, model.config.id2label)
-        self._tokenizer, self._model = tokenizer, model.eval()
-
-
-def _place_of_entailment(model: str, labels: Mapping[int, str]) -> int:
-    """Index of the one label that means entailment; ``not_entailment`` and its like do not."""
-    found = [int(place) for place, label in labels.items() if _ENTAILS.fullmatch(label.strip())]
-    if len(found) != 1:
-        raise MetricError(
-            f"none of the labels of {model!r}, or more than one, means entailment ({list(labels.values())}): "
-            "name it so in id2label of the model's config.json"
-        )
-    return found[0]

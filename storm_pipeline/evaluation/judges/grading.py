@@ -1,4 +1,4 @@
-"""The seam of graders: a grade for a text by the rubric of one criterion; and a language model behind it."""
+"""The protocol of graders, which grade a text by a rubric, and its implementation by a language model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Protocol
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Parameters
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
+from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import GradeOneToFive, GradeZeroToFive
 
@@ -16,9 +16,9 @@ class Rubric:
     """A criterion and what each grade of its scale means.
 
     Attributes:
-        name: short; the measure is called so.
-        criterion: the question that the grade answers.
-        grades: descriptions from the lowest grade up, without gaps.
+        name: short; also the measure's name.
+        criterion: the question to grade by.
+        grades: descriptions of all grades, lowest first.
         low: the lowest grade, 0 or 1.
     """
 
@@ -34,13 +34,13 @@ class Rubric:
 
     @property
     def scale(self) -> str:
-        """One line a grade: ``Score 1: …``."""
+        """One line per grade: ``Score 1: …``."""
         return "\n".join(f"Score {grade}: {text}" for grade, text in enumerate(self.grades, self.low))
 
 
 @dataclass(frozen=True)
-class Work:
-    """What is graded: the text, what its author was asked for, and the rubric."""
+class GradingRequest:
+    """A text to grade, the task its author was given, and the rubric."""
 
     task: str
     text: str
@@ -49,14 +49,14 @@ class Work:
 
 @dataclass(frozen=True)
 class Grade:
-    """A grade of the rubric's scale, and the grader's reasons."""
+    """A grade on the rubric's scale, and the grader's feedback."""
 
     score: int
     feedback: str = ""
 
 
 class GradingJudge(Protocol):
-    """Grades works, one grade for each, in order. Deterministic."""
+    """Grades requests, in order. Deterministic."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -64,13 +64,13 @@ class GradingJudge(Protocol):
     @property
     def parameters(self) -> Parameters: ...  # noqa: D102
 
-    def grades(self, works: Sequence[Work]) -> list[Grade]: ...  # noqa: D102
+    def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]: ...  # noqa: D102
 
 
 class LanguageModelGrader:
-    """A language model that grades, by scales of 1–5 and of 0–5.
+    """A language model that grades on scales of 1–5 and 0–5.
 
-    Opened with ``form="prometheus"`` it is asked in that form (:mod:`.prometheus`).
+    A model opened with ``form="prometheus"`` gets that prompt format (:mod:`.prometheus`).
     """
 
     def __init__(self, model: JudgeModel) -> None:
@@ -88,32 +88,34 @@ class LanguageModelGrader:
     @property
     def parameters(self) -> Parameters:
         """Settings of the model and a fingerprint of the prompts."""
-        return {**self._model.settings, "prompt": fingerprint(*self._programs.values())}
+        return {**self._model.settings, "prompt": prompt_fingerprint(*self._programs.values())}
 
-    def grades(self, works: Sequence[Work]) -> list[Grade]:
-        """As :class:`GradingJudge`; equal works are graded once.
+    def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]:
+        """As :class:`GradingJudge`; equal requests are graded once.
 
         Raises:
-            MetricError: the model cannot be asked, or gives no grade of the scale; a rubric has another scale.
+            MetricError: the model cannot be called or returns no valid grade, or a rubric has another scale.
         """
-        for work in works:
-            if (work.rubric.low, work.rubric.high) not in self._programs:
+        for request in requests:
+            if (request.rubric.low, request.rubric.high) not in self._programs:
                 raise MetricError(
-                    f"the rubric {work.rubric.name!r} goes from {work.rubric.low} to {work.rubric.high}: "
-                    "language models are asked for grades of 1 to 5 or 0 to 5"
+                    f"the rubric {request.rubric.name!r} has grades {request.rubric.low} to {request.rubric.high}: "
+                    "language models grade from 1 to 5 or from 0 to 5"
                 )
         found: dict[int, Grade] = {}
         for (low, high), program in self._programs.items():
-            places = [i for i, work in enumerate(works) if (work.rubric.low, work.rubric.high) == (low, high)]
-            replies = self._model.ask(program, [_question(works[i]) for i in places])
-            found |= {i: Grade(r.score, r.feedback) for i, r in zip(places, replies, strict=True)}
-        return [found[i] for i in range(len(works))]
+            indices = [
+                i for i, request in enumerate(requests) if (request.rubric.low, request.rubric.high) == (low, high)
+            ]
+            replies = self._model.ask(program, [_question(requests[i]) for i in indices])
+            found |= {i: Grade(r.score, r.feedback) for i, r in zip(indices, replies, strict=True)}
+        return [found[i] for i in range(len(requests))]
 
 
-def _question(work: Work) -> dict[str, str]:
+def _question(request: GradingRequest) -> dict[str, str]:
     return {
-        "task": work.task,
-        "text": work.text,
-        "criterion": work.rubric.criterion,
-        "scale": work.rubric.scale,
+        "task": request.task,
+        "text": request.text,
+        "criterion": request.rubric.criterion,
+        "scale": request.rubric.scale,
     }

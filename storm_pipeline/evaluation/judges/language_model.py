@@ -1,4 +1,4 @@
-"""Support judged by a language model, asked by a DSPy signature."""
+"""A support judge that asks a language model through a DSPy signature."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,26 +8,26 @@ import dspy
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.evaluation.judges.base import Pair, Parameters
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
+from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import JudgeSupport, Verdict
 
 WINDOW = 500
-"""Most words of a passage in one question, as in the official evaluation."""
-_WORTH: Mapping[Verdict, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
+"""Maximum words of a passage per question, as in the official evaluation."""
+_VERDICT_SCORES: Mapping[Verdict, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 
 class LanguageModelJudge:
     """Asks a language model whether a passage supports a claim: yes 1, partly 0.5, no 0.
 
-    With the tokens' probabilities the score is their expectation, so that a judge that mostly says yes can still be
-    given a threshold that tells its claims apart. A passage longer than the window is judged part by part and scores
-    as its best part does, as the official evaluation does with its 500 words.
+    With token probabilities the score is the expected value, so that a judge that mostly says yes can still be given a
+    useful threshold. A passage longer than the window is judged in parts and gets its best part's score, as in the
+    official evaluation.
 
     Args:
-        model: the model that judges.
-        threshold: least score of a supported claim, in [0, 1].
-        window: most words of a passage in one question, >= 1.
+        model: the judge model.
+        threshold: minimum score of a supported claim, in [0, 1].
+        window: maximum words of a passage per question, >= 1.
     """
 
     def __init__(self, model: JudgeModel, *, threshold: float = 0.75, window: int = WINDOW) -> None:
@@ -47,15 +47,15 @@ class LanguageModelJudge:
         own: dict[str, str | int | float] = {
             "threshold": self.threshold,
             "window": self._window,
-            "prompt": fingerprint(self._program),
+            "prompt": prompt_fingerprint(self._program),
         }
         return {**self._model.settings, **own}
 
     def scores(self, pairs: Sequence[Pair]) -> list[float]:
-        """As :class:`~storm_pipeline.evaluation.judges.base.SupportJudge`; an empty passage scores 0 unasked.
+        """As :class:`~storm_pipeline.evaluation.judges.base.SupportJudge`; an empty passage scores 0 without a call.
 
         Raises:
-            MetricError: the model cannot be asked, or gives no verdict.
+            MetricError: the model cannot be called or returns no verdict.
         """
         questions = [
             (i, {"passage": part, "claim": pair.claim})
@@ -71,24 +71,28 @@ class LanguageModelJudge:
 
 def _score(reply: dspy.Prediction) -> float:
     verdict: Verdict = reply.verdict
-    masses = _masses(reply.get("logprobs"), verdict)
-    total = sum(masses.values())
-    return sum(_WORTH[name] * mass for name, mass in masses.items()) / total if total else _WORTH[verdict]
+    probabilities = _verdict_probabilities(reply.get("logprobs"), verdict)
+    total = sum(probabilities.values())
+    return (
+        sum(_VERDICT_SCORES[name] * probability for name, probability in probabilities.items()) / total
+        if total
+        else _VERDICT_SCORES[verdict]
+    )
 
 
-def _masses(logprobs: Any, verdict: Verdict) -> dict[Verdict, float]:
-    """Probability of each verdict at the token where the reply's own begins; empty without probabilities."""
+def _verdict_probabilities(logprobs: Any, verdict: Verdict) -> dict[Verdict, float]:
+    """Probability of each verdict at the first token of the reply's verdict; all 0 without probabilities."""
     tokens = logprobs["content"] if logprobs else []
     at = "".join(token["token"] for token in tokens).rfind(verdict)
-    begun, masses = 0, dict.fromkeys(_WORTH, 0.0)
+    end, probabilities = 0, dict.fromkeys(_VERDICT_SCORES, 0.0)
     for token in tokens:
-        begun += len(token["token"])
-        if at < 0 or begun <= at:
+        end += len(token["token"])
+        if at < 0 or end <= at:
             continue
         for option in token["top_logprobs"] or [token]:
             start = option["token"].strip(' ":\n{').rstrip('"}')
-            for name in _WORTH:
+            for name in _VERDICT_SCORES:
                 if start and (name.startswith(start) or start.startswith(name)):
-                    masses[name] += math.exp(option["logprob"])
+                    probabilities[name] += math.exp(option["logprob"])
         break
-    return masses
+    return probabilities

@@ -1,4 +1,4 @@
-"""A language model as a judge: settings without chance, questions asked side by side and never twice."""
+"""A language model as a judge: temperature 0, concurrent calls, each distinct question once."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ import dspy
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import MetricError, ModelAuthError, ModelError
 from storm_pipeline.evaluation.judges.base import Parameters
-from storm_pipeline.evaluation.judges.memory import JudgeMemory
 from storm_pipeline.evaluation.judges.prometheus import PrometheusAdapter
+from storm_pipeline.evaluation.judges.reply_cache import JudgeReplyCache
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.opening import open_models
 from storm_pipeline.models.programs import Program
@@ -20,17 +20,17 @@ from storm_pipeline.settings import Role, Settings
 
 _ROLE: Role = "reviewer"
 _TOP = 10
-"""Alternatives of a token that are asked for with probabilities."""
+"""Number of top alternatives requested per token."""
 
 
 class JudgeModel:
     """A language model that judges.
 
     Args:
-        models: the model, behind retries and a bound on calls; its table holds the role ``reviewer``.
-        name: what reports call it.
-        workers: questions asked side by side.
-        settings: what its answers depend on beside its name, for reports.
+        models: the model, with retries and a limit on concurrent calls, under the role ``reviewer``.
+        name: its name in reports.
+        workers: maximum concurrent calls.
+        settings: what its answers depend on besides its name, for reports.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class JudgeModel:
         self._workers = workers
 
     def ask(self, program: Program, questions: Sequence[Mapping[str, str]]) -> list[dspy.Prediction]:
-        """The answer to each question, in order; equal questions are asked once.
+        """Answer each question, in order; equal questions are asked once.
 
         Raises:
-            MetricError: the model cannot be asked, or gives no answer in the form that was asked for.
+            MetricError: the model cannot be called, or its answer does not parse.
         """
         distinct = {_key(question): question for question in questions}
 
@@ -68,15 +68,15 @@ def open_judge(
     form: Literal["plain", "prometheus"] = "plain",
     probabilities: bool = False,
 ) -> JudgeModel:
-    """Open a language model as a judge: temperature 0, whatever the settings say. Its replies are kept in the cache.
+    """Open a language model as a judge: temperature 0 regardless of the settings. Its replies are cached on disk.
 
     Args:
         lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
-        settings: key, endpoint, time-outs, retries, bound on calls, cache; default: those of Settings.
-        events: told of every call and retry.
-        form: how it is spoken to; ``prometheus`` for models that were trained to grade in that form.
-        probabilities: ask for the probabilities of the reply's tokens, from which a support judge makes finer
-            scores; servers that do not give them may refuse.
+        settings: key, endpoint, timeouts, retries, concurrency limit, cache; default: those of Settings.
+        events: receives every call and retry.
+        form: prompt format; ``prometheus`` for models trained on that format.
+        probabilities: request token probabilities, which give support judges finer scores; servers without them may
+            refuse the request.
 
     Raises:
         SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
@@ -91,23 +91,23 @@ def open_judge(
         model = replace(model, adapter=PrometheusAdapter())
     if probabilities:
         model = replace(model, lm=model.lm.copy(logprobs=True, top_logprobs=_TOP))
-    # The probabilities of a reply's tokens are not kept with it.
-    memory = None if probabilities else JudgeMemory(own.cache, f"{lm} {own.api_base or ''}")
+    # Cached replies have no token probabilities.
+    memory = None if probabilities else JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
     models = LanguageModels.outside_a_run({_ROLE: model}, own, events, journal=memory)
-    told: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
+    reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
     if own.seed is not None:
-        told["seed"] = own.seed
-    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=told)
+        reported["seed"] = own.seed
+    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported)
 
 
-def fingerprint(*programs: Program) -> str:
-    """Twelve hexadecimal digits that change when a prompt does: instructions, fields, and forms of the replies."""
-    told = [
+def prompt_fingerprint(*programs: Program) -> str:
+    """A 12-digit hexadecimal hash of prompts: instructions, fields and reply types."""
+    parts = [
         f"{program.predict.signature.instructions}\n{name} {field.annotation} {field.json_schema_extra}"
         for program in programs
         for name, field in program.predict.signature.fields.items()
     ]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Judges by name, and what an evaluation offers to the metrics that need them."""
+"""Opens judges by name; the protocol through which metrics get them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,11 +15,11 @@ from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 from storm_pipeline.settings import Settings
 
 
-class Judging(Protocol):
-    """The judges of an evaluation, opened when the first metric needs them.
+class Judges(Protocol):
+    """The judges of an evaluation, each opened on first use.
 
-    ``support_judge`` says what citations support, ``judge_model`` answers the questions of single metrics, and
-    ``grader`` gives grades by rubrics.
+    ``support_judge`` judges citations, ``judge_model`` answers metric-specific questions, ``grader`` grades by rubrics;
+    ``expand_citations`` says whether uncited sentences inherit a neighbour's citations.
     """
 
     @property
@@ -29,33 +29,36 @@ class Judging(Protocol):
     def judge_model(self) -> JudgeModel: ...  # noqa: D102
 
     @property
+    def expand_citations(self) -> bool: ...  # noqa: D102
+
+    @property
     def grader(self) -> GradingJudge: ...  # noqa: D102
 
 
 def open_support_judge(
     name: str, settings: Settings, *, threshold: float | None = None, probabilities: bool = False
 ) -> SupportJudge:
-    """The support judge of a name.
+    """Open a support judge by name.
 
     Args:
-        name: ``screen``; ``nli:`` and a folder or hub name of an entailment model; or ``lm:`` and a language model's
-            name as in the settings, such as ``lm:embedded``.
-        settings: embedder, cache, and how language models are reached.
-        threshold: least score of a supported claim; None: the judge's own.
-        probabilities: score by the probabilities of a language model's tokens.
+        name: ``screen``; ``nli:`` and the folder or hub name of an entailment model; or ``lm:`` and a language model as
+            in the settings, such as ``lm:embedded``.
+        settings: embedder, cache, and how to call language models.
+        threshold: minimum score of a supported claim; None: the judge's default.
+        probabilities: score by the token probabilities of a language model.
 
     Raises:
-        SettingsError: no judge has this name, or its model cannot be opened.
+        SettingsError: the name is unknown, or the model cannot be opened.
         MissingExtraError, AssetError, ModelError: its model cannot be opened.
     """
     kind, _, model = name.partition(":")
-    make: Callable[..., SupportJudge]
+    open_: Callable[..., SupportJudge]
     if name == "screen":
-        make = partial(ScreenJudge, CachingEmbedder(open_embedder(settings.embedder, settings.cache)))
+        open_ = partial(ScreenJudge, CachingEmbedder(open_embedder(settings.embedder, settings.cache)))
     elif kind == "nli" and model:
-        make = partial(EntailmentJudge, model, cache=settings.cache / "models" / "hub")
+        open_ = partial(EntailmentJudge, model, cache=settings.cache / "models" / "hub")
     elif kind == "lm" and model:
-        make = partial(LanguageModelJudge, open_judge(model, settings, probabilities=probabilities))
+        open_ = partial(LanguageModelJudge, open_judge(model, settings, probabilities=probabilities))
     else:
-        raise SettingsError(f"there is no judge {name!r}: write screen, nli:FOLDER-OR-NAME, or lm:MODEL")
-    return make() if threshold is None else make(threshold=threshold)
+        raise SettingsError(f"unknown judge {name!r}: use screen, nli:FOLDER-OR-NAME, or lm:MODEL")
+    return open_() if threshold is None else open_(threshold=threshold)

@@ -1,8 +1,7 @@
-"""The prompt form that the Prometheus grading models were trained on (Kim et al. 2023, 2024).
+"""The prompt format that the Prometheus grading models were trained on (Kim et al. 2023, 2024).
 
-Its headings, their order, the numbered descriptions of the grades and the reply ``Feedback: … [RESULT] n`` are a wire
-format: models tuned on it expect them. The sentences between are ours. No reference answer is shown, as in the STORM
-paper (appendix C.2).
+Its headings, their order, the numbered grade descriptions and the reply ``Feedback: … [RESULT] n`` are fixed: tuned
+models expect them. The sentences between are ours. No reference answer is shown, as in STORM (appendix C.2).
 """
 
 import re
@@ -21,14 +20,14 @@ _HEADING = re.compile(r"^\s*#{3,}", re.M)
 
 
 class PrometheusAdapter(PromptAdapter):
-    """Asks for a grade in Prometheus's form; for the grading signatures alone."""
+    """Formats grading prompts for Prometheus; works with the grading signatures only."""
 
     def format_system_message(self, signature: type[dspy.Signature]) -> str:
-        """Who the model is; all else stands in the message."""
+        """The model's role; everything else is in the user message."""
         if set(signature.input_fields) != _FIELDS:
             raise SettingsError(
-                f"the Prometheus form only asks for grades by a rubric, not for {signature.__name__}: "
-                "open another judge for this metric, in the plain form"
+                f"the Prometheus format only supports grading by a rubric, not {signature.__name__}: "
+                "use another judge with judge_form 'plain' for this metric"
             )
         return "You are a fair judge who grades texts."
 
@@ -40,7 +39,7 @@ class PrometheusAdapter(PromptAdapter):
         suffix: str = "",
         main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
     ) -> str:
-        """Task, instruction, response and rubric, each under its heading, and an open ``###Feedback:``."""
+        """Task, instruction, response and rubric under their headings, ending in ``###Feedback:``."""
         grades = _grades(signature)
         between = f"an integer number between {grades[0]} and {grades[-1]}"
         blocks = [
@@ -60,7 +59,7 @@ class PrometheusAdapter(PromptAdapter):
         return "\n\n".join(block for block in blocks if block)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """The feedback, and the score behind ``[RESULT]``."""
+        """The feedback, and the score after ``[RESULT]``."""
         found = _RESULT.search(completion) or _OVERALL.search(completion)
         if found is None or int(found[1]) not in _grades(signature):
             raise AdapterParseError(
@@ -78,5 +77,5 @@ def _grades(signature: type[dspy.Signature]) -> tuple[int, ...]:
 
 
 def _plain(text: str) -> str:
-    """A text whose lines cannot pose as the form's headings."""
+    """A text whose lines cannot be mistaken for the format's headings."""
     return _HEADING.sub("##", text)

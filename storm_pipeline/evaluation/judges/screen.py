@@ -1,8 +1,8 @@
-"""Support judged without a language model: an embedding's cosine and shared words, weighed by a logistic regression.
+"""A support judge without a language model: logistic regression over embedding similarity and word overlap.
 
-It tells a citation of another subject from a fitting one nearly always, a citation of another page on the same subject
-mostly, and whether *all* of a claim is supported only weakly: print its calibration
-(:mod:`storm_pipeline.evaluation.calibration`) beside every number that rests on it.
+It nearly always detects a citation of another subject, usually one of another page on the same subject, but only weakly
+whether *all* of a claim is supported: print its calibration (:mod:`storm_pipeline.evaluation.calibration`) beside every
+number based on it.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ Features = npt.NDArray[np.float64]
 """Shape (pairs, 3), each in [-1, 1], in the order of :data:`FEATURES`."""
 
 FEATURES = ("meaning", "words", "numbers")
-"""What a pair is judged by.
+"""The features of a pair.
 
-- meaning: the best cosine of the claim with a part of the passage of up to 60 words;
-- words: share of the claim's content words that the passage has;
-- numbers: share of the claim's numbers that the passage has, 1 without any.
+- meaning: highest cosine between the claim and a part of the passage of up to 60 words;
+- words: share of the claim's content words that occur in the passage;
+- numbers: share of the claim's numbers that occur in the passage, 1 without numbers.
 
-Shared names and pairs of neighbouring words were tried beside them and added nothing.
+Shared names and shared bigrams were tried as well and did not help.
 """
 
 _PART = 60
@@ -45,17 +45,17 @@ class Weights:
 
 
 LEARNT = Weights(bias=-5.833, meaning=3.505, words=2.279, numbers=3.16)
-"""Learnt by ``python -m benchmarks.judges learn`` with all-MiniLM-L6-v2 on the claims of one half of ExpertQA's
-questions, with the experts' labels, swapped citations and changed numbers; calibrated on the other half."""
+"""Trained by ``python -m benchmarks.judges learn`` with all-MiniLM-L6-v2 on one half of ExpertQA's
+questions (expert labels, swapped citations, changed numbers); calibrated on the other half."""
 
 
 class ScreenJudge:
     """Scores a pair by :data:`FEATURES`.
 
     Args:
-        embedder: texts to unit vectors; the weights were learnt with all-MiniLM-L6-v2.
-        weights: of the features.
-        threshold: least score of a supported claim, in [0, 1].
+        embedder: texts to unit vectors; the weights were trained with all-MiniLM-L6-v2.
+        weights: the regression's weights.
+        threshold: minimum score of a supported claim, in [0, 1].
     """
 
     def __init__(self, embedder: Embedder, *, weights: Weights = LEARNT, threshold: float = 0.5) -> None:
@@ -65,7 +65,7 @@ class ScreenJudge:
 
     @property
     def name(self) -> str:
-        """``screen`` and the embedder's name."""
+        """``screen:`` and the embedder's name."""
         return f"screen:{self._embedder.name}"
 
     @property
@@ -85,15 +85,15 @@ class ScreenJudge:
 
 
 def features(pairs: Sequence[Pair], embedder: Embedder) -> Features:
-    """The features of pairs whose passage and claim hold words, a row each; equal texts are embedded once."""
+    """One row of features per pair; passages and claims must contain words. Equal texts are embedded once."""
     parts = {pair.passage: chunks(pair.passage, _PART) for pair in pairs}
     texts = list(dict.fromkeys([*(t for own in parts.values() for t in own), *(pair.claim for pair in pairs)]))
     vectors = embedder.embed(texts)
-    place = {text: i for i, text in enumerate(texts)}
+    index = {text: i for i, text in enumerate(texts)}
 
     def meaning(pair: Pair) -> float:
-        own = vectors[[place[text] for text in parts[pair.passage]]]
-        return float((own @ vectors[place[pair.claim]]).max())
+        own = vectors[[index[text] for text in parts[pair.passage]]]
+        return float((own @ vectors[index[pair.claim]]).max())
 
     rows = [(meaning(pair), *_lexical(pair.passage, pair.claim)) for pair in pairs]
     return np.array(rows, dtype=np.float64).reshape(len(pairs), len(FEATURES))
@@ -107,5 +107,5 @@ def _lexical(passage: str, claim: str) -> tuple[float, float]:
     )
 
 
-def _share(needed: frozenset[str], had: frozenset[str], *, empty: float) -> float:
-    return len(needed & had) / len(needed) if needed else empty
+def _share(wanted: frozenset[str], present: frozenset[str], *, empty: float) -> float:
+    return len(wanted & present) / len(wanted) if wanted else empty

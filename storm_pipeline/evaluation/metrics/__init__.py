@@ -1,1 +1,1 @@
-"""The metrics of the papers, one a file, behind the one interface of :mod:`storm_pipeline.evaluation.metrics.base`."""
+"""The papers' metrics, one per file, all with the interface of :mod:`storm_pipeline.evaluation.metrics.base`."""

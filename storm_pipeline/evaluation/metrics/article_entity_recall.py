@@ -1,10 +1,10 @@
-"""Article entity recall: the share of the named entities in people's article that the generated one has."""
+"""Article entity recall: the share of the human article's named entities that occur in the generated one."""
 
 import math
 from collections.abc import Sequence
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
-from storm_pipeline.evaluation.metrics.entities import EntityTagger, recall_score
+from storm_pipeline.evaluation.metrics.entities import EntityTagger, entities_of, entity_recall
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case
@@ -12,12 +12,14 @@ from storm_pipeline.text.sentences import split_sentences
 
 
 class ArticleEntityRecall:
-    """|G ∩ P| / |G| over the sets of entities, in small letters, of the texts of two articles.
+    """|G ∩ P| / |G| over the sets of lower-cased entities of two articles.
 
-    Lead and body without headings on both sides, cut into sentences by the package's own splitter.
+    The human article's entities are those published with the data set (FreshWiki's ``flair_entities``), as in the
+    official evaluation; without them they are tagged like the generated article's: lead and body without headings,
+    split into sentences by the package's own splitter.
 
     Args:
-        tagger: finds entities, a sentence at a time.
+        tagger: finds entities, one sentence at a time.
     """
 
     name = "article_entity_recall"
@@ -25,18 +27,24 @@ class ArticleEntityRecall:
     reference = "Shao et al. 2024 (STORM), section 4.2"
 
     def __init__(self, tagger: EntityTagger) -> None:
-        self.parameters: Parameters = {"tagger": tagger.name, "unit": "sentence"}
+        self.parameters: Parameters = {
+            "tagger": tagger.name,
+            "unit": "sentence",
+            "truth": "published entities, else tagged",
+        }
         self._tagger = tagger
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; the recall is None where people's article has no entity."""
+        """One score per case, in order; the recall is None if the human article has no entity."""
         return [self._recall(case) for case in cases]
 
     def _recall(self, case: Case) -> Score:
-        truth = split_sentences(case.topic.human.text())
-        return recall_score("article", self._tagger, truth, split_sentences(generated_text(case.article)))
+        human = case.topic.human
+        truth = frozenset(human.entities) or entities_of(self._tagger, split_sentences(human.text()))
+        found = entities_of(self._tagger, split_sentences(generated_text(case.article)))
+        return {"article_entity_recall": entity_recall(truth, found), "article_entities": len(truth)}
 
 
 def make(resources: Resources) -> ArticleEntityRecall:
-    """The metric with the tagger of an evaluation."""
+    """The metric with the evaluation's tagger."""
     return ArticleEntityRecall(resources.entity_tagger)

@@ -1,4 +1,4 @@
-"""What every metric is: names with ranges, parameters, the definition's origin, and a batch of cases to scores."""
+"""The interface of metrics: measures with ranges, parameters, reference, and scoring of a batch of cases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from storm_pipeline.evaluation.types import Case
 
 @dataclass(frozen=True)
 class Measure:
-    """One number that a metric gives.
+    """One number computed by a metric.
 
     Attributes:
         name: short and stable; a column of the tables, e.g. ``rouge_1``.
-        low: least value possible.
-        high: greatest value possible; infinite where there is no bound.
-        better: ``higher``, ``lower``, or ``neither`` for what merely describes.
+        low: smallest possible value.
+        high: largest possible value; infinite if unbounded.
+        better: ``higher``, ``lower``, or ``neither`` for descriptive measures.
     """
 
     name: str
@@ -25,14 +25,14 @@ class Measure:
 
 
 Score = Mapping[str, float | None]
-"""Name of a measure → value; None where it is not defined for the case (no entity in the truth, no citation …)."""
+"""Measure → value; None where it is undefined for the case (no entity in the human article, no citation …)."""
 
 Parameters = Mapping[str, str | int | float]
-"""What the numbers of a metric depend on beside the cases."""
+"""What a metric's values depend on besides the cases."""
 
 
 class Metric(Protocol):
-    """Scores articles. Deterministic: the same cases and parameters give the same scores."""
+    """Scores articles. Deterministic for equal cases and parameters."""
 
     @property
     def name(self) -> str:
@@ -40,28 +40,28 @@ class Metric(Protocol):
 
     @property
     def measures(self) -> Sequence[Measure]:
-        """The numbers that it gives, in the order of a table."""
+        """The numbers it computes, in table order."""
 
     @property
     def parameters(self) -> Parameters:
-        """What the numbers depend on beside the cases: models, versions, limits."""
+        """What the values depend on besides the cases: models, versions, limits."""
 
     @property
     def reference(self) -> str:
-        """Where the definition stands: paper and section."""
+        """Paper and section of the definition."""
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order.
+        """One score per case, in order.
 
         Raises:
-            MetricError: what the metric needs (weights, data, a judge) cannot be used.
+            MetricError: weights, data or a judge that the metric needs cannot be used.
         """
 
 
 @runtime_checkable
 class JudgedMetric(Metric, Protocol):
-    """A metric whose numbers rest on judges."""
+    """A metric whose values depend on judges."""
 
     @property
     def rests_on(self) -> Sequence[tuple[str, Sequence[Measure]]]:
-        """Names of parameters that say who judges, each with what rests on it, in the order of ``measures``."""
+        """(parameter that names a judge, measures that depend on it) pairs, in the order of ``measures``."""

@@ -1,11 +1,11 @@
-"""BLEU-1 and BLEU-4: the share of an article's n-grams that stand in the one that people wrote."""
+"""BLEU-1 and BLEU-4 of an article against the human one."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case
@@ -14,14 +14,14 @@ _ORDERS = {"bleu_1": 1, "bleu_4": 4}
 
 
 class Bleu:
-    """BLEU (Papineni et al. 2002) by the package sacrebleu; an article is one segment, with one reference.
+    """BLEU (Papineni et al. 2002) by sacrebleu; an article is one segment with one reference.
 
     BLEU-n is the geometric mean of the clipped precisions of 1-grams to n-grams times the brevity penalty:
-    ``bleu_1`` is the clipped precision of words times the penalty, not the first factor of ``bleu_4``. Tokens are
-    those of mteval 13a, in their own case; nothing is smoothed: without one common 4-gram ``bleu_4`` is 0.
+    ``bleu_1`` is the clipped unigram precision times the penalty, not the first factor of ``bleu_4``. Tokenization is
+    mteval 13a, case-sensitive; no smoothing: without a common 4-gram ``bleu_4`` is 0.
 
-    Values lie in [0, 1]; sacrebleu and the paper show them times 100. NLG-eval, which WikiGenBench used, cuts at
-    white space instead of by 13a, so that punctuation sticks to words.
+    Values are in [0, 1]; sacrebleu and the paper show them times 100. NLG-eval, which WikiGenBench used, splits at
+    white space instead, so that punctuation sticks to words.
     """
 
     name = "bleu"
@@ -29,7 +29,7 @@ class Bleu:
     reference = "Papineni et al. 2002; WikiGenBen, section 3.2"
 
     def __init__(self) -> None:
-        metric = needed("sacrebleu.metrics").BLEU
+        metric = import_optional("sacrebleu.metrics").BLEU
         self.parameters: Parameters = {
             "sacrebleu": version("sacrebleu"),
             "tokenize": "13a",
@@ -42,7 +42,7 @@ class Bleu:
         }
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; None where people's article has no text."""
+        """One score per case, in order; None if the human article has no text."""
         return [self._of(case.topic.human.text(), generated_text(case.article)) for case in cases]
 
     def _of(self, truth: str, produced: str) -> Score:
@@ -55,5 +55,5 @@ class Bleu:
 
 
 def make(_: Resources) -> Bleu:
-    """The metric; it needs no resource."""
+    """The metric; it needs no resources."""
     return Bleu()

@@ -1,15 +1,15 @@
-"""Citation recall, precision and rate as WikiGenBench defines them: each citation judged alone.
+"""Citation recall, precision and rate as WikiGenBench defines them: each citation is judged alone.
 
-Not to be mixed up with ALCE's measures of the same names (:mod:`.citation_alce`): there all citations of a sentence are
-judged together, and each by leaving it out.
+Not to be confused with ALCE's measures of the same names (:mod:`.citation_alce`), which judge a sentence's citations
+jointly and leave each one out.
 """
 
 from collections.abc import Mapping, Sequence
 
-from storm_pipeline.evaluation.judges.base import Pair, Remembering, SupportJudge
-from storm_pipeline.evaluation.judges.opening import Judging
+from storm_pipeline.evaluation.cited_sentences import UNIT, cited_sentences
+from storm_pipeline.evaluation.judges.base import CachingJudge, Pair, SupportJudge
+from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
-from storm_pipeline.evaluation.passages import cited_sentences
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.text.words import word_count
 
@@ -19,14 +19,14 @@ _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("reca
 class CitationWikiGenBench:
     """Citation recall, precision and rate (WikiGenBench).
 
-    Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over
-    all sentences of the share of their citations that do, 0 for a sentence without citation (so that it never exceeds
-    recall, as in the papers' tables). Rate is the share of the article's words that stand in sentences which count for
-    recall. An article without sentence or without any source has none of the three.
+    Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over all
+    sentences of the share of supporting citations, 0 for a sentence without citations (so it never exceeds recall, as
+    in the papers' tables). Rate is recall weighted by words. All are None for an article without sentences or without
+    sources.
 
     Args:
-        judge: says whether a passage supports a claim.
-        lead: whether the lead's sentences count.
+        judge: decides whether a passage supports a claim.
+        lead: whether to include the lead's sentences.
     """
 
     name = "citation_wikigenbench"
@@ -35,13 +35,13 @@ class CitationWikiGenBench:
     reference = "WikiGenBench v1, section 3.3; v2, section 3, equations 4 to 6"
 
     def __init__(self, judge: SupportJudge, *, lead: bool = True) -> None:
-        self._judge = Remembering.of(judge)
+        self._judge = CachingJudge.of(judge)
         self._lead = lead
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and this metric's own."""
-        return {"judge": self._judge.name, **self._judge.parameters, "lead": int(self._lead)}
+        return {"judge": self._judge.name, **self._judge.parameters, "citation": UNIT, "lead": int(self._lead)}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Judge all citations of all cases in one batch."""
@@ -51,13 +51,13 @@ class CitationWikiGenBench:
         return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
 
 
-def make(resources: Judging) -> CitationWikiGenBench:
-    """The metric with the support judge of an evaluation."""
+def make(resources: Judges) -> CitationWikiGenBench:
+    """The metric with the evaluation's support judge."""
     return CitationWikiGenBench(resources.support_judge)
 
 
 def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
-    """The measures of sentences, each with the verdicts on its citations."""
+    """The measures, given each sentence's text and the verdicts on its citations."""
     if not judged:
         return {_RECALL: None, _PRECISION: None, _RATE: None}
     lengths = [word_count(text) for text, _ in judged]

@@ -12,11 +12,11 @@ _NAMES = ("dollars", "calls", "tokens_in", "tokens_cached", "tokens_out", "secon
 
 
 class Cost:
-    """What the run recorded of itself.
+    """Cost as recorded by the run.
 
-    ``dollars`` is None as soon as one model's price is unknown. ``tokens_in`` are prompt tokens, those counted in
-    ``tokens_cached`` (served from a prefix cache) included; ``seconds`` is wall time. All are None for an article
-    without a record, such as one that another system wrote.
+    ``dollars`` is None if any model's price is unknown. ``tokens_in`` counts prompt tokens, including ``tokens_cached``
+    (served from a prefix cache); ``seconds`` is wall time. All are None for an article without a record, such as
+    another system's.
     """
 
     name = "cost"
@@ -29,7 +29,7 @@ class Cost:
         self.parameters: Parameters = {}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order."""
+        """One score per case, in order."""
         return [_cost(case.article.usage) for case in cases]
 
 
@@ -47,5 +47,5 @@ def _cost(usage: Usage) -> Score:
 
 
 def make(_: Resources) -> Cost:
-    """The metric; it needs no resource."""
+    """The metric; it needs no resources."""
     return Cost()

@@ -1,4 +1,4 @@
-"""Knowledge density: how many different facts an article states for its length."""
+"""Knowledge density: distinct facts per length of an article."""
 
 import math
 from collections.abc import Sequence
@@ -15,41 +15,41 @@ from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.types import Article
 
 ALIKE = 0.85
-"""Cosine (all-MiniLM-L6-v2) from which two facts are one.
+"""Minimum cosine (all-MiniLM-L6-v2) of two facts that count as one.
 
-Of the sentences of 14 articles that people wrote it keeps 98 to 100 %, and 70 % of one that has paragraphs twice.
+It keeps 98 to 100 % of the sentences of 14 human articles, and 70 % of an article with duplicated paragraphs.
 """
 _PER = 1000
 _NAMES = ("knowledge_density", "cited_density", "distinct_facts")
 
 
 class FactSplitter(Protocol):
-    """Cuts sentences into the facts they state. ``name`` tells how: densities by different splitters do not compare."""
+    """Splits sentences into facts. Densities by splitters of different ``name`` are not comparable."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
 
     def split(self, sentences: Sequence[str]) -> list[tuple[str, ...]]:
-        """The facts of each sentence, in order; none for a sentence that states nothing."""
+        """The facts of each sentence, in order; empty for a sentence without facts."""
 
 
 class WholeSentences:
-    """Takes a sentence for one fact: no model needed, and coarser than atomic facts."""
+    """Treats each sentence as one fact: needs no model, but is coarser than atomic facts."""
 
     name = "sentence"
 
     def split(self, sentences: Sequence[str]) -> list[tuple[str, ...]]:
-        """Each sentence as it is."""
+        """Each sentence, unchanged."""
         return [(sentence,) if sentence.strip() else () for sentence in sentences]
 
 
 def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> list[bool]:
-    """For each fact whether it is new: no new fact before it is as much like it, numbers included.
+    """For each fact, whether it is new: no earlier new fact is similar and has all of its numbers.
 
     Args:
-        facts: in the order of the text.
+        facts: in text order.
         embed: texts to unit vectors.
-        alike: cosine from which a fact without a number of its own repeats another.
+        alike: minimum cosine of similar facts.
     """
     if not facts:
         return []
@@ -65,18 +65,18 @@ def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> li
 
 
 class KnowledgeDensity:
-    """The sum of U(k) over an article's facts k, over its length: U is 1 for a fact not stated before, else 0.
+    """Number of new facts divided by the article's length.
 
-    ``knowledge_density`` counts facts per 1,000 characters of lead and body (the authors' script divides by
-    characters); ``cited_density`` counts those alone whose sentence carries a citation; ``distinct_facts`` is the
-    share of facts that are new. OmniThink has a language model cut sentences into atomic facts and then strike
-    out those that repeat others; here the splitter is a seam, and repetition is told by embeddings and numbers, so
-    that figures compare only with figures of the same parameters.
+    ``knowledge_density`` counts new facts per 1,000 characters of lead and body (the authors' script divides by
+    characters); ``cited_density`` counts only those in sentences with citations; ``distinct_facts`` is the share of
+    facts that are new. OmniThink uses a language model to split sentences into atomic facts and to remove repetitions;
+    here the splitter is pluggable and repetition is detected by embeddings and numbers, so values are comparable only
+    for equal parameters.
 
     Args:
-        embedder: tells which facts are alike.
-        splitter: cuts sentences into facts.
-        alike: cosine from which they are.
+        embedder: decides which facts are similar.
+        splitter: splits sentences into facts.
+        alike: minimum cosine of similar facts.
     """
 
     name = "density"
@@ -98,7 +98,7 @@ class KnowledgeDensity:
         }
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; None throughout for an article without text."""
+        """One score per case, in order; all values None for an article without text."""
         return [self._of(case.article) for case in cases]
 
     def _of(self, article: Article) -> Score:
@@ -118,5 +118,5 @@ class KnowledgeDensity:
 
 
 def make(resources: Resources) -> KnowledgeDensity:
-    """The metric with the embedder of an evaluation, a sentence being a fact."""
+    """The metric with the evaluation's embedder, one fact per sentence."""
     return KnowledgeDensity(resources.vectors)

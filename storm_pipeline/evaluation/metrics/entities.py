@@ -1,4 +1,4 @@
-"""Named entities of texts: the seam, a double for tests, and recall over sets of them."""
+"""Named entities of texts: the tagger protocol, a test double, a cache, and recall over entity sets."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -11,8 +11,8 @@ from storm_pipeline.text.words import folded_words
 class EntityTagger(Protocol):
     """Finds the named entities of texts. Called from several threads at once.
 
-    ``name`` tells kind and model, since figures by different taggers do not compare. ``entities`` returns, for
-    each text in order, its distinct mentions in small letters.
+    ``name`` identifies library and model, because values by different taggers are not comparable. ``entities`` returns
+    the distinct lower-cased mentions of each text, in order.
     """
 
     @property
@@ -22,7 +22,7 @@ class EntityTagger(Protocol):
 
 
 class ListTagger:
-    """Finds the names of a list, for tests: no model, same result on every machine.
+    """Finds the names of a list, for tests: needs no model and is deterministic.
 
     Args:
         names: the names, in any case.
@@ -33,17 +33,17 @@ class ListTagger:
         self._names = {name: f" {' '.join(folded_words(name))} " for name in (n.lower() for n in names)}
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """The listed names that stand in each text as whole words."""
+        """The listed names that occur in each text as whole words."""
         folded = (f" {' '.join(folded_words(text))} " for text in texts)
         return [frozenset(name for name, form in self._names.items() if form in text) for text in folded]
 
 
-class RememberingTagger:
-    """Remembers the entities of recent texts: one truth stands beside the articles of many systems.
+class CachingTagger:
+    """Caches the entities of recent texts: a topic's human article is compared with many systems' articles.
 
     Args:
-        tagger: what does the work, for one caller at a time.
-        size: texts to remember, >= 1; those kept longest are forgotten first.
+        tagger: the wrapped tagger, called by one thread at a time.
+        size: number of cached texts, >= 1; the oldest are dropped first.
     """
 
     def __init__(self, tagger: EntityTagger, size: int = 1 << 16) -> None:
@@ -65,20 +65,20 @@ class RememberingTagger:
 
 
 def entity_recall(truth: Iterable[str], produced: Iterable[str]) -> float | None:
-    """|G ∩ P| / |G| of two sets of entities, in [0, 1]; None where there is no truth.
+    """|G ∩ P| / |G| of two sets of entities, in [0, 1]; None if the truth is empty.
 
-    The paper's own script gives 1 there, which lifts every system's mean by the share of such topics.
+    The paper's script gives 1 in that case, which raises every system's mean by the share of such topics.
     """
     wanted = frozenset(truth)
     return len(wanted & frozenset(produced)) / len(wanted) if wanted else None
 
 
 def entities_of(tagger: EntityTagger, texts: Sequence[str]) -> frozenset[str]:
-    """The entities of some texts together."""
+    """The union of the entities of several texts."""
     return frozenset[str]().union(*tagger.entities(texts))
 
 
 def recall_score(what: str, tagger: EntityTagger, truth: Sequence[str], produced: Sequence[str]) -> Score:
-    """``{what}_entity_recall`` beside the number of entities that the truth has, ``{what}_entities``."""
+    """``{what}_entity_recall`` and the number of entities in the truth, ``{what}_entities``."""
     wanted, found = entities_of(tagger, truth), entities_of(tagger, produced)
     return {f"{what}_entity_recall": entity_recall(wanted, found), f"{what}_entities": len(wanted)}

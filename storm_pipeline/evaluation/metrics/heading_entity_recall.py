@@ -1,38 +1,41 @@
-"""Heading entity recall: the share of the named entities in people's headings that an outline's headings have."""
+"""Heading entity recall: the share of named entities in the human headings that occur in an outline's headings."""
 
 import math
 from collections.abc import Sequence
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.entities import EntityTagger, recall_score
+from storm_pipeline.evaluation.metrics.official import HeadingTruth, heading_pair
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import HEADINGS, generated_headings
+from storm_pipeline.evaluation.metrics.texts import HEADINGS
 from storm_pipeline.evaluation.types import Case
 
 
 class HeadingEntityRecall:
-    """|G ∩ P| / |G| over the sets of entities, in small letters, of the headings that people wrote and of an outline's.
+    """|G ∩ P| / |G| over the sets of lower-cased entities of the human headings and of an outline's headings.
 
     Args:
-        tagger: finds entities, a heading at a time.
+        tagger: finds entities, one heading at a time.
+        truth: where the human headings come from, and where both lists end.
     """
 
     name = "heading_entity_recall"
     measures = (Measure("heading_entity_recall"), Measure("heading_entities", high=math.inf, better="neither"))
     reference = "Shao et al. 2024 (STORM), section 2.2"
 
-    def __init__(self, tagger: EntityTagger) -> None:
-        self.parameters: Parameters = {"tagger": tagger.name, "headings": HEADINGS}
+    def __init__(self, tagger: EntityTagger, *, truth: HeadingTruth = "txt") -> None:
+        self.parameters: Parameters = {"tagger": tagger.name, "headings": HEADINGS, "truth": truth}
+        self._truth = truth
         self._tagger = tagger
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; the recall is None where people's headings have no entity."""
+        """One score per case, in order; the recall is None if the human headings have no entity."""
         return [
-            recall_score("heading", self._tagger, case.topic.human.headings(), generated_headings(case.article))
+            recall_score("heading", self._tagger, *heading_pair(case.topic.human, case.article, self._truth))
             for case in cases
         ]
 
 
 def make(resources: Resources) -> HeadingEntityRecall:
-    """The metric with the tagger of an evaluation."""
-    return HeadingEntityRecall(resources.entity_tagger)
+    """The metric with the evaluation's tagger."""
+    return HeadingEntityRecall(resources.entity_tagger, truth=resources.heading_truth)

@@ -1,4 +1,4 @@
-"""Heading soft recall: how much of what people's headings cover is covered by the headings of an outline."""
+"""Heading soft recall: how much of the human headings an outline's headings cover."""
 
 import math
 from collections.abc import Sequence
@@ -7,36 +7,37 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
+from storm_pipeline.evaluation.metrics.official import HeadingTruth, heading_pair
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import HEADINGS, generated_headings
+from storm_pipeline.evaluation.metrics.texts import HEADINGS
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.references.support import Embed
 from storm_pipeline.retrieval.embedder import Embedder
 
 PUBLISHED = "paraphrase-MiniLM-L6-v2"
-"""The sentence encoder of the paper's figures."""
+"""The sentence encoder used in the paper."""
 
 
 def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
     """Soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
 
-    A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that headings
-    which say the same count together as one; a set's cardinality is the sum of its counts; the recall is
-    (card(G) + card(P) - card(G ∪ P)) / card(G). Equal headings are one element, and order has no influence.
+    A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that synonymous
+    headings together count as one; a set's cardinality is the sum of its counts; the recall is
+    (card(G) + card(P) - card(G ∪ P)) / card(G). Duplicates and order do not matter.
 
-    The formula bounds nothing: headings that lie between those produced make card(G ∪ P) less than card(P), and
-    the recall greater than 1, as happens with real outlines; negative cosines can make it less than 0.
+    The recall is unbounded: human headings similar to several produced ones can make card(G ∪ P) less than card(P) and
+    the recall greater than 1, which happens with real outlines; negative cosines can make it negative.
 
     Args:
-        truth: G, headings that people wrote, without marks.
-        produced: P, the headings of the outline.
+        truth: G, the human headings, without marks.
+        produced: P, the outline's headings.
         embed: texts to unit vectors.
-        clip: take negative cosines for 0, as Fränti and Mariescu-Istodor's similarities are; the recall is then
-            at least 0. The paper does not.
+        clip: set negative cosines to 0, like the similarities of Fränti and Mariescu-Istodor; the recall is then at
+            least 0. The paper does not.
 
     Returns:
-        The recall; 0.0 where nothing was produced; None where there is no truth, or where the cosines of a
-        heading sum to nothing or less, so that it has no count.
+        The recall; 0.0 if nothing was produced; None if there is no truth, or if the cosines of a heading sum to 0 or
+        less, so that its count is undefined.
     """
     wanted, made = _distinct(truth), _distinct(produced)
     if not wanted:
@@ -59,37 +60,39 @@ class HeadingSoftRecall:
     """:func:`soft_recall` of an article's outline.
 
     Args:
-        embedder: the paper's figures are by :data:`PUBLISHED`; another one gives figures that compare only with
-            its own.
-        clip: take negative cosines for 0.
+        embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
+        clip: set negative cosines to 0.
+        truth: where the human headings come from, and where both lists end.
     """
 
     name = "heading_soft_recall"
     measures = (Measure("heading_soft_recall", low=-math.inf, high=math.inf),)
     reference = "Shao et al. 2024 (STORM), section 2.2 and appendix C.1, after Fränti and Mariescu-Istodor 2023"
 
-    def __init__(self, embedder: Embedder, *, clip: bool = False) -> None:
+    def __init__(self, embedder: Embedder, *, clip: bool = False, truth: HeadingTruth = "txt") -> None:
         self.parameters: Parameters = {
             "embedder": embedder.name,
             "embedder_of_the_paper": PUBLISHED,
             "cosines": "clipped at 0" if clip else "as they are",
             "headings": HEADINGS,
+            "truth": truth,
         }
+        self._truth = truth
         self._embed = embedder.embed
         self._clip = clip
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; None where :func:`soft_recall` is."""
+        """One score per case, in order; None where :func:`soft_recall` is None."""
         return [{"heading_soft_recall": self._recall(case)} for case in cases]
 
     def _recall(self, case: Case) -> float | None:
-        truth, produced = case.topic.human.headings(), generated_headings(case.article)
+        truth, produced = heading_pair(case.topic.human, case.article, self._truth)
         return soft_recall(truth, produced, self._embed, clip=self._clip)
 
 
 def make(resources: Resources) -> HeadingSoftRecall:
-    """The metric with the embedder of an evaluation's headings."""
-    return HeadingSoftRecall(resources.heading_vectors)
+    """The metric with the evaluation's heading embedder."""
+    return HeadingSoftRecall(resources.heading_vectors, truth=resources.heading_truth)
 
 
 def _distinct(headings: Sequence[str]) -> list[str]:
@@ -98,6 +101,6 @@ def _distinct(headings: Sequence[str]) -> list[str]:
 
 
 def _cardinality(similar: npt.NDArray[np.float64], members: Sequence[int]) -> float:
-    """Sum of the soft counts of some of the headings (equation 2); not a number where one has no count."""
+    """Sum of the soft counts of some headings (equation 2); NaN if a count is undefined."""
     sums = similar[np.ix_(members, members)].sum(axis=1)
     return float((1.0 / sums).sum()) if (sums > 0.0).all() else math.nan

@@ -1,9 +1,9 @@
-"""IB score: does the article answer what the infobox of the human article tells (WikiGenBench v1, section 3.2)."""
+"""IB score: does the article contain the facts of the human article's infobox (WikiGenBench v1, section 3.2)?"""
 
 from collections.abc import Mapping, Sequence
 
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
-from storm_pipeline.evaluation.judges.opening import Judging
+from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case, Topic
@@ -12,27 +12,29 @@ from storm_pipeline.signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_pipeline.text.words import MARKER, tidy
 
 LONGEST = 4000
-"""Words of an article that are shown."""
+"""Maximum words of an article shown to the model."""
 QUESTION = "An infobox about {topic} has the field {field}. What does it say?"
-"""How a field is asked for."""
+"""The question for an infobox field."""
 _UNKNOWN = "no information"
-_NO_FACTS = frozenset(["coordinates", "website", "image", "caption", "map", "logo", "isbn", "oclc", "url"])
-"""Fields that say how to find or show the subject, not what it is; no article is expected to tell them."""
+_NON_DESCRIPTIVE_FIELDS = frozenset(
+    ["coordinates", "website", "image", "caption", "map", "logo", "isbn", "oclc", "url"]
+)
+"""Fields that do not describe the subject; no article is expected to state them."""
 
 
 class IbScore:
-    """Share of the infobox's fields that the article tells.
+    """Share of the infobox's fields that the article states.
 
-    For each field a question is made, answered from the article alone, and the answer compared with the field's value
-    (0 or 1). Where the answer is that the article does not tell, it counts 0 without a comparison. A human article
-    without infobox has no score; a generated one without text has 0.
+    Each field becomes a question, which is answered from the article alone; the answer is compared with the field's
+    value (0 or 1). "No information" counts 0 without a comparison. None if the human article has no infobox, 0 if the
+    generated one has no text.
 
-    Departures: the papers print no prompt for making questions, so a fixed sentence with the field's name asks; fields
-    that only say how to find or show the subject (coordinates, website …) are left out.
+    Departures: the papers print no prompt for generating questions, so a fixed template is used; fields that do not
+    describe the subject (coordinates, website …) are left out.
 
     Args:
         model: answers and compares.
-        longest: words of an article that are shown; longer ones are trimmed as in :class:`.rubric.RubricGrades`.
+        longest: maximum words shown; longer articles are trimmed as in :class:`.rubric.RubricGrades`.
     """
 
     name = "ib_score"
@@ -49,7 +51,7 @@ class IbScore:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The model, its settings, the question, a fingerprint of both prompts, and the longest text."""
-        prompts = fingerprint(self._answer, self._compare)
+        prompts = prompt_fingerprint(self._answer, self._compare)
         own: dict[str, str | int | float] = {"question": QUESTION, "prompts": prompts, "longest": self._longest}
         return {"model": self._model.name, **self._model.settings, **own}
 
@@ -57,7 +59,7 @@ class IbScore:
         """Answer the questions of all cases in one batch, then compare all answers in another.
 
         Raises:
-            MetricError: the model cannot be asked.
+            MetricError: the model cannot be called.
         """
         asked = [
             (i, question, value, text)
@@ -66,31 +68,35 @@ class IbScore:
         ]
         shown = [(i, question, value, text) for i, question, value, text in asked if text]
         replies = self._model.ask(self._answer, [{"article": text, "question": q} for _, q, _, text in shown])
-        told = [
+        comparisons = [
             (i, {"question": question, "expected": value, "answer": reply.answer})
             for (i, question, value, _), reply in zip(shown, replies, strict=True)
             if _UNKNOWN not in reply.answer.casefold()
         ]
-        same = self._model.ask(self._compare, [comparison for _, comparison in told])
-        right = [i for (i, _), reply in zip(told, same, strict=True) if reply.same]
+        same = self._model.ask(self._compare, [comparison for _, comparison in comparisons])
+        correct = [i for (i, _), reply in zip(comparisons, same, strict=True) if reply.same]
         fields = [i for i, *_ in asked]
-        return [{"ib_score": right.count(i) / fields.count(i) if i in fields else None} for i in range(len(cases))]
+        return [{"ib_score": correct.count(i) / fields.count(i) if i in fields else None} for i in range(len(cases))]
 
     def _text(self, case: Case) -> str:
         parts = trimmed(parts_of(case.article), self._longest)
         return as_text(parts) if any(part.length for part in parts) else ""
 
 
-def make(resources: Judging) -> IbScore:
-    """The metric with the model of an evaluation."""
+def make(resources: Judges) -> IbScore:
+    """The metric with the evaluation's judge model."""
     return IbScore(resources.judge_model)
 
 
 def questions(topic: Topic) -> list[tuple[str, str]]:
-    """A question for each field of the infobox that states a fact, and its value without citation markers."""
+    """(question, value without citation markers) for each infobox field that describes the subject."""
     found = []
     for field, value in topic.human.infobox:
-        name, told = tidy(field), tidy(MARKER.sub("", value))
-        if name and told and name.casefold().rstrip("s") not in {known.rstrip("s") for known in _NO_FACTS}:
-            found.append((QUESTION.format(topic=topic.title, field=repr(name)), told))
+        name, plain = tidy(field), tidy(MARKER.sub("", value))
+        if (
+            name
+            and plain
+            and name.casefold().rstrip("s") not in {known.rstrip("s") for known in _NON_DESCRIPTIVE_FIELDS}
+        ):
+            found.append((QUESTION.format(topic=topic.title, field=repr(name)), plain))
     return found

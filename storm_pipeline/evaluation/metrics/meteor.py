@@ -1,4 +1,4 @@
-"""METEOR: words of an article aligned with those that people wrote, by form, by stem and by meaning."""
+"""METEOR: words of an article aligned with the human article's by form, stem and synonym."""
 
 import threading
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.metrics.wordnet import open_wordnet
@@ -17,13 +17,12 @@ _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
 
 
 class Meteor:
-    """METEOR (Banerjee and Lavie 2005) by NLTK: whole article against whole article, as lists of words.
+    """METEOR (Banerjee and Lavie 2005) by NLTK, over the word lists of whole articles.
 
-    Words are aligned when they are equal, have one stem (Porter) or share a sense of WordNet; the harmonic mean
-    of precision and recall, recall weighing nine times as much, is lessened by up to a half the more the aligned
-    words are scattered. NLTK looks for shared senses by stem, and so misses those of words whose stem is no word
-    (car and automobile). WikiGenBench's figures are by METEOR 1.5 (other weights, paraphrases, function words) and
-    do not compare with these.
+    Words align if they are equal, have the same stem (Porter) or share a WordNet sense; the harmonic mean of precision
+    and recall (recall weighted nine times) is reduced by up to half the more fragmented the alignment is. NLTK looks
+    senses up by stem and misses words whose stem is not a word (automobile). WikiGenBench used METEOR 1.5 (other
+    weights, paraphrases, function words), so its values are not comparable.
 
     Args:
         wordnet: folder of WordNet's files, see :func:`open_wordnet`.
@@ -34,9 +33,9 @@ class Meteor:
     reference = "Banerjee and Lavie 2005; WikiGenBench, section 3"
 
     def __init__(self, wordnet: Path | None = None) -> None:
-        self._score = needed("nltk.translate.meteor_score").single_meteor_score
+        self._score = import_optional("nltk.translate.meteor_score").single_meteor_score
         self._wordnet = open_wordnet(wordnet)
-        self._lock = threading.Lock()  # the reader seeks in what it shares
+        self._lock = threading.Lock()  # NLTK's reader is not thread-safe
         self.parameters: Parameters = {
             "nltk": version("nltk"),
             "wordnet": str(self._wordnet.get_version()),
@@ -46,7 +45,7 @@ class Meteor:
         }
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; None where people's article has no word."""
+        """One score per case, in order; None if the human article has no words."""
         return [{"meteor": self._of(case)} for case in cases]
 
     def _of(self, case: Case) -> float | None:
@@ -59,5 +58,5 @@ class Meteor:
 
 
 def make(resources: Resources) -> Meteor:
-    """The metric with the WordNet of an evaluation."""
+    """The metric with the evaluation's WordNet."""
     return Meteor(resources.wordnet)

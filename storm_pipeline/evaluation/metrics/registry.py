@@ -1,4 +1,4 @@
-"""From a metric's name to the metric. A new one is a module here and a row in the table."""
+"""The registry of metrics. To add one, write a module and add a row to the table."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,6 +12,7 @@ METRICS = {
     "heading_entity_recall": "heading_entity_recall:make",
     "article_entity_recall": "article_entity_recall:make",
     "rouge": "rouge:make",
+    "rouge_body": "rouge:make_body",
     "bleu": "bleu:make",
     "meteor": "meteor:make",
     "statement_coverage": "statement_coverage:make",
@@ -24,21 +25,22 @@ METRICS = {
     "rubric": "rubric:make",
     "wikigen_quality": "wikigen_quality:make",
     "ib_score": "ib_score:make",
+    "conner": "conner:make",
     "cost": "cost:make",
 }
-"""Name → module of this folder and its function from :class:`Resources` to a metric, in the order of the tables."""
+"""Name → ``module:factory`` in this folder; factories take :class:`Resources`. In table order."""
 
 
 def open_metric(name: str, resources: Resources) -> Metric:
-    """The metric of a name; its module, and what it needs, is loaded now.
+    """Open a metric by name and load what it needs.
 
     Raises:
-        SettingsError: no metric has this name, or an optional library is not installed.
-        MetricError: what it needs cannot be loaded.
-        AssetError: a pinned model is absent and cannot be fetched.
+        SettingsError: the name is unknown, or an optional library is not installed.
+        MetricError: something it needs cannot be loaded.
+        AssetError: a pinned model is absent and cannot be downloaded.
     """
     if name not in METRICS:
-        raise SettingsError(f"no metric is called {name!r}; choose one of: {', '.join(METRICS)}")
+        raise SettingsError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
     module, _, function = METRICS[name].partition(":")
     make: Callable[[Resources], Metric] = getattr(
         import_module(f"storm_pipeline.evaluation.metrics.{module}"), function

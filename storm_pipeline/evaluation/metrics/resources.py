@@ -1,4 +1,4 @@
-"""What the metrics of an evaluation share: loaded when the first of them needs it, once."""
+"""Resources that an evaluation's metrics share, each loaded once, on first use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from storm_pipeline.assets import EMBEDDER, catalogue, fetch
 
 if TYPE_CHECKING:
-    from storm_pipeline.evaluation.judges.base import Remembering
+    from storm_pipeline.evaluation.judges.base import CachingJudge
     from storm_pipeline.evaluation.judges.grading import GradingJudge
     from storm_pipeline.evaluation.judges.model import JudgeModel
     from storm_pipeline.evaluation.metrics.entities import EntityTagger
@@ -19,21 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resources:
-    """What metrics are made from.
+    """Models and data that metrics use.
 
-    An embedder is ``all-MiniLM-L6-v2``, the pinned one, or folder or hub name of a sentence-transformers model.
+    Embedders are the pinned ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
 
     Attributes:
-        cache: the cache folder; what is fetched goes below it.
-        heading_embedder: for heading soft recall, which the paper has by ``paraphrase-MiniLM-L6-v2``.
-        embedder: for all else.
-        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``, where the name may be that of a
-            pinned download; the paper's is ``flair:ner``.
-        wordnet: folder of WordNet's files; None looks in NLTK's and Debian's places.
-        judge: of support: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
-        judge_lm: the language model that grades.
-        judge_form: of its prompts: ``plain`` or ``prometheus``.
-        settings: what else judges are opened with; its endpoint and key are those of the model ``lm``, and of no other.
+        cache: the cache folder, also for downloads.
+        heading_embedder: embedder for heading soft recall; the paper uses ``paraphrase-MiniLM-L6-v2``.
+        embedder: embedder for everything else.
+        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
+            The paper uses ``flair:ner``.
+        wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
+        judge: support judge: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
+        judge_lm: language model that grades and answers.
+        judge_form: format of grading prompts: ``plain`` or ``prometheus``.
+        conner: seam → model, where CONNER's differ from those that work offline; see
+            :class:`storm_pipeline.evaluation.conner.opening.ModelNames`.
+        heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
+        settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
     cache: Path = Path("cache")
@@ -44,11 +48,14 @@ class Resources:
     judge: str = "screen"
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
+    conner: Mapping[str, str] = field(default_factory=dict)
+    heading_truth: Literal["txt", "json"] = "txt"
+    expand_citations: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def heading_vectors(self) -> "Embedder":
-        """The embedder of headings in float32: eight bits move a soft recall by up to a point.
+        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01.
 
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
@@ -61,7 +68,7 @@ class Resources:
 
     @cached_property
     def vectors(self) -> "Embedder":
-        """The embedder, with a memory.
+        """The embedder, with a cache.
 
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
@@ -72,33 +79,33 @@ class Resources:
 
     @cached_property
     def entity_tagger(self) -> "EntityTagger":
-        """The tagger, with a memory.
+        """The tagger, with a cache.
 
         Raises:
-            AssetError: it is a pinned one, absent, and cannot be fetched.
+            AssetError: it is a pinned model that is absent and cannot be downloaded.
             MissingExtraError: its library is not installed.
             MetricError: its model cannot be loaded.
         """
-        from storm_pipeline.evaluation.metrics.entities import RememberingTagger
+        from storm_pipeline.evaluation.metrics.entities import CachingTagger
         from storm_pipeline.evaluation.metrics.taggers import open_tagger
 
         kind, _, model = self.tagger.partition(":")
         pinned = model in {asset.name for asset in catalogue()}
         spec = f"{kind}:{fetch(model, self.cache)}" if pinned else self.tagger
-        return RememberingTagger(open_tagger(spec, cache=self.cache / "models" / "flair"))
+        return CachingTagger(open_tagger(spec, cache=self.cache / "models" / "flair"))
 
     @cached_property
-    def support_judge(self) -> "Remembering":
-        """The judge of support, with a memory; its verdicts are shared by both families of citation metrics.
+    def support_judge(self) -> "CachingJudge":
+        """The support judge, with a cache that both families of citation metrics share.
 
         Raises:
-            SettingsError: there is no such judge.
-            MetricError, AssetError: what it needs cannot be loaded.
+            SettingsError: the judge is unknown.
+            MetricError, AssetError: something it needs cannot be loaded.
         """
-        from storm_pipeline.evaluation.judges.base import Remembering
+        from storm_pipeline.evaluation.judges.base import CachingJudge
         from storm_pipeline.evaluation.judges.opening import open_support_judge
 
-        return Remembering.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
+        return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
 
     @cached_property
     def judge_model(self) -> "JudgeModel":
@@ -109,7 +116,7 @@ class Resources:
 
     @cached_property
     def grader(self) -> "GradingJudge":
-        """The language model as a grader by rubrics; errors as :attr:`support_judge`."""
+        """The judge model as a grader by rubrics; errors as :attr:`support_judge`."""
         from storm_pipeline.evaluation.judges.grading import LanguageModelGrader
         from storm_pipeline.evaluation.judges.model import open_judge
 

@@ -1,11 +1,12 @@
-"""ROUGE: n-grams and the longest common subsequence that an article shares with the one that people wrote."""
+"""ROUGE: n-gram overlap and longest common subsequence of an article with the human one."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.official import article_text, human_text, plain
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case
@@ -16,65 +17,103 @@ _BETA = 1.2
 
 
 class Rouge:
-    """ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) by the package rouge-score, whole text against whole text.
+    """ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) by rouge-score, whole text against whole text.
 
-    ``rouge_1``, ``rouge_2`` and ``rouge_l`` are F1 as in the STORM paper's script: its tokens (letters and digits
-    of ASCII, in small letters) and Porter's stemmer; precision and recall stand beside. ROUGE-L takes an article
-    as one sequence, not sentence by sentence. A text of people without such a token (Cyrillic, Chinese …) has none of
-    them.
+    Texts are prepared as in the official STORM evaluation (:func:`.official.plain`): headings count, each with the word
+    "section", and punctuation and characters outside ASCII are gone before words are split. The repaired variant,
+    ``rouge_body``, compares lead and body as they are, without headings.
 
-    ``rouge_l_wikigenbench`` is what NLG-eval calls ROUGE-L, which WikiGenBench reports: tokens between white
-    space as they are written, and F with beta 1.2, which weighs recall 1.44 times as much as precision.
+    ``rouge_1``, ``rouge_2`` and ``rouge_l`` are F1 with the tokenization of STORM's script (lower-cased ASCII letters
+    and digits, Porter stemmer); precision and recall are reported too. ROUGE-L treats an article as one sequence. All
+    are None if the human article has no such token (Cyrillic, Chinese …).
+
+    ``rouge_l_wikigenbench`` is NLG-eval's ROUGE-L, which WikiGenBench reports: case-sensitive tokens split at white
+    space, and F with beta 1.2, which weights recall 1.44 times as much as precision.
     """
 
     name = "rouge"
-    measures = (*(Measure(kind + part) for kind in _KINDS for part in _PARTS), Measure("rouge_l_wikigenbench"))
+    suffix = ""
+    measures: tuple[Measure, ...] = (
+        *(Measure(kind + part) for kind in _KINDS for part in _PARTS),
+        Measure("rouge_l_wikigenbench"),
+    )
     reference = (
         "Lin 2004; Shao et al. 2024 (STORM), section 4.2; WikiGenBench, section 3 (NLG-eval, Sharma et al. 2017)"
     )
 
     def __init__(self) -> None:
-        module = needed("rouge_score.rouge_scorer")
+        module = import_optional("rouge_score.rouge_scorer")
         self.parameters: Parameters = {
             "rouge-score": version("rouge-score"),
             "tokens": "letters and digits of ASCII",
             "stemmer": "Porter",
+            "text": "official, with headings",
             "beta_wikigenbench": _BETA,
         }
-        self._tokenizer: Any = needed("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True)
+        self._tokenizer: Any = import_optional("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True)
         self._scorer: Any = module.RougeScorer(list(_KINDS.values()), tokenizer=self._tokenizer)
-        self._plain: Any = module.RougeScorer(["rougeL"], tokenizer=_BetweenSpaces())
+        self._plain: Any = module.RougeScorer(["rougeL"], tokenizer=_WhitespaceTokenizer())
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order; None throughout where people's article has no text."""
-        return [self._of(case.topic.human.text(), generated_text(case.article)) for case in cases]
+        """One score per case, in order; all values None if the human article has no text."""
+        return [self._of(case) for case in cases]
 
-    def _of(self, truth: str, produced: str) -> Score:
+    def _of(self, case: Case) -> Score:
+        truth, produced = case.topic.human.text(), generated_text(case.article)
         if not truth.strip():
             return dict.fromkeys((measure.name for measure in self.measures), None)
+        scores = self._scores(plain(human_text(case.topic.human)), plain(article_text(case.article)))
+        split = self._plain.score(truth, produced)["rougeL"]
+        return scores | {"rouge_l_wikigenbench": f_beta(split.precision, split.recall, _BETA)}
+
+    def _scores(self, truth: str, produced: str) -> dict[str, float | None]:
         found = self._scorer.score(truth, produced) if self._tokenizer.tokenize(truth) else None
-        scores = {
-            kind + part: float(getattr(found[key], attribute)) if found else None
+        return {
+            kind + self.suffix + part: float(getattr(found[key], attribute)) if found else None
             for kind, key in _KINDS.items()
             for part, attribute in _PARTS.items()
         }
-        plain = self._plain.score(truth, produced)["rougeL"]
-        return scores | {"rouge_l_wikigenbench": f_beta(plain.precision, plain.recall, _BETA)}
+
+
+class RougeBody(Rouge):
+    """:class:`Rouge` of lead and body without headings, tokenized by rouge-score as they are."""
+
+    name = "rouge_body"
+    suffix = "_body"
+    measures = tuple(Measure(f"{kind}_body{part}") for kind in _KINDS for part in _PARTS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parameters = {
+            **{name: value for name, value in self.parameters.items() if name != "beta_wikigenbench"},
+            "text": "lead and body, without headings",
+        }
+
+    def _of(self, case: Case) -> Score:
+        truth = case.topic.human.text()
+        if not truth.strip():
+            return dict.fromkeys((measure.name for measure in self.measures), None)
+        return self._scores(truth, generated_text(case.article))
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Weighted harmonic mean in which recall weighs beta² times as much as precision; 0.0 where both are 0."""
+    """Weighted harmonic mean with recall weighted beta² times as much as precision; 0.0 if both are 0."""
     weighted = recall + beta**2 * precision
     return float((1 + beta**2) * precision * recall / weighted) if weighted else 0.0
 
 
-class _BetweenSpaces:
-    """The tokens of NLG-eval, in the form that rouge-score asks for."""
+class _WhitespaceTokenizer:
+    """NLG-eval's tokenization, as a rouge-score tokenizer."""
 
     def tokenize(self, text: str) -> list[str]:
         return text.split()
 
 
 def make(_: Resources) -> Rouge:
-    """The metric; it needs no resource."""
+    """The official variant; it needs no resources."""
     return Rouge()
+
+
+def make_body(_: Resources) -> RougeBody:
+    """The repaired variant; it needs no resources."""
+    return RougeBody()

@@ -1,9 +1,9 @@
-"""Interest, organisation, relevance and coverage, graded 1 to 5 by a rubric each (STORM, appendix C.2, Table 8)."""
+"""Interest, organisation, relevance and coverage, each graded 1 to 5 by a rubric (STORM, appendix C.2, Table 8)."""
 
 from collections.abc import Mapping, Sequence
 
-from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
-from storm_pipeline.evaluation.judges.opening import Judging
+from storm_pipeline.evaluation.judges.grading import GradingJudge, GradingRequest, Rubric
+from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
@@ -58,28 +58,28 @@ RUBRICS = (
 """The paper's four criteria and scales in our own words."""
 
 LONGEST = 2000
-"""Words of an article that are graded (appendix C.2)."""
+"""Maximum words of a graded article (appendix C.2)."""
 
 
-def task(topic: str) -> str:
-    """What the author of a graded article was asked for."""
+def writing_task(topic: str) -> str:
+    """The task given to the author of a graded article."""
     return f"Write an article about the following topic, as an editor of an encyclopedia: {topic}"
 
 
-def wording(rubrics: Sequence[Rubric]) -> str:
-    """Twelve hexadecimal digits that change when a rubric says something else."""
+def rubric_fingerprint(rubrics: Sequence[Rubric]) -> str:
+    """A 12-digit hexadecimal hash of the rubrics' texts."""
     return fingerprint([(rubric.name, rubric.criterion, rubric.scale) for rubric in rubrics])[:12]
 
 
 class RubricGrades:
-    """Four grades of 1 to 5, no reference article shown; an article without text has none.
+    """Four grades of 1 to 5, without a reference article; None for an article without text.
 
-    Departures: the wording of the rubrics is ours; the paper's grader was Prometheus 13B, here it is any grader (one
-    opened with ``form="prometheus"`` is asked in that model's own form).
+    Departures: the wording of the rubrics is ours; the paper's grader is Prometheus 13B, here it is any grader (with
+    ``form="prometheus"`` prompts have that model's format).
 
     Args:
         grader: gives the grades.
-        longest: words of an article that are graded, >= 1; longer ones are trimmed as appendix C.2 says.
+        longest: maximum words graded, >= 1; longer articles are trimmed as in appendix C.2.
     """
 
     name = "rubric"
@@ -94,29 +94,29 @@ class RubricGrades:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The grader and its parameters, a fingerprint of the rubrics, and the longest text."""
-        own: dict[str, str | int | float] = {"rubrics": wording(RUBRICS), "longest": self._longest}
+        own: dict[str, str | int | float] = {"rubrics": rubric_fingerprint(RUBRICS), "longest": self._longest}
         return {"grader": self._grader.name, **self._grader.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Grade all cases in one batch.
 
         Raises:
-            MetricError: the grader cannot be asked.
+            MetricError: the grader cannot be called.
         """
         texts = [trimmed(parts_of(case.article), self._longest) for case in cases]
-        works = [
-            Work(task(case.topic.title), as_text(parts), rubric)
+        requests = [
+            GradingRequest(writing_task(case.topic.title), as_text(parts), rubric)
             for case, parts in zip(cases, texts, strict=True)
             if any(part.length for part in parts)
             for rubric in RUBRICS
         ]
-        grades = iter(self._grader.grades(works))
+        grades = iter(self._grader.grades(requests))
         return [
             {r.name: float(next(grades).score) if any(part.length for part in parts) else None for r in RUBRICS}
             for parts in texts
         ]
 
 
-def make(resources: Judging) -> RubricGrades:
-    """The metric with the grader of an evaluation."""
+def make(resources: Judges) -> RubricGrades:
+    """The metric with the evaluation's grader."""
     return RubricGrades(resources.grader)

@@ -1,4 +1,4 @@
-"""What an article looks like, whatever it says: length, headings, references, repetition."""
+"""The form of an article: length, headings, references, repetition."""
 
 import math
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ _N = 4
 
 
 def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
-    """Share of a text's n-grams that occurred earlier in it, in [0, 1); None where it has none.
+    """Share of n-grams that occurred earlier in the text, in [0, 1); None if it has none.
 
     Args:
-        words: the text, cut into words.
+        words: the text's words.
         n: length of an n-gram, >= 1.
     """
     grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
@@ -25,13 +25,13 @@ def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
 
 
 class Shape:
-    """Counts that describe an article, as the paper's table 7 and table 5 do.
+    """Descriptive counts, as in STORM's tables 5 and 7.
 
-    ``words`` of lead and body without headings, ``length_ratio`` to people's article, ``sentences``, ``sections``
-    (first level), ``headings`` (all levels of the body; 0 where its writer did not divide it), ``references``
-    (distinct sources cited), ``references_collected`` (|R|, distinct sources that the research found),
-    ``bibliography_cited`` (the first of these over the second; None without any), ``repeated_4grams`` (share of
-    4-grams that occurred before).
+    ``words`` of lead and body without headings, ``length_ratio`` to the human article, ``sentences``, ``sections``
+    (first level), ``headings`` (all levels of the body; 0 for an undivided body), ``references`` (distinct cited
+    sources), ``references_collected`` (|R|, distinct sources found by the research; with the recipe ``storm+gaps`` its
+    gap searches too), ``bibliography_cited`` (``references`` / ``references_collected``; None without sources),
+    ``repeated_4grams`` (share of 4-grams that occurred before).
     """
 
     name = "shape"
@@ -51,7 +51,7 @@ class Shape:
         self.parameters: Parameters = {"n": _N, "headings": "of an undivided body none"}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order."""
+        """One score per case, in order."""
         return [_shape(case.article, len(folded_words(case.topic.human.text()))) for case in cases]
 
 
@@ -72,5 +72,5 @@ def _shape(article: Article, human_words: int) -> Score:
 
 
 def make(_: Resources) -> Shape:
-    """The metric; it needs no resource."""
+    """The metric; it needs no resources."""
     return Shape()

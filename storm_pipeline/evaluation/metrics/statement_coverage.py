@@ -1,4 +1,4 @@
-"""Statement coverage by the screen: the share of the statements of people's article that an article states."""
+"""Statement coverage by the screen: the share of the human article's statements that an article states."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -8,29 +8,36 @@ from storm_pipeline.evaluation.judges.base import Pair, SupportJudge
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.statements import LOOKED_AT, WORDS, Sought, share, sought_in_article, sought_on_pages
+from storm_pipeline.evaluation.statement_passages import (
+    PASSAGE_WORDS,
+    TOP_PASSAGES,
+    StatementPassages,
+    find_in_article,
+    find_in_documents,
+    share,
+)
 from storm_pipeline.evaluation.types import Case, Topic
 
 STATED = 0.75
-"""Least score of the screen at which a passage states a statement. Here it errs about as often either way: of the
-statements of people's articles it misses as many as it still finds when the sentences that state them are taken out
-(``python benchmarks/statements.py``). Citations have a lower threshold; here all passages are on the topic."""
-_REMEMBERED = 256
-"""Topics of which the ceiling is kept."""
+"""Minimum score at which a passage states a statement. Here false positives and false negatives are about equal: the
+screen misses as many of the human articles' statements as it finds after the sentences stating them are removed
+(``python benchmarks/statements.py``). Higher than for citations, because all passages are on the topic."""
+_CACHED_TOPICS = 256
+"""Topics whose ceiling is cached."""
 
 
 class StatementCoverage:
-    """Share of the statements that the article states, and share that the pages of the topic state.
+    """Share of the human statements that the article states, and that the topic's documents state.
 
-    A statement is stated where one of the five passages (up to 120 words) that share most with it reaches the screen's
-    threshold. The second measure, of the documents of the topic without copies of people's article, is the ceiling for
-    whoever writes from these documents alone. The screen cannot tell a conflict from a statement that is absent. A
-    topic without statements has neither measure, one without documents no ceiling.
+    A statement is stated if one of its five best-matching passages (up to 120 words) reaches the screen's threshold.
+    The second measure, over the topic's documents without copies of the human article, is the ceiling for articles
+    written from these documents alone. The screen cannot distinguish contradicted from absent statements. Both are None
+    without statements, the ceiling also without documents.
 
-    Departures: the benchmark asks a language model about each statement; that is :mod:`.statement_coverage_lm`.
+    Departures: the benchmark asks a language model about each statement; see :mod:`.statement_coverage_lm`.
 
     Args:
-        judge: the screen, or any other judge of support.
+        judge: the screen, or any other support judge.
     """
 
     name = "statement_coverage"
@@ -40,37 +47,37 @@ class StatementCoverage:
 
     def __init__(self, judge: SupportJudge) -> None:
         self._judge = judge
-        self._ceiling = lru_cache(_REMEMBERED)(self._of_pages)
+        self._ceiling = lru_cache(_CACHED_TOPICS)(self._of_documents)
         self._lock = threading.Lock()
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters, and the passages that it is shown."""
-        return {"screen": self._judge.name, **self._judge.parameters, "words": WORDS, "passages": LOOKED_AT}
+        """The judge and its parameters, and length and number of passages."""
+        return {"screen": self._judge.name, **self._judge.parameters, "words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order."""
+        """One score per case, in order."""
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Score:
-        stated = self._stated(sought_in_article(case.article, case.topic.human.statements))
-        with self._lock:  # whoever comes second finds the topic's pages judged
+        stated = self._stated(find_in_article(case.article, case.topic.human.statements))
+        with self._lock:  # a second thread waits for the cached ceiling
             ceiling = self._ceiling(case.topic) if case.topic.documents else None
         return {"statement_coverage": share(stated), "statement_ceiling": ceiling}
 
-    def _of_pages(self, topic: Topic) -> float | None:
-        return share(self._stated(sought_on_pages(topic)))
+    def _of_documents(self, topic: Topic) -> float | None:
+        return share(self._stated(find_in_documents(topic)))
 
-    def _stated(self, sought: Sequence[Sought]) -> list[bool]:
-        return [score >= self._judge.threshold for score in best_scores(self._judge, sought)]
+    def _stated(self, statements: Sequence[StatementPassages]) -> list[bool]:
+        return [score >= self._judge.threshold for score in best_scores(self._judge, statements)]
 
 
-def best_scores(judge: SupportJudge, sought: Sequence[Sought]) -> list[float]:
-    """For each statement the best score of its passages, in [0, 1]; 0 where it has none."""
-    scores = iter(judge.scores([Pair(passage, one.statement) for one in sought for passage in one.passages]))
-    return [max((next(scores) for _ in one.passages), default=0.0) for one in sought]
+def best_scores(judge: SupportJudge, statements: Sequence[StatementPassages]) -> list[float]:
+    """Each statement's best score over its passages, in [0, 1]; 0 without passages."""
+    scores = iter(judge.scores([Pair(passage, one.statement) for one in statements for passage in one.passages]))
+    return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
 
 
 def make(resources: Resources) -> StatementCoverage:
-    """The metric with the screen over the embedder of an evaluation."""
+    """The metric with a screen over the evaluation's embedder."""
     return StatementCoverage(ScreenJudge(resources.vectors, threshold=STATED))

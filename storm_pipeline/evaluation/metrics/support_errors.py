@@ -1,39 +1,39 @@
-"""What is wrong with the sentences that their citations do not support (STORM, appendix C.3, Table 9, Figure 6)."""
+"""Error classes of sentences not supported by their citations (STORM, appendix C.3, Table 9, Figure 6)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from storm_pipeline.evaluation.judges.base import Remembering, SupportJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
-from storm_pipeline.evaluation.judges.opening import Judging
+from storm_pipeline.evaluation.cited_sentences import UNIT, CitedSentence, cited_sentences
+from storm_pipeline.evaluation.judges.base import CachingJudge, SupportJudge
+from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.citation_alce import judge_alce
-from storm_pipeline.evaluation.passages import CitedSentence, cited_sentences
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import ClassifyUnsupported, ErrorClass
 from storm_pipeline.text.sentences import is_complete, opening_of
 
 CLASSES = ("uncited", *get_args(ErrorClass))
-"""The classes: no citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split
-sentence; and supported, where the support judge was wrong."""
+"""No citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split sentence; and
+supported (an error of the support judge)."""
 
 LONGEST_SOURCES = 600
-"""Words of a sentence's passages that the model is shown."""
+"""Maximum words of a sentence's passages shown to the model."""
 
 
 class SupportErrors:
-    """Share of sentences that are unsupported (by ALCE's recall), and of each error class among them.
+    """Share of unsupported sentences (by ALCE's recall), and of each error class among them.
 
-    The paper's author judged by hand; here a language model does, and its errors of judgement are in the shares. What
-    needs no model is not asked: a sentence that breaks off is wrongly split, a whole one without citation uncited.
-    The shares sum to 1; without an unsupported sentence there are none.
+    The paper classified by hand; here a language model does, so the shares include its errors. Two classes need no
+    call: an incomplete sentence is wrongly split, a complete one without citations is uncited. The shares sum to 1;
+    they are None if no sentence is unsupported.
 
     Args:
-        judge: says whether a passage supports a claim.
-        model: names the error of a sentence.
-        lead: whether the lead's sentences count.
+        judge: decides whether a passage supports a claim.
+        model: classifies the errors.
+        lead: whether to include the lead's sentences.
     """
 
     name = "support_errors"
@@ -45,47 +45,49 @@ class SupportErrors:
     reference = "Shao et al. 2024 (STORM), appendix C.3, Table 9 and Figure 6"
 
     def __init__(self, judge: SupportJudge, model: JudgeModel, *, lead: bool = True) -> None:
-        self._judge = Remembering.of(judge)
+        self._judge = CachingJudge.of(judge)
         self._model = model
         self._lead = lead
         self._program = Program(ClassifyUnsupported, token_limit=20, greedy=True)
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters; behind ``errors_`` the model, its settings and a fingerprint of its prompt."""
-        errors = {"model": self._model.name, **self._model.settings, "prompt": fingerprint(self._program)}
-        own = {"lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
+        """The judge and its parameters; prefixed ``errors_``, the model, its settings and prompt fingerprint."""
+        errors = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
+        own = {"citation": UNIT, "lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
         return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Judge all sentences of all cases, then classify those that are unsupported in one batch.
+        """Judge all sentences of all cases, then classify the unsupported ones in one batch.
 
         Raises:
-            MetricError: the judge or the model cannot be asked.
+            MetricError: the judge or the model cannot be called.
         """
         articles = [cited_sentences(case.article, lead=self._lead) for case in cases]
         verdicts = iter(judge_alce(self._judge, [s for own in articles for s in own]))
         failed = [[s for s in own if not next(verdicts).supported] for own in articles]
-        kinds = iter(self._kinds([(case.topic.title, s) for case, own in zip(cases, failed, strict=True) for s in own]))
+        kinds = iter(
+            self._classify([(case.topic.title, s) for case, own in zip(cases, failed, strict=True) for s in own])
+        )
         counts = [Counter(next(kinds) for _ in own) for own in failed]
         return [_score(len(own), count) for own, count in zip(articles, counts, strict=True)]
 
-    def _kinds(self, sentences: Sequence[tuple[str, CitedSentence]]) -> list[str]:
-        """The class of each unsupported sentence, given with its topic."""
-        found = {i: _plain_kind(sentence) for i, (_, sentence) in enumerate(sentences)}
+    def _classify(self, sentences: Sequence[tuple[str, CitedSentence]]) -> list[str]:
+        """The error class of each unsupported (topic, sentence)."""
+        found = {i: _trivial_class(sentence) for i, (_, sentence) in enumerate(sentences)}
         asked = [i for i, kind in found.items() if not kind]
         replies = self._model.ask(self._program, [_question(*sentences[i]) for i in asked])
         found |= {i: reply.error for i, reply in zip(asked, replies, strict=True)}
         return [found[i] for i in range(len(sentences))]
 
 
-def make(resources: Judging) -> SupportErrors:
-    """The metric with the support judge and the model of an evaluation."""
+def make(resources: Judges) -> SupportErrors:
+    """The metric with the evaluation's support judge and judge model."""
     return SupportErrors(resources.support_judge, resources.judge_model)
 
 
-def _plain_kind(sentence: CitedSentence) -> str:
-    """The class of a sentence that no model need be asked about, else empty."""
+def _trivial_class(sentence: CitedSentence) -> str:
+    """The error class of a sentence if it needs no model, else empty."""
     if not is_complete(sentence.text):
         return "split"
     return "" if sentence.passages else "uncited"

@@ -1,33 +1,33 @@
-"""What metrics read of a generated article, in the form that ``HumanArticle`` has: plain text, and headings.
+"""Plain text and headings of a generated article, comparable with ``HumanArticle``'s.
 
-Where a metric has no tokens of its own, words are :func:`storm_pipeline.text.words.folded_words` on both sides.
+Metrics without their own tokenization use :func:`storm_pipeline.text.words.folded_words` on both sides.
 """
 
 from storm_pipeline.types import UNTITLED, Article, Paragraph, Section
 
 HEADINGS = "outline, else body; of an undivided body none"
-"""What :func:`generated_headings` takes, for the parameters of a metric."""
+"""Description of :func:`generated_headings` for a metric's parameters."""
 
 
 def generated_text(article: Article) -> str:
-    """Lead and body without headings and markers; paragraphs are separated by blank lines."""
+    """Lead and body without headings and markers, paragraphs separated by blank lines."""
     paragraphs = [*article.lead, *(p for section in article.sections for p in _paragraphs(section))]
     texts = (" ".join(s.text for s in paragraph.sentences) for paragraph in paragraphs)
     return "\n\n".join(text for text in texts if text.strip())
 
 
 def generated_headings(article: Article) -> tuple[str, ...]:
-    """The headings of the outline, all levels, depth first; of the body where there is no outline.
+    """All headings of the outline, depth first; without an outline, those of the body.
 
-    The paper measures outlines before anything is written from them (section 2.2).
+    The paper evaluates outlines before writing (section 2.2).
     """
     return tuple(article.outline.titles()) or body_headings(article)
 
 
 def body_headings(article: Article) -> tuple[str, ...]:
-    """The headings of the body, all levels, depth first; none where its writer did not divide it.
+    """All headings of the body, depth first; none for an undivided body.
 
-    Such a body stands in one section under :data:`storm_pipeline.types.UNTITLED`, which no method wrote.
+    An undivided body is one section titled :data:`storm_pipeline.types.UNTITLED`.
     """
     found = tuple(heading for section in article.sections for heading in _headings(section))
     return () if found == (UNTITLED,) else found

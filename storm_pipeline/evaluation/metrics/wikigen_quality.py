@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from storm_pipeline.evaluation.judges.grading import GradingJudge, Rubric, Work
-from storm_pipeline.evaluation.judges.model import JudgeModel, fingerprint
-from storm_pipeline.evaluation.judges.opening import Judging
+from storm_pipeline.evaluation.judges.grading import GradingJudge, GradingRequest, Rubric
+from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.opening import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
-from storm_pipeline.evaluation.metrics.rubric import RUBRICS, task, wording
+from storm_pipeline.evaluation.metrics.rubric import RUBRICS, rubric_fingerprint, writing_task
 from storm_pipeline.evaluation.metrics.texts import body_headings
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case
@@ -42,37 +42,36 @@ FOCUS = Rubric(
     low=0,
 )
 LONGEST = 4000
-"""Words of an article, or of a section, that are graded."""
-_BELOW_ALL = "Nothing in the text can be graded by this criterion."
+"""Maximum words of a graded article or section."""
+_GRADE_ZERO = "Nothing in the text can be graded by this criterion."
 
 
-def _from_zero(name: str) -> Rubric:
-    """A rubric of the STORM paper with a grade 0 below its five: v2 takes those rubrics, on a scale from 0."""
+def _with_grade_zero(name: str) -> Rubric:
+    """A STORM rubric with an added grade 0, as v2 uses those rubrics on a 0–5 scale."""
     rubric = next(rubric for rubric in RUBRICS if rubric.name == name)
-    return Rubric(name, rubric.criterion, (_BELOW_ALL, *rubric.grades), low=0)
+    return Rubric(name, rubric.criterion, (_GRADE_ZERO, *rubric.grades), low=0)
 
 
-ORGANISATION, COVERAGE = _from_zero("organisation"), _from_zero("coverage")
+ORGANISATION, COVERAGE = _with_grade_zero("organisation"), _with_grade_zero("coverage")
 _WRITING = ("fluency", "informativeness")
 _RUBRICS = (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
 
 
 class WikiGenQuality:
-    """Six grades of 0 to 5 for writing and informativeness.
+    """Six grades of 0 to 5 for writing quality and informativeness.
 
     Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
-    there and not asked for here). Focus is the mean over the first-level sections, each judged with its subsections
-    against its own heading; one without text has 0 unasked. An article without text has no grades; one without
-    headings has 0 for the outline unasked, and no focus.
+    there and not requested here). Focus is the mean over first-level sections, each graded with its subsections against
+    its heading; a section without text gets 0 without a call. All grades are None for an article without text; one
+    without headings gets 0 for the outline without a call, and None for focus.
 
-    Departures: the wording is ours; v1 gives no scale for the outline, ours has one. Focus is v1's: v2's is STORM's
-    rubric of relevance on the whole article, so its tables do not compare with ``focus_0_5``.
+    Departures: the wording is ours; v1 gives no scale for the outline. Focus is v1's: v2 uses STORM's relevance rubric
+        on the whole article, so its tables are not comparable with ``focus_0_5``.
 
     Args:
         model: grades fluency and informativeness.
         grader: gives the other grades; may be the same model.
-        longest: words of an article, or of a section, that are graded; longer ones are trimmed as in
-            :class:`.rubric.RubricGrades`.
+        longest: maximum words graded; longer articles and sections are trimmed as in :class:`.rubric.RubricGrades`.
     """
 
     name = "wikigen_quality"
@@ -92,10 +91,10 @@ class WikiGenQuality:
     def parameters(self) -> Mapping[str, str | int | float]:
         """The grader and its parameters, a fingerprint of the rubrics, and the longest text.
 
-        Behind ``writing_`` stand the model, its settings and a fingerprint of its prompt.
+        Prefixed ``writing_``: the model, its settings and a fingerprint of its prompt.
         """
-        writing = {"model": self._model.name, **self._model.settings, "prompt": fingerprint(self._program)}
-        own: dict[str, str | int | float] = {"rubrics": wording(_RUBRICS), "longest": self._longest}
+        writing = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
+        own: dict[str, str | int | float] = {"rubrics": rubric_fingerprint(_RUBRICS), "longest": self._longest}
         own |= {f"writing_{name}": value for name, value in writing.items()}
         return {"grader": self._grader.name, **self._grader.parameters, **own}
 
@@ -103,50 +102,55 @@ class WikiGenQuality:
         """Grade all cases in two batches.
 
         Raises:
-            MetricError: the model or the grader cannot be asked.
+            MetricError: the model or the grader cannot be called.
         """
         texts = [self._text(case.article) for case in cases]
         written = [(case, text) for case, text in zip(cases, texts, strict=True) if text]
         questions = [{"topic": case.topic.title, "text": text} for case, text in written]
         writing = iter(self._model.ask(self._program, questions))
-        works = [self._works(case, text) for case, text in written]
-        grades = iter(self._grader.grades([work for own in works for work in own]))
+        requests = [self._requests(case, text) for case, text in written]
+        grades = iter(self._grader.grades([request for own in requests for request in own]))
         scores = iter(
             [
-                _score(case.article, next(writing), [(work, next(grades).score) for work in own])
-                for (case, _), own in zip(written, works, strict=True)
+                _score(case.article, next(writing), [(request, next(grades).score) for request in own])
+                for (case, _), own in zip(written, requests, strict=True)
             ]
         )
         return [next(scores) if text else {m.name: None for m in self.measures} for text in texts]
 
-    def _works(self, case: Case, text: str) -> list[Work]:
-        article, asked = case.article, task(case.topic.title)
-        works = [Work(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
+    def _requests(self, case: Case, text: str) -> list[GradingRequest]:
+        article, asked = case.article, writing_task(case.topic.title)
+        requests = [GradingRequest(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
         if not body_headings(article):
-            return works
-        works.append(Work(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE))
+            return requests
+        requests.append(
+            GradingRequest(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE)
+        )
         texts = [(s.heading, self._text(Article(article.title, sections=(s,)))) for s in article.sections]
-        sections = (Work(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own)
-        return [*works, *sections]
+        sections = (
+            GradingRequest(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own
+        )
+        return [*requests, *sections]
 
     def _text(self, article: Article) -> str:
-        """The article as text, trimmed; empty where no word stands under its headings."""
+        """The article as trimmed text; empty if it has no words besides headings."""
         parts = trimmed(parts_of(article), self._longest)
         return as_text(parts) if any(part.length for part in parts) else ""
 
 
-def make(resources: Judging) -> WikiGenQuality:
-    """The metric with the model and the grader of an evaluation."""
+def make(resources: Judges) -> WikiGenQuality:
+    """The metric with the evaluation's judge model and grader."""
     return WikiGenQuality(resources.judge_model, resources.grader)
 
 
-def _score(article: Article, writing: object, graded: Sequence[tuple[Work, int]]) -> Score:
+def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequest, int]]) -> Score:
     found: dict[str, float | None] = {f"{name}_0_5": float(getattr(writing, name)) for name in _WRITING}
     sections = len(article.sections) if body_headings(article) else 0
     for rubric in _RUBRICS:
-        # What was not asked about counts as 0: sections without text, the outline where there is no heading.
-        of = sections if rubric is FOCUS else 1
-        found[f"{rubric.name}_0_5"] = sum(score for work, score in graded if work.rubric is rubric) / of if of else None
+        # What was not graded counts as 0: sections without text, the outline of an article without headings.
+        count = sections if rubric is FOCUS else 1
+        total = sum(score for request, score in graded if request.rubric is rubric)
+        found[f"{rubric.name}_0_5"] = total / count if count else None
     return found
 
 

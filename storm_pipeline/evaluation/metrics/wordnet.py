@@ -1,4 +1,4 @@
-"""WordNet from a folder of its database files, for NLTK: nothing is downloaded."""
+"""Opens WordNet for NLTK from a folder of database files, without downloading."""
 
 import io
 import warnings
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import MetricError
-from storm_pipeline.evaluation.metrics.optional import needed
+from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 
 DEBIAN = Path("/usr/share/wordnet")
-"""Where the packages wordnet-base and wordnet-sense-index of Debian and Ubuntu put the files."""
+"""Install location of the Debian and Ubuntu packages wordnet-base and wordnet-sense-index."""
 _REMEDY = (
     "install Debian's packages wordnet-base and wordnet-sense-index, or run `python -m nltk.downloader wordnet`, "
-    "or give the folder that holds data.noun and index.noun"
+    "or set the folder that contains data.noun and index.noun"
 )
 _LEXNAMES = (
     "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition "
@@ -22,34 +22,34 @@ _LEXNAMES = (
     "verb.consumption verb.contact verb.creation verb.emotion verb.motion verb.perception verb.possession verb.social "
     "verb.stative verb.weather adj.ppl"
 ).split()
-"""The lexicographers' files by number (manual page lexnames(5WN)), a table that Debian's packages leave out."""
+"""Lexicographer files by number (lexnames(5WN)); Debian's packages lack this table."""
 
 
 def open_wordnet(folder: Path | None = None) -> Any:
-    """NLTK's reader over a folder, all in memory (30 MB); one thread at a time may use it.
+    """NLTK's WordNet reader over a folder, in memory (30 MB); not thread-safe.
 
-    NLTK reads only below the folders on ``nltk.data.path``: the given one is added to them.
+    NLTK only reads below ``nltk.data.path``, so the folder is added to it.
 
     Args:
-        folder: holds ``data.noun``, ``index.noun`` … of WordNet 3; default: NLTK's own data, else Debian's place.
+        folder: contains ``data.noun``, ``index.noun`` … of WordNet 3; default: NLTK's data, else Debian's location.
 
     Raises:
         MissingExtraError: NLTK is not installed.
         MetricError: there is no WordNet, or it cannot be read.
     """
-    data = needed("nltk.data")
-    library = needed("nltk.corpus.reader.wordnet")
+    data = import_optional("nltk.data")
+    library = import_optional("nltk.corpus.reader.wordnet")
     base: Any = library.WordNetCorpusReader
     root = _found(data) if folder is None else folder
     if isinstance(root, Path):
         if not (root / "data.noun").is_file():
-            raise MetricError(f"{root} holds no WordNet (no file data.noun): {_REMEDY}")
+            raise MetricError(f"{root} is not a WordNet folder (no file data.noun): {_REMEDY}")
         root = str(root.resolve())
         if root not in data.path:
             data.path.append(root)
 
     class Reader(base):
-        """Leaves no file open, and does without lexicographers' files and without a map to another version."""
+        """Closes its files and needs neither the lexnames file nor a version mapping."""
 
         def open(self, file: str) -> io.StringIO:
             if file == "lexnames":
@@ -62,14 +62,14 @@ def open_wordnet(folder: Path | None = None) -> Any:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # it tells that other languages are missing
+            warnings.simplefilter("ignore", UserWarning)  # missing multilingual data
             return Reader(root, None)
     except (library.WordNetError, OSError, ValueError, LookupError, RuntimeError, StopIteration) as error:
         raise MetricError(f"WordNet in {root} cannot be read ({error}): {_REMEDY}") from error
 
 
 def _found(data: Any) -> Any:
-    """Where NLTK keeps WordNet, packed or not, or Debian's folder."""
+    """NLTK's WordNet, zipped or not, else Debian's folder."""
     for place in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
         try:
             return data.find(place)

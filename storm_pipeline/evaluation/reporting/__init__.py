@@ -1,10 +1,10 @@
-"""The report of an experiment: results in one file, and pages with tables like the papers' made from it."""
+"""The report of an experiment: a results file, and pages made from it with tables like the papers'."""
 
 from storm_pipeline.evaluation.reporting.results import (
     ExperimentResults,
     Judged,
     Result,
-    judged,
+    judges_of,
     load_results,
     save_results,
     topic_means,
@@ -15,7 +15,7 @@ __all__ = [
     "ExperimentResults",
     "Judged",
     "Result",
-    "judged",
+    "judges_of",
     "load_results",
     "save_results",
     "topic_means",

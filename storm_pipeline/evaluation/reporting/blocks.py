@@ -1,4 +1,4 @@
-"""What a report's pages consist of, whatever they are written in: plain texts, never markup."""
+"""Format-independent content of a report: plain text, never markup."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        text: what it says.
-        detail: what stands behind it in small letters; empty for nothing.
-        strong: the best of its column.
+        text: its content.
+        detail: small text after it; may be empty.
+        strong: shown in bold.
     """
 
     text: str
@@ -30,9 +30,9 @@ class Grid:
     """A table.
 
     Attributes:
-        columns: heads.
-        rows: each as long as the heads.
-        names: how many of the first columns hold names instead of numbers.
+        columns: column headers.
+        rows: each as long as ``columns``.
+        names: number of leading columns that contain text instead of numbers.
     """
 
     columns: tuple[str, ...]
@@ -45,9 +45,9 @@ class Figure:
     """A plot.
 
     Attributes:
-        name: of its file, without folder.
-        caption: what it shows, in a sentence.
-        svg: the drawing, a whole SVG document.
+        name: file name without folder.
+        caption: one sentence.
+        svg: a complete SVG document.
     """
 
     name: str
@@ -59,42 +59,42 @@ Block = Text | Grid | Figure
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of the report under a heading.
+class ReportSection:
+    """A section of the report.
 
     Attributes:
         key: short and unique, for anchors.
         title: the heading.
         blocks: in order.
-        parts: below it.
-        folded: long, and shown on demand where a page can do so.
+        parts: its subsections.
+        folded: collapsed by default in HTML.
     """
 
     key: str
     title: str
     blocks: tuple[Block, ...] = ()
-    parts: tuple["Part", ...] = ()
+    parts: tuple["ReportSection", ...] = ()
     folded: bool = False
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportPage:
     """The whole report.
 
     Attributes:
         title: of the experiment.
-        blocks: before the first heading.
+        blocks: content before the first heading.
         parts: in order.
     """
 
     title: str
     blocks: tuple[Block, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ReportSection, ...]
 
     def figures(self) -> tuple[Figure, ...]:
         """All plots, in order."""
 
-        def below(parts: tuple[Part, ...]) -> list[Figure]:
+        def below(parts: tuple[ReportSection, ...]) -> list[Figure]:
             return [
                 figure
                 for part in parts

@@ -1,11 +1,11 @@
-"""From an experiment's results to the blocks of its report."""
+"""Builds the report's content from an experiment's results."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 
 from storm_pipeline.evaluation.metrics.base import Measure
-from storm_pipeline.evaluation.reporting.blocks import Block, Cell, Grid, Part, Report, Text
+from storm_pipeline.evaluation.reporting.blocks import Block, Cell, Grid, ReportPage, ReportSection, Text
 from storm_pipeline.evaluation.reporting.plots import cost_figures, difference_figures
 from storm_pipeline.evaluation.reporting.results import ExperimentResults, Judged, Result
 from storm_pipeline.evaluation.reporting.tables import Mean, Paired, Table, differences, tables
@@ -25,13 +25,14 @@ from storm_pipeline.evaluation.reporting.wording import (
     unknown_judge,
     verdict,
 )
+from storm_pipeline.evaluation.significance import SMALL
 
 _LONGEST = 400
-"""Characters of a failure that are shown."""
+"""Maximum characters shown of a failure message."""
 
 
-def report_of(results: ExperimentResults) -> Report:
-    """The report with its plots.
+def report_of(results: ExperimentResults) -> ReportPage:
+    """Build the report with its plots.
 
     Raises:
         MissingExtraError: a library of the extra ``eval`` is not installed.
@@ -45,35 +46,38 @@ def report_of(results: ExperimentResults) -> Report:
         *_judges(results),
         *_facts(results),
     )
-    return Report(results.title, (*_opening(results, found), *map(Text, results.notes)), parts)
+    return ReportPage(results.title, (*_opening(results, found), *map(Text, results.notes)), parts)
 
 
 def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
     written = sum(not result.failure for result in results.results)
-    told = (
+    summary = (
         f"{plural(len(results.methods), 'method')} on {plural(len(results.topics), 'topic')}: "
         f"{written:,} of {plural(len(results.results), 'article')} written."
     )
     if not found:
-        return [Text(told), Text("No article has a value, so there is no table.")]
+        return [Text(summary), Text("No article has a value, so there is no table.")]
     return [
-        Text(told),
+        Text(summary),
         Text(
-            "Means are over topics (over the seeds of a topic first), with 95 % bootstrap intervals and the number of "
-            "topics. An arrow tells which way is better; the best mean of a column is bold, which says nothing of "
-            f"chance: the comparisons with {results.baseline or 'a baseline'} below each table do."
+            f"Means are over topics (over the seeds of a topic first), with 95 % intervals (Student's t up to {SMALL} "
+            "topics, else BCa bootstrap) and the number of topics. Arrows show which direction is better. The best "
+            "mean of a column is bold; whether a difference is significant is shown by "
+            f"the comparisons with {results.baseline or 'a baseline'} below each table."
         ),
     ]
 
 
-def _table_part(results: ExperimentResults, table: Table) -> Part:
+def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
     origin = f" (as {table.group.origin})" if table.group.origin else ""
     blocks: list[Block] = [means_grid(table), *map(Text, gaps(table)), *map(Text, _judge_lines(results, table))]
-    return Part(table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_against(results, table)))
+    return ReportSection(
+        table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_comparison_section(results, table))
+    )
 
 
 def means_grid(table: Table) -> Grid:
-    """A row a method, a column a measure: mean, interval, number of topics."""
+    """One row per method, one column per measure: mean, interval, number of topics."""
     places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
     rows = tuple(
         (Cell(method), *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
@@ -97,35 +101,32 @@ def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
     return [*lines, unknown_judge(missing)] if missing else lines
 
 
-def _against(results: ExperimentResults, table: Table) -> list[Part]:
-    """The comparisons of a table and their plots; none where nothing can be compared."""
+def _comparison_section(results: ExperimentResults, table: Table) -> list[ReportSection]:
+    """A table's comparisons with the baseline and their plots; empty without directed measures."""
     directed = [measure.name for measure in table.measures if measure.better != "neither"]
     if not directed:
         return []
     key, title = f"{table.group.key}-against", f"Against {results.baseline}"
     if not table.paired:
-        return [Part(key, title, (Text(_incomparable(results, directed)),))]
-    told = (
-        "Differences (method minus baseline) are over the topics that both have a value for. Beside each p stands the "
-        "one corrected by Holm's method over all comparisons of this table."
+        return [ReportSection(key, title, (Text(_incomparable(results, directed)),))]
+    legend = (
+        "Differences are method minus baseline, over the topics for which both have a value. Each p is followed by "
+        "its Holm correction over all comparisons of this table."
     )
-    texts = (Text(told), *map(Text, verdict(table, results.baseline)))
-    return [Part(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
+    texts = (Text(legend), *map(Text, verdict(table, results.baseline)))
+    return [ReportSection(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
 
 
 def _incomparable(results: ExperimentResults, measures: Sequence[str]) -> str:
-    """Why no method is compared with the baseline in any of the measures."""
+    """Why no method is compared with the baseline in any measure."""
     others = [method for method in results.methods if method != results.baseline]
     if any(differences(results, method, measure) for method in others for measure in measures):
-        return (
-            f"Nothing to compare: where others share topics with {results.baseline}, every method has one and the same "
-            "value."
-        )
-    return f"Nothing to compare: no other method has a value for a topic for which {results.baseline} has one."
+        return f"Nothing to compare: on the topics shared with {results.baseline}, all methods have the same value."
+    return f"Nothing to compare: no other method has a value on any topic for which {results.baseline} has one."
 
 
 def comparison_grid(paired: Sequence[Paired]) -> Grid:
-    """A row a comparison with the baseline: difference with interval, both tests, each beside its corrected p."""
+    """One row per comparison: difference with interval, and both tests with corrected p-values."""
     columns = ("method", "measure", "difference", "topics", "t-test p", "corrected", "permutation p", "corrected")
     return Grid(columns, tuple(_comparison(row) for row in paired), names=2)
 
@@ -144,25 +145,26 @@ def _comparison(row: Paired) -> tuple[Cell, ...]:
     )
 
 
-def _cost_part(results: ExperimentResults, found: Sequence[Table]) -> Part:
+def _cost_part(results: ExperimentResults, found: Sequence[Table]) -> ReportSection:
     figures = cost_figures(results, found)
-    none = "No plot: for no method are both a quality and what it cost (dollars, tokens or seconds) known."
-    return Part("cost-quality", "Cost against quality", figures or (Text(none),))
+    none = "No plot: no method has both a quality measure and a cost (dollars, tokens or seconds)."
+    return ReportSection("cost-quality", "Cost against quality", figures or (Text(none),))
 
 
-def _topic_parts(results: ExperimentResults, found: Sequence[Table]) -> list[Part]:
-    """Every article's values, table by table."""
+def _topic_parts(results: ExperimentResults, found: Sequence[Table]) -> list[ReportSection]:
+    """Every article's values, one section per table."""
     if not found:
         return []
-    legend = Text(f"{UNDEFINED} is not defined, {UNSCORED} was not scored. Articles that failed are listed below.")
+    legend = Text(f"{UNDEFINED} means undefined, {UNSCORED} means not scored. Failed articles are listed below.")
     below = tuple(
-        Part(f"{t.group.key}-topics", t.group.title, (topic_grid(results, t.measures),), folded=True) for t in found
+        ReportSection(f"{t.group.key}-topics", t.group.title, (topic_grid(results, t.measures),), folded=True)
+        for t in found
     )
-    return [Part("topics", "Topic by topic", (legend,), below)]
+    return [ReportSection("topics", "Values by topic", (legend,), below)]
 
 
 def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
-    """A row an article, by topic; the seed is told where there are several."""
+    """One row per article, ordered by topic; with a seed column if there are several seeds."""
     seeds = len({result.seed for result in results.results}) > 1
     topics, methods = ({name: i for i, name in enumerate(own)} for own in (results.topics, results.methods))
     written = sorted(
@@ -192,8 +194,8 @@ def _value(result: Result, measure: str, places: int) -> str:
     return UNDEFINED if value is None or not math.isfinite(value) else number(value, places)
 
 
-def _failures(results: ExperimentResults) -> list[Part]:
-    """Counts by method, and each failure."""
+def _failures(results: ExperimentResults) -> list[ReportSection]:
+    """Failure counts by method, and every failure."""
     failed = [result for result in results.results if result.failure]
     if not failed:
         return []
@@ -202,14 +204,16 @@ def _failures(results: ExperimentResults) -> list[Part]:
         (Cell(method), *(Cell(str(n)) for n in (asked[method], asked[method] - lost[method], lost[method])))
         for method in results.methods
     )
-    rows = tuple((Cell(own.topic), Cell(own.method), Cell(str(own.seed)), Cell(_cut(own.failure))) for own in failed)
-    told = Text("An article that failed has no values, so its method's means are over the topics that are left.")
+    rows = tuple(
+        (Cell(own.topic), Cell(own.method), Cell(str(own.seed)), Cell(_truncated(own.failure))) for own in failed
+    )
+    note = Text("Failed articles have no values, so their method's means are over the remaining topics.")
     return [
-        Part(
+        ReportSection(
             "failures",
             "Failures",
             (
-                told,
+                note,
                 Grid(("method", "articles", "written", "failed"), counts),
                 Grid(("topic", "method", "seed", "why"), rows, names=4),
             ),
@@ -217,19 +221,19 @@ def _failures(results: ExperimentResults) -> list[Part]:
     ]
 
 
-def _cut(text: str) -> str:
+def _truncated(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
-def _judges(results: ExperimentResults) -> list[Part]:
-    """The judges, with what they were calibrated on."""
+def _judges(results: ExperimentResults) -> list[ReportSection]:
+    """The judges and their calibrations."""
     blocks = [block for own in results.calibrations if own.measures for block in _judge(own)]
-    return [Part("judges", "The judges", tuple(blocks))] if blocks else []
+    return [ReportSection("judges", "The judges", tuple(blocks))] if blocks else []
 
 
 def _judge(own: Judged) -> list[Block]:
-    told = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
-    text = Text(judge_line(own, own.measures) + (f" Parameters: {told}." if told else ""))
+    parameters = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
+    text = Text(judge_line(own, own.measures) + (f" Parameters: {parameters}." if parameters else ""))
     if own.calibration is None or not own.calibration.rows:
         return [text]
     rows = tuple(
@@ -245,6 +249,6 @@ def _judge(own: Judged) -> list[Block]:
     return [text, Grid(("task", "pairs", "supported", "AUC", "balanced accuracy", "F1", "F1 of always yes"), rows)]
 
 
-def _facts(results: ExperimentResults) -> list[Part]:
+def _facts(results: ExperimentResults) -> list[ReportSection]:
     rows = tuple((Cell(name), Cell(value)) for name, value in results.facts.items())
-    return [Part("facts", "To repeat it", (Grid(("what", "which"), rows, names=2),))] if rows else []
+    return [ReportSection("facts", "Reproducibility", (Grid(("item", "value"), rows, names=2),))] if rows else []

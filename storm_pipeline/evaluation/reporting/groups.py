@@ -1,4 +1,4 @@
-"""Which measure stands in which table: the papers' own tables, then what describes an article and what it cost."""
+"""Assigns measures to tables: the papers' tables first, then descriptive measures and cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from storm_pipeline.evaluation.metrics.base import Measure
 
 @dataclass(frozen=True)
 class Group:
-    """The plan of a table.
+    """The layout of a table.
 
     Attributes:
         key: short, for file names and anchors.
         title: of the table.
-        origin: the table of a paper that it is like; empty where it is like none.
+        origin: the paper's table it corresponds to; may be empty.
         measures: names of its columns, in order.
-        judged: those among them that rest on a judge.
-        plotted: those among them whose differences are drawn; the first is drawn against cost too.
+        judged: measures that depend on a judge.
+        plotted: measures whose differences are plotted; the first is also plotted against cost.
     """
 
     key: str
@@ -51,7 +51,7 @@ GROUPS = (
     ),
     Group(
         "statements",
-        "Statements of people's article",
+        "Statements of the human article",
         "Wiki Live Challenge",
         (*_STATEMENTS, *_STATEMENTS_LM),
         judged=(*_STATEMENTS, *_STATEMENTS_LM),
@@ -90,8 +90,24 @@ GROUPS = (
         plotted=("knowledge_density",),
     ),
     Group(
+        "conner",
+        "CONNER: intrinsic quality of sections and answers",
+        "Chen et al. 2023, section 3.3",
+        tuple(
+            f"conner_{part}_{score}"
+            for part in ("section", "answer")
+            for score in (
+                "fact_consistent",
+                "relevance",
+                "coherence_sentence",
+                "coherence_paragraph",
+                "informativeness",
+            )
+        ),
+    ),
+    Group(
         "overlap",
-        "ROUGE in parts",
+        "ROUGE precision and recall",
         "",
         (
             "rouge_1_precision",
@@ -101,6 +117,11 @@ GROUPS = (
             "rouge_2_recall",
             "rouge_l_precision",
             "rouge_l_recall",
+            *(
+                f"{kind}_body{part}"
+                for kind in ("rouge_1", "rouge_2", "rouge_l")
+                for part in ("", "_precision", "_recall")
+            ),
         ),
     ),
     Group(
@@ -123,14 +144,14 @@ GROUPS = (
     ),
     Group("cost", "Cost", "", ("dollars", "calls", "tokens_in", "tokens_cached", "tokens_out", "seconds")),
 )
-"""All of them, in the order of the report."""
+"""All tables, in report order."""
 
 OTHER = Group("other", "Further measures", "", ())
-"""Where a measure stands that has no table of its own."""
+"""Table of measures that belong to no other."""
 
 
 def grouped(measures: Sequence[Measure]) -> list[tuple[Group, tuple[Measure, ...]]]:
-    """Each table that has a measure, with its measures in the order of its columns."""
+    """Each non-empty table with its measures, in column order."""
     known = {measure.name: measure for measure in measures}
     found = [(group, tuple(known[name] for name in group.measures if name in known)) for group in GROUPS]
     placed = {name for group in GROUPS for name in group.measures}

@@ -1,14 +1,14 @@
-"""A report as one self-contained HTML page: no script, nothing loaded, plots inside.
+"""A report as one self-contained HTML page: no scripts, no external resources, embedded plots.
 
-Every text goes through jinja2's autoescaping. Plots are images, in which a browser lets nothing act or load; the page's
-policy allows its own style and such images, and nothing else.
+All text is autoescaped by jinja2. Plots are embedded as images, in which browsers run and load nothing; the page's
+Content-Security-Policy allows only its own style and data images.
 """
 
 import base64
 import functools
 from typing import TYPE_CHECKING
 
-from storm_pipeline.evaluation.reporting.blocks import Block, Figure, Report
+from storm_pipeline.evaluation.reporting.blocks import Block, Figure, ReportPage
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.words import tidy
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def to_html(report: Report, *, lang: str = "en") -> str:
+def to_html(report: ReportPage, *, lang: str = "en") -> str:
     """Render a report as a page.
 
     Args:
@@ -27,7 +27,7 @@ def to_html(report: Report, *, lang: str = "en") -> str:
 
 
 def _image(svg: str) -> str:
-    """The address of a drawing that holds the drawing itself."""
+    """An SVG document as a data URL."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 

@@ -1,7 +1,7 @@
-"""The report's plots: differences from the baseline topic by topic, and cost against quality.
+"""The report's plots: differences from the baseline by topic, and quality against cost.
 
-Drawn by matplotlib without a display. Equal results give equal bytes: ids are hashed with a fixed salt, the font is the
-one that matplotlib brings, and nothing tells the date.
+Drawn by matplotlib without a display. Output is byte-identical for equal results: fixed hash salt, matplotlib's bundled
+font, no date.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ from storm_pipeline.evaluation.reporting.blocks import Block, Figure, Text
 from storm_pipeline.evaluation.reporting.results import ExperimentResults, Result, topic_means
 from storm_pipeline.evaluation.reporting.tables import Table, differences
 from storm_pipeline.evaluation.reporting.wording import listed
-from storm_pipeline.evaluation.significance import Interval, interval
+from storm_pipeline.evaluation.significance import MeanInterval, interval
 from storm_pipeline.run.folder import slug
 from storm_pipeline.text.words import tidy
 
@@ -41,24 +41,24 @@ _STYLE: dict[Any, Any] = {
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
 _MARKERS = "osD^vP*X"
 _LONGEST = 28
-"""Characters of a method's name in a plot."""
+"""Maximum characters of a method's name in a plot."""
 _MONEY, _TOKENS, _SECONDS = "dollars", "tokens", "seconds"
 
 
 def difference_figures(results: ExperimentResults, table: Table) -> tuple[Block, ...]:
-    """A plot for each measure of a table that its group has drawn: dots are topics, the bar is the mean's interval.
+    """One plot per plotted measure of a table.
 
-    Measures for which no method has a topic in common with the baseline are told in a line.
+    A line of text names measures for which no method shares a topic with the baseline.
     """
     chosen = [measure for measure in table.measures if measure.name in table.group.plotted]
     drawn = [difference_figure(results, measure) for measure in chosen]
-    bare = [measure.name for measure, figure in zip(chosen, drawn, strict=True) if figure is None]
-    told = f"No plot of {listed(bare)}: no method has a topic in common with {results.baseline}." if bare else ""
-    return (*(figure for figure in drawn if figure), *([Text(told)] if told else []))
+    missing = [measure.name for measure, figure in zip(chosen, drawn, strict=True) if figure is None]
+    note = f"No plot of {listed(missing)}: no method has a topic in common with {results.baseline}." if missing else ""
+    return (*(figure for figure in drawn if figure), *([Text(note)] if note else []))
 
 
 def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
-    """Differences from the baseline in one measure, a row a method; None where there is nothing to draw."""
+    """Differences from the baseline in one measure, one row per method; None if there are none."""
     rows = [
         (method, list(apart.values()))
         for method in results.methods
@@ -74,21 +74,21 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
             colour = _COLOURS[results.methods.index(method) % len(_COLOURS)]
             spread = [place + 0.1 + 0.22 * (i % 3) / 2 for i in range(len(values))]
             axes.plot(values, spread, "o", color=colour, markersize=4, alpha=0.45, markeredgewidth=0)
-            _cross(axes, interval(values), place - 0.16, colour, "D")
+            _plot_mean(axes, interval(values), place - 0.16, colour, "D")
         axes.set_yticks(range(len(rows)), [_short(method) for method, _ in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{_side(measure)}")
+        axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{_direction(measure)}")
 
     name = f"difference-{slug(measure.name)}"
     caption = (
         f"{measure.name}: differences from {results.baseline}. A dot is a topic, a diamond the mean with its 95 % "
-        "bootstrap interval."
+        "interval."
     )
     return _figure(name, caption, (6.4, 1.1 + 0.5 * len(rows)), draw)
 
 
 def cost_figures(results: ExperimentResults, tables: Sequence[Table]) -> tuple[Figure, ...]:
-    """For each table of qualities, its first drawn measure against cost and against seconds."""
+    """For each table with plotted measures, the first of them against cost and against seconds."""
     chosen = [
         measure
         for table in tables
@@ -100,13 +100,13 @@ def cost_figures(results: ExperimentResults, tables: Sequence[Table]) -> tuple[F
 
 
 def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
-    """One quality against cost and against seconds; None where no method has both.
+    """A measure against cost and against seconds; None if no method has both.
 
-    Cost is dollars where every method's are known and some are not nothing, else tokens read and written.
+    Cost is in dollars if all methods' are known and any is positive, else in tokens (input plus output).
     """
     summed = replace(results, results=tuple(map(_with_tokens, results.results)))
     panels = [
-        (axis, points) for axis in (_currency(results), _SECONDS) if (points := _points(summed, axis, measure.name))
+        (axis, points) for axis in (_cost_unit(results), _SECONDS) if (points := _points(summed, axis, measure.name))
     ]
     if not panels:
         return None
@@ -116,7 +116,7 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
         for axes, (axis, points) in zip(grid[0], panels, strict=True):
             for method, cost, quality in points:
                 place = results.methods.index(method)
-                _cross(
+                _plot_mean(
                     axes,
                     cost,
                     quality,
@@ -129,23 +129,23 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
                 axes.set_xscale("log")
                 axes.xaxis.set_minor_formatter("")
             axes.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,g}k" if value >= 1000 else f"{value:g}")
-            axes.set_xlabel(f"{axis} an article")
+            axes.set_xlabel(f"{axis} per article")
         grid[0][0].set_ylabel(measure.name)
         shown = {label: mark for axes in grid[0] for mark, label in zip(*axes.get_legend_handles_labels(), strict=True)}
         drawing.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, frameon=False)
 
-    told = " and ".join(axis for axis, _ in panels)
-    caption = f"{measure.name} against {told} an article. Marks are means over topics, bars 95 % bootstrap intervals."
+    costs = " and ".join(axis for axis, _ in panels)
+    caption = f"{measure.name} against {costs} per article. Marks are means over topics, bars 95 % intervals."
     rows = math.ceil(len(results.methods) / 3)
     return _figure(f"cost-{slug(measure.name)}", caption, (3.4 * len(panels) + 0.6, 2.9 + 0.22 * rows), draw)
 
 
-def _cross(
-    axes: "Axes", across: Interval, height: float | Interval, colour: str, marker: str, *, label: str = ""
+def _plot_mean(
+    axes: "Axes", across: MeanInterval, height: float | MeanInterval, colour: str, marker: str, *, label: str = ""
 ) -> None:
-    """A mark at a mean with bars to the bounds of its interval, those there are."""
-    y = height.mean if isinstance(height, Interval) else height
-    bars = [_arms(own) for own in (across, height) if isinstance(own, Interval)]
+    """Plot a mean with error bars for the intervals that exist."""
+    y = height.mean if isinstance(height, MeanInterval) else height
+    bars = [_error_bar(own) for own in (across, height) if isinstance(own, MeanInterval)]
     axes.errorbar(
         [across.mean],
         [y],
@@ -159,15 +159,15 @@ def _cross(
     )
 
 
-def _arms(found: Interval) -> list[list[float]] | None:
+def _error_bar(found: MeanInterval) -> list[list[float]] | None:
     if found.low is None or found.high is None:
         return None
     return [[max(0.0, found.mean - found.low)], [max(0.0, found.high - found.mean)]]
 
 
-def _points(results: ExperimentResults, axis: str, measure: str) -> list[tuple[str, Interval, Interval]]:
-    """Method, cost and quality, each over the topics that have both."""
-    found: list[tuple[str, Interval, Interval]] = []
+def _points(results: ExperimentResults, axis: str, measure: str) -> list[tuple[str, MeanInterval, MeanInterval]]:
+    """(method, cost, quality), each over the topics that have both."""
+    found: list[tuple[str, MeanInterval, MeanInterval]] = []
     for method in results.methods:
         costs, qualities = (topic_means(results, method, name) for name in (axis, measure))
         shared = [topic for topic in costs if topic in qualities]
@@ -176,7 +176,7 @@ def _points(results: ExperimentResults, axis: str, measure: str) -> list[tuple[s
     return found
 
 
-def _currency(results: ExperimentResults) -> str:
+def _cost_unit(results: ExperimentResults) -> str:
     written = dict.fromkeys(result.method for result in results.results if not result.failure)
     known = [list(topic_means(results, method, _MONEY).values()) for method in written]
     return _MONEY if all(known) and any(value > 0 for own in known for value in own) else _TOKENS
@@ -189,7 +189,7 @@ def _with_tokens(result: Result) -> Result:
     return replace(result, values={**result.values, _TOKENS: read + written})
 
 
-def _side(measure: Measure) -> str:
+def _direction(measure: Measure) -> str:
     return {"higher": " (right is better)", "lower": " (left is better)"}.get(measure.better, "")
 
 
@@ -203,14 +203,14 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[[
         drawing = made(figsize=size, layout="constrained")
         draw(drawing)
         text = io.StringIO()
-        # Neither the day nor the library's version: equal results give equal bytes.
+        # No date and no library version: equal results give equal bytes.
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Title": tidy(caption)})
     return Figure(f"{name}.svg", tidy(caption), text.getvalue())
 
 
 @contextmanager
 def _matplotlib() -> Iterator[type["Drawing"]]:
-    """Matplotlib's class of figures, in our style; letters that its font lacks are the viewer's to draw."""
+    """Matplotlib's figure class with our style; glyphs missing from its font are left to the SVG viewer."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("the plots of a report need matplotlib: pip install 'storm-pipeline[eval]'")
     import matplotlib as mpl

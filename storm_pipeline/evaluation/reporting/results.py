@@ -1,4 +1,4 @@
-"""An experiment's results as one file: all that the report's pages are made from, and no text but our own."""
+"""An experiment's results as one file: everything the report is made from; contains no article text."""
 
 import dataclasses
 import json
@@ -17,9 +17,9 @@ from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
 from storm_pipeline.files import write_atomically
 
 FORMAT = 1
-"""Version of the file; raised when an older reader would misread it."""
+"""Version of the file format; incremented when an older reader would misread it."""
 RESULTS = "results.json"
-"""Name of the file in a report's folder."""
+"""File name in a report's folder."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Result:
     """One article of an experiment and its scores.
 
     Attributes:
-        method: what wrote it.
+        method: label of the method.
         topic: id of the topic.
-        seed: of the run.
-        values: name of a measure → value; None where the measure is not defined for the article (no entity in the
-            truth, no citation …), absent where it was not scored.
-        failure: why there is no article, in our own words; empty where there is one.
+        seed: seed of the run.
+        values: measure → value; None if undefined for the article (no entity in the human article, no citation …),
+            absent if not scored.
+        failure: why there is no article; empty if there is one.
     """
 
     method: str
@@ -44,13 +44,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Judged:
-    """Measures that rest on a judge, and what the judge is worth.
+    """Measures that depend on a judge, and the judge's calibration.
 
     Attributes:
         measures: their names.
         judge: its name.
         parameters: what its answers depend on.
-        calibration: how it was measured; None where it was not.
+        calibration: None if the judge is not calibrated.
     """
 
     measures: tuple[str, ...]
@@ -64,13 +64,13 @@ class ExperimentResults:
     """All that a report is made from.
 
     Attributes:
-        title: of the experiment.
-        results: every article that was to be written; methods and topics are shown in the order they come in here.
-        measures: what was measured.
+        title: title of the experiment.
+        results: every attempted article; methods and topics are shown in the order of first occurrence.
+        measures: all measures.
         baseline: the method that the others are compared with.
-        facts: what a reader must know to repeat it (versions, models, hashes of prompts), by name.
+        facts: provenance (versions, models, prompt hashes …) by name.
         calibrations: the judges of the judged measures.
-        notes: paragraphs that the report opens with.
+        notes: opening paragraphs of the report.
 
     Raises:
         ValueError: two results have the same method, topic and seed, or two measures the same name.
@@ -89,7 +89,7 @@ class ExperimentResults:
         names = Counter(measure.name for measure in self.measures)
         for key, times in [*articles.most_common(1), *names.most_common(1)]:
             if times > 1:
-                raise ValueError(f"{key!r} is there {times} times")
+                raise ValueError(f"duplicate {key!r}: it occurs {times} times")
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -103,19 +103,19 @@ class ExperimentResults:
 
 
 class _File(BaseModel):
-    """Checks the file's content."""
+    """Validates the file's content."""
 
     model_config = ConfigDict(extra="forbid")
 
     results: ExperimentResults
 
 
-def judged(metric: Metric, calibration: Calibration | None = None) -> tuple[Judged, ...]:
-    """What to print beside a metric's scores, a judge at a time; nothing where the metric asks none.
+def judges_of(metric: Metric, calibration: Calibration | None = None) -> tuple[Judged, ...]:
+    """The judges of a metric; empty if it has none.
 
     Args:
-        metric: which.
-        calibration: of the judge of support.
+        metric: any metric.
+        calibration: calibration of the support judge.
     """
     if not isinstance(metric, JudgedMetric):
         return ()
@@ -131,7 +131,7 @@ def judged(metric: Metric, calibration: Calibration | None = None) -> tuple[Judg
 
 
 def topic_means(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
-    """Topic → mean over seeds of a method's values, for the topics that have one; what is not finite is none."""
+    """Topic → mean over seeds of a method's finite values, for the topics that have any."""
     found: dict[str, list[float]] = {}
     for result in results.results:
         value = result.values.get(measure)
@@ -141,16 +141,17 @@ def topic_means(results: ExperimentResults, method: str, measure: str) -> dict[s
 
 
 def save_results(path: Path, results: ExperimentResults) -> None:
-    """Write the file, whole or not at all; equal results give equal bytes.
+    """Write the file atomically; equal results give equal bytes.
 
-    Numbers that JSON lacks stand as ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; halves of characters (lone
-    surrogates), which no file may hold, become question marks.
+    Non-finite numbers are written as ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; lone surrogates become question
+    marks.
 
     Raises:
         ExperimentError: it cannot be written.
     """
-    readable = _File(results=_plain(results)).results  # what is written can be read, and a whole number is a float
-    content = {"format": FORMAT, **_plain(readable)}
+    # Integers become floats, and what cannot be read back is not written.
+    readable = _File(results=_jsonable(results)).results
+    content = {"format": FORMAT, **_jsonable(readable)}
     try:
         write_atomically(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     except OSError as error:
@@ -161,39 +162,39 @@ def load_results(path: Path) -> ExperimentResults:
     """Read what :func:`save_results` wrote.
 
     Args:
-        path: the file, or the folder that holds it.
+        path: the file or its folder.
 
     Raises:
-        ExperimentError: it is absent, damaged, or of a newer version.
+        ExperimentError: it is absent, damaged, or has a newer format.
     """
     path = path / RESULTS if path.is_dir() else path
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ExperimentError(f"cannot read {path}: {error.strerror}; is it the results of an experiment?") from error
+        raise ExperimentError(f"cannot read {path}: {error.strerror}; give an experiment's {RESULTS}") from error
     except (ValueError, RecursionError) as error:
-        raise ExperimentError(f"{path} is damaged: it is no JSON ({error}); make it again") from error
+        raise ExperimentError(f"{path} is not valid JSON ({error}); make the report again") from error
     version = content.pop("format", None) if isinstance(content, dict) else None
     if type(version) is int and version > FORMAT:
         raise ExperimentError(f"{path} has format {version}, this version reads up to {FORMAT}: update storm-pipeline")
     if type(version) is not int or version < 1:
-        raise ExperimentError(f"{path} holds no results of an experiment: it names no format; name a {RESULTS}")
+        raise ExperimentError(f"{path} is not a results file: it has no format version; give an experiment's {RESULTS}")
     try:
         return _File(results=content).results
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(part) for part in first["loc"][1:]) or "the whole"
-        raise ExperimentError(f"{path} is damaged at {where}: {first['msg']}; make it again") from error
+        where = "/".join(str(part) for part in first["loc"][1:]) or "the top level"
+        raise ExperimentError(f"{path} is damaged at {where}: {first['msg']}; make the report again") from error
 
 
-def _plain(value: Any) -> Any:
-    """A value of strict JSON."""
+def _jsonable(value: Any) -> Any:
+    """Convert a value to strict JSON."""
     if dataclasses.is_dataclass(value):
-        return {own.name: _plain(getattr(value, own.name)) for own in dataclasses.fields(value)}
+        return {own.name: _jsonable(getattr(value, own.name)) for own in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {_plain(key): _plain(inner) for key, inner in value.items()}
+        return {_jsonable(key): _jsonable(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_jsonable(inner) for inner in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, float) and not math.isfinite(value):

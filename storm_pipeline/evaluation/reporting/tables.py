@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.groups import Group, grouped
 from storm_pipeline.evaluation.reporting.results import ExperimentResults, topic_means
-from storm_pipeline.evaluation.significance import Comparison, Interval, compare, holm, interval
+from storm_pipeline.evaluation.significance import Comparison, MeanInterval, compare, holm, interval
 
 LEVEL = 0.05
-"""A difference is significant where the corrected p is below it."""
+"""Significance level for corrected p-values."""
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,15 @@ class Mean:
     """A method's mean of a measure over topics.
 
     Attributes:
-        interval: mean with 95 % bootstrap interval and number of topics; None where no topic has a value.
-        best: no method of the table has a better mean, and there are others to compare with.
-        articles: that there are of the method, failures left out.
-        undefined: those of them for which the measure is not defined (None, or a value that is not finite).
-        unscored: those of them that the measure was not asked for.
-        topics: those that have a value.
+        interval: mean with 95 % interval and number of topics; None if no topic has a value.
+        best: whether no method has a better mean and at least two methods have one.
+        articles: number of written articles.
+        undefined: number of them for which the measure is undefined (None or not finite).
+        unscored: number of them that were not scored.
+        topics: topics with a value.
     """
 
-    interval: Interval | None
+    interval: MeanInterval | None
     best: bool
     articles: int
     undefined: int
@@ -36,32 +36,32 @@ class Mean:
 
 @dataclass(frozen=True)
 class Paired:
-    """A method against the baseline in one measure, over the topics that both have a value for.
+    """A method compared with the baseline in one measure, over the topics for which both have a value.
 
     Attributes:
-        method: the one that is not the baseline.
-        measure: what is compared.
-        comparison: difference (method minus baseline), number of topics and the two tests.
-        interval: of the difference.
-        corrected_t: p of the t-test, corrected by Holm's method over the table; None where there is no test.
+        method: the compared method.
+        measure: the compared measure.
+        comparison: difference (method minus baseline), number of topics, and both tests.
+        interval: interval of the difference.
+        corrected_t: p of the t-test, Holm-corrected over the table; None without a test.
         corrected_permutation: likewise of the permutation test.
     """
 
     method: str
     measure: Measure
     comparison: Comparison
-    interval: Interval
+    interval: MeanInterval
     corrected_t: float | None
     corrected_permutation: float | None
 
     @property
     def significant(self) -> bool:
-        """Whether the corrected permutation test says that the difference is more than chance."""
+        """Whether the corrected permutation test is significant."""
         return self.corrected_permutation is not None and self.corrected_permutation < LEVEL
 
     @property
     def better(self) -> bool:
-        """Whether the method's mean is on the measure's better side of the baseline's."""
+        """Whether the method's mean is better than the baseline's."""
         difference = self.comparison.difference
         return difference < 0 if self.measure.better == "lower" else difference > 0
 
@@ -71,11 +71,11 @@ class Table:
     """One table of the report.
 
     Attributes:
-        group: its plan.
-        measures: its columns: those of the group for which an article has a value.
+        group: its layout.
+        measures: its columns: the group's measures with at least one value.
         methods: its rows.
-        means: a row a method, a cell a measure.
-        paired: the comparisons with the baseline; none for what merely describes.
+        means: one row per method, one cell per measure.
+        paired: comparisons with the baseline; none for descriptive measures.
     """
 
     group: Group
@@ -86,7 +86,7 @@ class Table:
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:
-    """The tables that have at least one value, in the order of the papers'."""
+    """The tables with at least one value, in report order."""
     found = []
     for group, measures in grouped(results.measures):
         own = tuple(m for m in measures if any(topic_means(results, name, m.name) for name in results.methods))
@@ -98,13 +98,13 @@ def tables(results: ExperimentResults) -> tuple[Table, ...]:
 
 
 def differences(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
-    """Topic → the method's value minus the baseline's, for the topics that both have one for."""
+    """Topic → the method's value minus the baseline's, for the topics for which both have one."""
     own, other = (topic_means(results, name, measure) for name in (method, results.baseline))
     return {topic: own[topic] - other[topic] for topic in results.topics if topic in own and topic in other}
 
 
 def _column(results: ExperimentResults, measure: Measure) -> list[Mean]:
-    """A measure's means, one a method."""
+    """A measure's means, one per method."""
     values = [topic_means(results, method, measure.name) for method in results.methods]
     known = [interval(list(own.values())) if own else None for own in values]
     means = [found.mean for found in known if found is not None]
@@ -117,7 +117,13 @@ def _column(results: ExperimentResults, measure: Measure) -> list[Mean]:
 
 
 def _mean(
-    results: ExperimentResults, method: str, measure: str, found: Interval | None, topics: Iterable[str], *, best: bool
+    results: ExperimentResults,
+    method: str,
+    measure: str,
+    found: MeanInterval | None,
+    topics: Iterable[str],
+    *,
+    best: bool,
 ) -> Mean:
     articles = [result for result in results.results if result.method == method and not result.failure]
     given = [result.values[measure] for result in articles if measure in result.values]
@@ -126,11 +132,11 @@ def _mean(
 
 
 def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Paired, ...]:
-    """Every other method against the baseline, corrected over all comparisons of the table.
+    """All other methods compared with the baseline, corrected over all comparisons of the table.
 
-    A measure with one and the same value everywhere is left out: it could only make the correction harsher.
+    A measure with the same value everywhere is left out: it would only make the correction stricter.
     """
-    rows: list[tuple[str, Measure, Comparison, Interval]] = []
+    rows: list[tuple[str, Measure, Comparison, MeanInterval]] = []
     for method in results.methods:
         for measure in measures:
             apart = differences(results, method, measure.name)

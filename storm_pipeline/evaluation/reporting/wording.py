@@ -1,4 +1,4 @@
-"""Numbers as the report shows them, and its sentences on what they mean."""
+"""Number formats and sentences of the report."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.results import Judged
 from storm_pipeline.evaluation.reporting.tables import LEVEL, Paired, Table
-from storm_pipeline.evaluation.significance import Interval, smallest_p
+from storm_pipeline.evaluation.significance import MeanInterval, smallest_p
 
 UNDEFINED, UNSCORED = "–", "·"
-"""What stands for a value that is not defined, and for one that was not asked for."""
+"""Symbols for undefined and for unscored values."""
 
 
 def digits(values: Iterable[float]) -> int:
-    """Digits behind the point for means and differences: thousandths below 10, more where all are below 0.01."""
+    """Decimal places for means and differences: 3 below 10, more if all values are below 0.01."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if largest >= 10:
         return 0 if largest >= 1000 else 1
@@ -21,36 +21,36 @@ def digits(values: Iterable[float]) -> int:
 
 
 def digits_of_values(values: Sequence[float]) -> int:
-    """Digits behind the point for a column of single values: none where all are whole."""
+    """Decimal places for a column of single values: 0 if all are whole numbers."""
     return 0 if all(value.is_integer() for value in map(float, values) if math.isfinite(value)) else digits(values)
 
 
 def number(value: float, places: int) -> str:
-    """A number with thousands apart."""
+    """A number with thousands separators."""
     return f"{value:,.{places}f}"
 
 
 def signed(value: float, places: int) -> str:
-    """A difference, with its sign."""
+    """A difference with its sign."""
     return f"{value:+,.{places}f}"
 
 
-def bounds(found: Interval, places: int) -> str:
-    """An interval; empty where there is none."""
+def bounds(found: MeanInterval, places: int) -> str:
+    """An interval; empty if there is none."""
     if found.low is None or found.high is None:
         return ""
     return f"[{number(found.low, places)}, {number(found.high, places)}]"
 
 
 def p_value(value: float | None) -> str:
-    """A p-value; a dash where there was no test."""
+    """A p-value; a dash without a test."""
     if value is None or math.isnan(value):
         return UNDEFINED
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def column(measure: Measure) -> str:
-    """A measure as the head of a column: an arrow tells which way is better."""
+    """A measure as a column header, with an arrow in the better direction."""
     return measure.name + {"higher": " ↑", "lower": " ↓"}.get(measure.better, "")
 
 
@@ -65,8 +65,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def gaps(table: Table) -> list[str]:
-    """Where a mean rests on fewer articles than there are, a sentence a measure."""
-    told = []
+    """One sentence for each measure whose means are over fewer articles than were written."""
+    sentences = []
     for place, measure in enumerate(table.measures):
         cells = [(method, row[place]) for method, row in zip(table.methods, table.means, strict=True)]
         for words, counts in (
@@ -75,108 +75,128 @@ def gaps(table: Table) -> list[str]:
         ):
             missing = [f"{method} {count} of {articles}" for method, count, articles in counts if count]
             if missing:
-                told.append(f"{measure.name} is {words} on these articles: {', '.join(missing)}.")
+                sentences.append(f"{measure.name} is {words} for some articles: {', '.join(missing)}.")
     known = [{row[place].topics for row in table.means if row[place].topics} for place in _places(table)]
     if any(len(own) > 1 for own in known):
-        told.append(
-            "Some methods have values for other topics than others, so their means are over different topics; "
-            "comparisons are over the topics that both have."
+        sentences.append(
+            "The methods' means are over different topics, because not all methods have values for the same topics; "
+            "comparisons are over shared topics."
         )
-    return told
+    return sentences
 
 
 def verdict(table: Table, baseline: str) -> list[str]:
-    """What the comparisons of a table show at this size, and what they could show at most."""
+    """What a table's comparisons show, and what they could show with this number of topics."""
     tested = [paired for paired in table.paired if paired.corrected_permutation is not None]
     if not tested:
-        return [
-            f"No test: no method has two topics in common with {baseline}, so no difference can be told from chance."
-        ]
-    return [_found(tested, baseline), *_uncorrected(tested), *_by_t(tested), _reach(tested)]
+        return [f"No test: no method has two topics in common with {baseline}, so no difference can be tested."]
+    return [
+        _significant_differences(tested, baseline),
+        *_uncorrected(tested),
+        *_interval_disagreements(tested),
+        *_t_test_disagreements(tested),
+        _smallest_possible_p(tested),
+    ]
 
 
 def judge_line(judged: Judged, measures: Sequence[str]) -> str:
-    """What the judge of some measures is worth, in one sentence or two."""
+    """The calibration of some measures' judge, in one or two sentences."""
     names = listed([name for name in measures if name in judged.measures])
     opening = f"{names}: judged by {judged.judge}, "
     if judged.calibration is None or not judged.calibration.rows:
-        return (
-            f"{opening}which is not calibrated: how often it is right was not measured, so differences may be its own."
-        )
+        return f"{opening}which is not calibrated: its accuracy is unknown, so differences may be its errors."
     rows = "; ".join(
         f"{row.task} ({row.pairs:,} pairs): AUC {row.auc}, balanced accuracy {row.balanced_accuracy}"
         for row in judged.calibration.rows
     )
-    return f"{opening}which was calibrated where the answers are known. {rows}. Always saying yes has 0.50 of both."
+    return f"{opening}calibrated on pairs with known answers. {rows}. Always saying yes gives 0.50 for both."
 
 
 def unknown_judge(measures: Sequence[str]) -> str:
-    """For judged measures whose judge is not on record."""
-    return f"{listed(measures)}: no judge is on record, and so it is not calibrated."
+    """A sentence for judged measures whose judge is not recorded."""
+    return f"{listed(measures)}: the judge is not recorded, so its calibration is unknown."
 
 
 def _places(table: Table) -> range:
     return range(len(table.measures))
 
 
-def _found(tested: Sequence[Paired], baseline: str) -> str:
+def _significant_differences(tested: Sequence[Paired], baseline: str) -> str:
     significant = [paired for paired in tested if paired.significant]
     rest = len(tested) - len(significant)
     by = f"by the permutation test, corrected for {plural(len(tested), 'comparison')} (p < {LEVEL})"
     if not significant:
         return (
-            f"No difference from {baseline} is significant {by}: at this size none is told from chance, "
-            "which does not show that there is none."
+            f"No difference from {baseline} is significant {by}. With this number of topics, that does not show that "
+            "there is none."
         )
     sides: dict[str, list[str]] = {}
     for own in significant:
         difference = signed(own.comparison.difference, digits([own.comparison.difference]))
-        shown = f"{own.measure.name} ({difference}, p {_is(own.corrected_permutation)})"
+        shown = f"{own.measure.name} ({difference}, p {_p_phrase(own.corrected_permutation)})"
         sides.setdefault(f"{own.method} is {'better' if own.better else 'worse'} in", []).append(shown)
-    told = "; ".join(f"{side} {listed(shown)}" for side, shown in sides.items())
-    other = f" The other {plural(rest, 'difference')} cannot be told from chance at this size." if rest else ""
+    findings = "; ".join(f"{side} {listed(shown)}" for side, shown in sides.items())
+    other = f" The other {plural(rest, 'difference')} {'is' if rest == 1 else 'are'} not significant." if rest else ""
     verb = "is" if len(significant) == 1 else "are"
     share = f"{len(significant)} of {plural(len(tested), 'difference')}"
-    return f"{share} from {baseline} {verb} significant {by}: {told}.{other}"
+    return f"{share} from {baseline} {verb} significant {by}: {findings}.{other}"
 
 
 def _uncorrected(tested: Sequence[Paired]) -> list[str]:
-    """How many would be called significant if there were but one comparison."""
+    """How many differences would be significant without the correction."""
     if len(tested) == 1:
         return []
     found = sum(
         paired.comparison.permutation is not None and paired.comparison.permutation < LEVEL for paired in tested
     )
     return [
-        f"Without the correction, {found} of {len(tested)} p-values of the permutation test are below {LEVEL}; were no "
-        f"method different, about {LEVEL * len(tested):.1f} would be expected at most."
+        f"Without the correction, {found} of {len(tested)} permutation p-values are below {LEVEL}; if no method "
+        f"differed, about {LEVEL * len(tested):.1f} would be expected."
     ]
 
 
-def _by_t(tested: Sequence[Paired]) -> list[str]:
-    """Where the t-test, which the papers report, says something else."""
+def _t_test_disagreements(tested: Sequence[Paired]) -> list[str]:
+    """Where the t-test, which the papers report, disagrees."""
     other = [
-        f"{paired.method} in {paired.measure.name} (p {_is(paired.corrected_t)})"
+        f"{paired.method} in {paired.measure.name} (p {_p_phrase(paired.corrected_t)})"
         for paired in tested
         if paired.corrected_t is not None and (paired.corrected_t < LEVEL) != paired.significant
     ]
-    return [f"The paired t-test, corrected likewise, decides otherwise on {listed(other)}."] if other else []
+    return [f"The paired t-test, also corrected, disagrees on {listed(other)}."] if other else []
 
 
-def _reach(tested: Sequence[Paired]) -> str:
-    """The least p that was possible: with few topics nothing can be significant."""
+def _interval_disagreements(tested: Sequence[Paired]) -> list[str]:
+    """Where an interval excludes 0 although the difference is not significant."""
+    found = [
+        f"{paired.method} in {paired.measure.name}"
+        for paired in tested
+        if not paired.significant
+        and paired.interval.low is not None
+        and paired.interval.high is not None
+        and (paired.interval.low > 0 or paired.interval.high < 0)
+    ]
+    if not found:
+        return []
+    return [
+        f"The interval of {listed(found)} excludes 0 although the difference is not significant: intervals are not "
+        "corrected for the number of comparisons and rest on other assumptions than the permutation test."
+    ]
+
+
+def _smallest_possible_p(tested: Sequence[Paired]) -> str:
+    """The smallest possible p: with few topics nothing can be significant."""
     topics = max(paired.comparison.topics for paired in tested)
     floor = min(p for paired in tested if (p := smallest_p(paired.comparison.topics)) is not None)
     least = min(1.0, floor * len(tested))
     shown = f"2/2^{topics} = {floor:.3g}" if floor == 2 / 2**topics else f"{floor:.1g}"
-    told = f"Over {plural(topics, 'topic')} a permutation test cannot give a p below {shown}"
+    limit = f"With {plural(topics, 'topic')}, the permutation test cannot give a p below {shown}"
     if len(tested) > 1:
-        told += f", or {least:.3g} once corrected for {plural(len(tested), 'comparison')}"
+        limit += f", or {least:.3g} after correction for {plural(len(tested), 'comparison')}"
     if least >= LEVEL:
-        told += ": nothing in this table could have been significant, however large the differences"
-    return f"{told}."
+        limit += ": no difference in this table could have been significant, however large"
+    return f"{limit}."
 
 
-def _is(p: float | None) -> str:
+def _p_phrase(p: float | None) -> str:
     shown = p_value(p)
     return shown if shown.startswith("<") else f"= {shown}"

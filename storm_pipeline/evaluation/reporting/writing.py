@@ -1,4 +1,4 @@
-"""The report's files in one folder."""
+"""Writes the report's files into one folder."""
 
 from pathlib import Path
 
@@ -11,17 +11,17 @@ from storm_pipeline.files import write_atomically
 
 
 def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:
-    """Write ``results.json``, ``report.md``, ``report.html`` and ``plots/*.svg``; equal results give equal bytes.
+    """Write ``results.json``, ``report.md``, ``report.html`` and ``plots/*.svg``; byte-identical for equal results.
 
-    The results are written first, so that they are kept whatever happens to the pages. Plots of an earlier report in
-    this folder that this one lacks are deleted; no other file is touched.
+    The results are written first, so that they survive an error in the pages. Outdated plots in this folder are
+    deleted; no other file is touched.
 
     Args:
-        folder: is made where it is absent.
-        results: of the experiment.
+        folder: created if absent.
+        results: the experiment's results.
 
     Returns:
-        The files, in the order named above.
+        The files, in the order above.
 
     Raises:
         ExperimentError: the folder cannot be written.
@@ -31,7 +31,7 @@ def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:
     try:
         plots.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ExperimentError(f"cannot make the folder {plots}: {error.strerror}; choose another") from error
+        raise ExperimentError(f"cannot create the folder {plots}: {error.strerror}; choose another") from error
     save_results(folder / RESULTS, results)
     report = report_of(results)
     files = {folder / "report.md": to_markdown(report), folder / "report.html": to_html(report)}

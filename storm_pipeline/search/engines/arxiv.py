@@ -1,4 +1,4 @@
-"""arXiv: preprints of physics, mathematics, computer science and beyond, by their abstracts. No key."""
+"""arXiv: abstracts of preprints in physics, mathematics, computer science and beyond. No key."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.papers import arxiv_address
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.types import Snippet
@@ -20,12 +20,12 @@ INFO = EngineInfo(
     "arxiv",
     needs="",
     free=True,
-    returns="abstracts of preprints, one each; a request every 3 seconds",
-    honours=frozenset({"since", "until"}),
-    of_the_web=False,
+    returns="abstracts of preprints, one each; one request every 3 seconds",
+    supports=frozenset({"since", "until"}),
+    open_web=False,
 )
-_MOST_RESULTS = 100
-_LONGEST_QUERY = 600
+_MAX_RESULTS = 100
+_MAX_QUERY_CHARS = 600
 _PER_SECOND = 1 / 3
 _FIRST_DAY, _LAST_DAY = date(1986, 1, 1), date(2099, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -33,18 +33,18 @@ _TOTAL = "{http://a9.com/-/spec/opensearch/1.1/}totalResults"
 _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-9]+)?")
 
 
-def open_engine(argument: str, opening: Opening) -> "ArxivSearch":
+def open_engine(argument: str, config: EngineConfig) -> "ArxivSearch":
     """The engine of the specification ``arxiv``."""
-    no_argument("arxiv", argument)
-    return ArxivSearch(rate=opening.rate or _PER_SECOND, options=opening.options)
+    reject_argument("arxiv", argument)
+    return ArxivSearch(rate=config.rate or _PER_SECOND, options=config.options)
 
 
 class ArxivSearch:
-    """Searches arXiv for papers by the words of all fields; one abstract a paper.
+    """Searches all fields of arXiv papers; one abstract per paper.
 
     Args:
-        base_url: full address of the query end point.
-        options: ``since`` and ``until`` are looked at: days of the first submission.
+        base_url: full URL of the query endpoint.
+        options: only ``since`` and ``until`` are used (dates of the first submission).
         patience: time limits.
         rate: requests a second (the service asks for one in three seconds).
     """
@@ -59,66 +59,66 @@ class ArxivSearch:
         patience: Patience | None = None,
         rate: float = _PER_SECOND,
     ) -> None:
-        self._days = _submitted(options or SearchOptions())
+        self._date_clause = _date_clause(options or SearchOptions())
         self._client = ApiClient(
             "arxiv",
             base_url,
             rate=Rate(rate, concurrent=1),
-            remedies={403: "it has blocked this address for asking too fast; wait some hours"},
+            remedies={403: "it has blocked this IP address for too many requests; wait some hours"},
             patience=patience,
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` papers, best first: those with all words of the query, or where there are none, with any.
+        """Up to ``k`` papers, best first: those with all words of the query, or if there are none, with any.
 
         Raises:
-            SearchError: arXiv could not be asked, or answered in a form that is not known.
+            SearchError: the request to arXiv failed, or its response has an unknown format.
         """
         terms = [f"all:{word}" for word in topic_words(query)]
         if not terms or k < 1:
             return ()
-        found = self._asked(joined(terms, " AND ", _LONGEST_QUERY), k)
+        found = self._request(joined(terms, " AND ", _MAX_QUERY_CHARS), k)
         if not found and len(terms) > 1:
-            found = self._asked(joined(terms, " OR ", _LONGEST_QUERY), k)
+            found = self._request(joined(terms, " OR ", _MAX_QUERY_CHARS), k)
         return tuple(found[:k])
 
-    def _asked(self, terms: str, k: int) -> list[Snippet]:
+    def _request(self, terms: str, k: int) -> list[Snippet]:
         feed = self._client.get_xml(
             {
-                "search_query": f"({terms}) AND {self._days}" if self._days else terms,
+                "search_query": f"({terms}) AND {self._date_clause}" if self._date_clause else terms,
                 "start": 0,
-                "max_results": min(k, _MOST_RESULTS),
+                "max_results": min(k, _MAX_RESULTS),
                 "sortBy": "relevance",
                 "sortOrder": "descending",
             }
         )
         if feed.tag != f"{_ATOM}feed":
             raise SearchError(
-                "arxiv answered with XML of an unknown form; check the engine's address, "
-                "and whether something in between asks for a login"
+                "arxiv answered with XML in an unknown format; check the engine's address, "
+                "and whether a proxy or login page intercepts requests"
             )
         entries = feed.findall(f"{_ATOM}entry")
         total = feed.findtext(_TOTAL, "0").strip()
         if not entries and total.strip("0"):
-            raise SearchError(f"arxiv announced {plain_text(total[:9])} papers and sent none; search again")
+            raise SearchError(f"arxiv reported {plain_text(total[:9])} papers but returned none; search again")
         return list(dict.fromkeys(_snippets(entries)))
 
 
 def _snippets(entries: list[Any]) -> Iterator[Snippet]:
     for entry in entries:
-        number = element_text(entry.find(f"{_ATOM}id"))
+        paper_url = element_text(entry.find(f"{_ATOM}id"))
         text = element_text(entry.find(f"{_ATOM}summary"))
-        if "/api/errors" in number:
+        if "/api/errors" in paper_url:
             raise SearchError(f"arxiv did not understand the query: {text[:200]}")
-        page = _ABSTRACT_PAGE.fullmatch(number)
+        page = _ABSTRACT_PAGE.fullmatch(paper_url)
         if page and text:
             published = iso_date(entry.findtext(f"{_ATOM}published", "").strip())
             title = element_text(entry.find(f"{_ATOM}title"))
             yield Snippet(arxiv_address(page[1]), title, text, published=published, engine=ArxivSearch.name)
 
 
-def _submitted(options: SearchOptions) -> str:
-    """The clause for the days of submission, in its query language; empty for any day."""
+def _date_clause(options: SearchOptions) -> str:
+    """The query clause for the submission date; empty if unrestricted."""
     if not (options.since or options.until):
         return ""
     since, until = options.since or _FIRST_DAY, options.until or _LAST_DAY

@@ -1,4 +1,4 @@
-"""Brave Search: an index of the web of its own. Needs a key."""
+"""Brave Search: an independent web index. Needs a key."""
 
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -7,9 +7,9 @@ from storm_pipeline.documents.plain import iso_date, objects, plain_text, texts,
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.refusals import Refusal, unknown_form
+from storm_pipeline.net.refusals import Refusal, unknown_format
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, needed_key, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
 from storm_pipeline.search.paging import paged
 from storm_pipeline.search.sites import with_sites
 from storm_pipeline.types import Snippet
@@ -20,11 +20,11 @@ INFO = EngineInfo(
     free=False,
     returns="pages of the web, up to six passages each",
     variables=("BRAVE_API_KEY",),
-    honours=frozenset({"language", "region", "since", "until"}),
+    supports=frozenset({"language", "region", "since", "until"}),
 )
-_RATE = 1.0  # of the smallest plan
-_MOST_RESULTS, _MOST_PAGES = 20, 10
-_MOST_CHARACTERS, _MOST_WORDS = 400, 50
+_RATE = 1.0  # limit of the smallest plan
+_MAX_RESULTS, _MAX_PAGES = 20, 10
+_MAX_CHARACTERS, _MAX_WORDS = 400, 50
 _REGIONS = frozenset(
     "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz "
     "ph pl pt ru sa se tr tw us za".split()
@@ -39,29 +39,31 @@ _REFUSALS = (
     Refusal(422, "subscription_token_invalid", _REFUSED),
     Refusal(422, "x-subscription-token", _REFUSED),
     Refusal(404, "subscription_not_found", f"{_REFUSED} of a plan that offers web search"),
-    Refusal(400, "option_not_in_plan", "the plan of this key lacks an option that was asked for; choose a larger one"),
+    Refusal(
+        400, "option_not_in_plan", "the plan of this key does not include a requested option; choose a larger plan"
+    ),
     Refusal(429, "quota_limited", "the plan's searches for this month are used up; raise it or choose another engine"),
 )
 
 
-def open_engine(argument: str, opening: Opening) -> "BraveSearch":
+def open_engine(argument: str, config: EngineConfig) -> "BraveSearch":
     """The engine of the specification ``brave``."""
-    no_argument("brave", argument)
-    return BraveSearch(rate=opening.rate or _RATE, options=opening.options)
+    reject_argument("brave", argument)
+    return BraveSearch(rate=config.rate or _RATE, options=config.options)
 
 
 class BraveSearch:
-    """Searches the web through Brave; its description and further passages of a page, 200 pages at most.
+    """Searches the web through Brave; the description and extra snippets of a page, at most 200 pages.
 
     Args:
         key: the API key; by default the environment variable ``BRAVE_API_KEY``.
-        base_url: full address of the search end point.
+        base_url: full URL of the search endpoint.
         patience: time limits.
         rate: requests a second (the smallest plan allows 1).
-        options: language, region and days of publication are passed on, domains as operators of the query.
+        options: language, region and publication dates are sent as parameters, domains as query operators.
 
     Raises:
-        SettingsError: there is no key, it can't be one, or Brave offers no such language or region.
+        SettingsError: the key is missing or malformed, or Brave does not support the language or region.
     """
 
     name = "brave"
@@ -75,9 +77,9 @@ class BraveSearch:
         rate: float = _RATE,
         options: SearchOptions | None = None,
     ) -> None:
-        key = needed_key("brave", INFO.variables[0], "api-dashboard.search.brave.com", key)
+        key = require_key("brave", INFO.variables[0], "api-dashboard.search.brave.com", key)
         self._options = options or SearchOptions()
-        self._chosen = _chosen(self._options)
+        self._option_params = _option_params(self._options)
         self._client = ApiClient(
             "brave",
             base_url,
@@ -89,28 +91,28 @@ class BraveSearch:
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, each with the passages that Brave gives; see the protocol.
+        """Up to ``k`` pages, best first, each with the passages that Brave returns; see the protocol.
 
         Raises:
-            SearchError: Brave could not be asked, or answered in a form that is not known.
+            SearchError: the request to Brave failed, or its response has an unknown format.
         """
-        query = with_sites(query, self._options, limit=_MOST_CHARACTERS, words=_MOST_WORDS)
+        query = with_sites(query, self._options, limit=_MAX_CHARACTERS, words=_MAX_WORDS)
         if not query or k < 1:
             return ()
-        size = min(k, _MOST_RESULTS)
-        return paged(lambda number: self._found(query, size, number), k, size=size, most=_MOST_PAGES)
+        size = min(k, _MAX_RESULTS)
+        return paged(lambda number: self._fetch_page(query, size, number), k, size=size, max_pages=_MAX_PAGES)
 
-    def _found(self, query: str, size: int, number: int) -> Iterator[Snippet]:
-        asked: dict[str, str | int] = {
+    def _fetch_page(self, query: str, size: int, number: int) -> Iterator[Snippet]:
+        params: dict[str, str | int] = {
             "q": query,
             "count": size,
             "offset": number,  # counts pages of results
             "text_decorations": "false",
             "extra_snippets": "true",
         }
-        answer = self._client.get_json(asked | self._chosen)
+        answer = self._client.get_json(params | self._option_params)
         if not isinstance(answer, dict) or (answer.get("type") != "search" and "web" not in answer):
-            raise unknown_form("brave")
+            raise unknown_format("brave")
         web = answer.get("web")
         for hit in objects(web.get("results") if isinstance(web, dict) else None):
             title, published = plain_text(hit.get("title")), iso_date(hit.get("page_age"))
@@ -119,17 +121,19 @@ class BraveSearch:
                     yield Snippet(url, unescape(title), unescape(text), published=published, engine=self.name)
 
 
-def _chosen(options: SearchOptions) -> dict[str, str | int]:
-    """The part of a request that options decide."""
+def _option_params(options: SearchOptions) -> dict[str, str | int]:
+    """Request parameters set by the options."""
     region = (options.region or "all").casefold()
     if region not in _REGIONS | {"all"}:
-        raise SettingsError(f"the search engine `brave` offers no region {options.region!r}; leave it out")
-    chosen: dict[str, str | int] = {"country": region.upper()}
+        raise SettingsError(f"the search engine `brave` does not support the region {options.region!r}; leave it out")
+    params: dict[str, str | int] = {"country": region.upper()}
     if options.language:
         language = _LANGUAGES.get(options.language.casefold())
         if language is None:
-            raise SettingsError(f"the search engine `brave` offers no language {options.language!r}; leave it out")
-        chosen["search_lang"] = language
+            raise SettingsError(
+                f"the search engine `brave` does not support the language {options.language!r}; leave it out"
+            )
+        params["search_lang"] = language
     if period := options.period():
-        chosen["freshness"] = "{}to{}".format(*period)
-    return chosen
+        params["freshness"] = "{}to{}".format(*period)
+    return params

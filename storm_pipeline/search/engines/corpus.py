@@ -1,4 +1,4 @@
-"""Search in one's own documents: nothing leaves the machine, no key, no network."""
+"""Search in the user's own documents: no key, no network; nothing leaves the machine."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
 
@@ -17,15 +17,15 @@ INFO = EngineInfo(
     "corpus:PATH",
     needs="a folder or a JSON lines file of your own",
     free=True,
-    returns="passages of your documents (.txt .md .html .pdf .docx .epub, or url, title and text a line)",
-    of_the_web=False,
+    returns="passages of your documents (.txt .md .html .pdf .docx .epub, or JSON lines of url, title and text)",
+    open_web=False,
     remote=False,
 )
 
 
-def open_engine(argument: str, _opening: Opening) -> "CorpusSearch":
+def open_engine(argument: str, _config: EngineConfig) -> "CorpusSearch":
     """The engine of ``corpus:PATH``."""
-    return CorpusSearch(Path(needed_argument("corpus", argument, "a path", "corpus:PATH")))
+    return CorpusSearch(Path(require_argument("corpus", argument, "a path", "corpus:PATH")))
 
 
 class CorpusSearch:
@@ -34,12 +34,12 @@ class CorpusSearch:
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or
     a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders
     included.
-    Everything is read and indexed once, when the engine is made.
+    Everything is read and indexed once, at construction.
 
     Args:
         path: the file or folder.
-        passages: passages of one document that a search returns at most, >= 1.
-        limit: words in a passage at most.
+        passages: maximum number of passages per document, >= 1.
+        limit: maximum number of words in a passage.
 
     Raises:
         CorpusError: the path does not exist, or nothing in it could be read.
@@ -55,8 +55,8 @@ class CorpusSearch:
         self._problems = tuple(item.reason for item in found if not isinstance(item, Document))
         documents = [item for item in found if isinstance(item, Document)]
         if not documents:
-            why = self._problems[0] if self._problems else "It is empty."
-            raise CorpusError(f"the corpus {path} holds nothing that can be searched: {why}")
+            why = self._problems[0] if self._problems else "it is empty"
+            raise CorpusError(f"the corpus {path} contains no searchable text: {why}")
         self._passages = passages
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
@@ -69,7 +69,7 @@ class CorpusSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages of up to ``k`` documents, best passage first, up to ``passages`` of each document.
 
-        ``k`` counts documents, i.e. distinct addresses, as for engines of the web.
+        ``k`` counts documents, i.e. distinct URLs, as for web engines.
         """
         ranked = (self._snippets[match.position] for match in self._index.search(query))
         return best_passages(ranked, k, self._passages)

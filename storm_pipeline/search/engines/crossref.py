@@ -1,4 +1,4 @@
-"""Crossref: what publishers deposit about papers and books, abstracts included. No key; a mail address is polite."""
+"""Crossref: publishers' metadata of papers and books, with abstracts. No key; a contact e-mail address is polite."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,39 +9,39 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
 from storm_pipeline.search.papers import doi_address, partial_date
 from storm_pipeline.types import Snippet
 
 MAIL_VARIABLE = "CROSSREF_MAILTO"
 INFO = EngineInfo(
     "crossref",
-    needs=f"nothing; a mail address in {MAIL_VARIABLE} is served faster",
+    needs=f"nothing; an e-mail address in {MAIL_VARIABLE} gets faster service",
     free=True,
-    returns="abstracts that publishers deposit, one each",
+    returns="abstracts deposited by publishers, one each",
     optional_variables=(MAIL_VARIABLE,),
-    honours=frozenset({"since", "until"}),
-    of_the_web=False,
+    supports=frozenset({"since", "until"}),
+    open_web=False,
 )
-_MOST_RESULTS = 100
+_MAX_RESULTS = 100
 _PUBLIC, _POLITE = Rate(1.0, concurrent=1), Rate(3.0, concurrent=3)
 
 
-def open_engine(argument: str, opening: Opening) -> "CrossrefSearch":
+def open_engine(argument: str, config: EngineConfig) -> "CrossrefSearch":
     """The engine of the specification ``crossref``."""
-    no_argument("crossref", argument)
-    return CrossrefSearch(rate=opening.rate, options=opening.options)
+    reject_argument("crossref", argument)
+    return CrossrefSearch(rate=config.rate, options=config.options)
 
 
 class CrossrefSearch:
-    """Searches Crossref among the works whose abstract is deposited; one abstract a work, its DOI as address.
+    """Searches Crossref for works with a deposited abstract; one abstract per work, its DOI as URL.
 
     Args:
-        mailto: a mail address to be known by; by default the environment variable ``CROSSREF_MAILTO``, if it is set.
-        base_url: full address of the works end point.
-        options: ``since`` and ``until`` are looked at.
+        mailto: contact e-mail address; by default the environment variable ``CROSSREF_MAILTO``, if set.
+        base_url: full URL of the works endpoint.
+        options: only ``since`` and ``until`` are used.
         patience: time limits.
-        rate: requests a second; None for what the service allows (3 with a mail address, 1 without).
+        rate: requests a second; None for what the service allows (3 with an e-mail address, 1 without).
     """
 
     name = "crossref"
@@ -55,7 +55,7 @@ class CrossrefSearch:
         patience: Patience | None = None,
         rate: float | None = None,
     ) -> None:
-        mailto = (mailto or variable(MAIL_VARIABLE)).strip()
+        mailto = (mailto or env_var(MAIL_VARIABLE)).strip()
         self._fixed = {"filter": _filter(options or SearchOptions()), "select": "DOI,title,abstract,issued"}
         if mailto:
             self._fixed["mailto"] = mailto
@@ -65,9 +65,9 @@ class CrossrefSearch:
             base_url,
             rate=Rate(rate or allowed.per_second, concurrent=allowed.concurrent),
             remedies={
-                403: "it has blocked this address; wait some hours and ask more slowly",
+                403: "it has blocked this IP address; wait some hours and lower the request rate",
                 429: "too many requests; lower the number of searches at once"
-                + ("" if mailto else f", or set {MAIL_VARIABLE} to your mail address"),
+                + ("" if mailto else f", or set {MAIL_VARIABLE} to your e-mail address"),
             },
             patience=patience,
         )
@@ -76,12 +76,12 @@ class CrossrefSearch:
         """Up to ``k`` works, best first.
 
         Raises:
-            SearchError: Crossref could not be asked, or answered in a form that is not known.
+            SearchError: the request to Crossref failed, or its response has an unknown format.
         """
         query = one_line(query)
         if not query or k < 1:
             return ()
-        rows = min(k + 5, _MOST_RESULTS)  # a few abstracts are empty
+        rows = min(k + 5, _MAX_RESULTS)  # a few abstracts are empty
         answer = self._client.get_json({"query": query, "rows": rows, **self._fixed})
         found: dict[str, Snippet] = {}
         for snippet in _snippets(answer):
@@ -93,7 +93,7 @@ def _snippets(answer: Any) -> Iterator[Snippet]:
     message = answer.get("message") if isinstance(answer, dict) else None
     works = message.get("items") if isinstance(message, dict) else None
     if not isinstance(works, list):
-        raise SearchError("crossref answered with JSON of an unknown form; check the engine's address")
+        raise SearchError("crossref answered with JSON in an unknown format; check the engine's address")
     for work in works:
         if (
             isinstance(work, dict)

@@ -1,4 +1,4 @@
-"""DuckDuckGo, through the package ddgs, which reads its pages as a browser would. Needs no key but patience."""
+"""DuckDuckGo, through the package ddgs, which scrapes its result pages. No key; strict rate limits."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.paging import paged
 from storm_pipeline.search.sites import with_sites
 from storm_pipeline.types import Snippet
@@ -17,16 +17,16 @@ INFO = EngineInfo(
     "duckduckgo",
     needs='pip install "storm-pipeline[search]"',
     free=True,
-    returns="pages of the web, one short passage each; refuses eager users",
-    honours=frozenset({"region"}),
+    returns="pages of the web, one short passage each; strict rate limits",
+    supports=frozenset({"region"}),
 )
 _RATE = 1.0
-_RESULTS, _MOST_PAGES = 10, 5
-_MOST_CHARACTERS = 400
+_RESULTS, _MAX_PAGES = 10, 5
+_MAX_CHARACTERS = 400
 _PATIENCE = Patience(attempts=2)
-_ROBOT = "it takes us for a robot; wait some minutes, search less often or choose another engine"
-_ROBOT_STATUSES = frozenset({202, 403, 418, 429})
-_ROBOT_SIGNS = ("challenge-form", "anomaly-modal")
+_BOT = "it treats this client as a bot; wait some minutes, search less often or choose another engine"
+_BOT_STATUSES = frozenset({202, 403, 418, 429})
+_BOT_MARKERS = ("challenge-form", "anomaly-modal")
 _ANYWHERE = "wt-wt"
 _REGIONS = {
     code[:2]: code
@@ -37,24 +37,24 @@ _REGIONS = {
 } | {"gb": "uk-en", "si": "sl-sl"}  # DuckDuckGo's own spellings
 
 
-def open_engine(argument: str, opening: Opening) -> "DuckDuckGoSearch":
+def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":
     """The engine of the specification ``duckduckgo``."""
-    no_argument("duckduckgo", argument)
-    return DuckDuckGoSearch(rate=opening.rate or _RATE, options=opening.options)
+    reject_argument("duckduckgo", argument)
+    return DuckDuckGoSearch(rate=config.rate or _RATE, options=config.options)
 
 
 class DuckDuckGoSearch:
-    """Searches the web through DuckDuckGo's page without scripts; one short passage a page, 50 pages at most.
+    """Searches the web through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
 
     Args:
-        base_url: full address of that page.
-        patience: time limits; ``read`` is that of a whole answer.
-        rate: requests a second (nothing is promised; one request at a time).
-        options: the region is passed on, domains as operators of the query.
+        base_url: full URL of that page.
+        patience: time limits; ``read`` bounds a whole response.
+        rate: requests a second, one at a time (the service documents no limit).
+        options: the region is sent as a parameter, domains as query operators.
 
     Raises:
         MissingExtraError: the package ddgs is not installed.
-        SettingsError: DuckDuckGo offers no such region.
+        SettingsError: DuckDuckGo does not support the region.
     """
 
     name = "duckduckgo"
@@ -75,53 +75,55 @@ class DuckDuckGoSearch:
         self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, a passage each; see the protocol.
+        """Up to ``k`` pages, best first, one passage each; see the protocol.
 
         Raises:
-            SearchError: DuckDuckGo could not be asked, takes us for a robot, or answered with an unknown page.
+            SearchError: the request failed, was blocked as a bot's, or its response has an unknown format.
         """
-        query = with_sites(query, self._options, limit=_MOST_CHARACTERS)
+        query = with_sites(query, self._options, limit=_MAX_CHARACTERS)
         if not query or k < 1:
             return ()
-        return paged(lambda number: self._found(query, number + 1), k, size=_RESULTS, most=_MOST_PAGES)
+        return paged(lambda number: self._fetch_page(query, number + 1), k, size=_RESULTS, max_pages=_MAX_PAGES)
 
-    def _found(self, query: str, page: int) -> Iterator[Snippet]:
-        for hit in self._gate.passing(lambda: self._hits(query, page), self._patience):
+    def _fetch_page(self, query: str, page: int) -> Iterator[Snippet]:
+        for hit in self._gate.call(lambda: self._hits(query, page), self._patience):
             if (url := _target(hit.href)) and (text := plain_text(hit.body)):
                 yield Snippet(url, plain_text(hit.title), text, engine=self.name)
 
     def _hits(self, query: str, page: int) -> list[Any]:
-        """One attempt at a page of results, with the library's request, client and reading of the page."""
+        """One attempt to fetch a result page, using the library's payload, client and parser."""
         from lxml.etree import LxmlError
 
-        asked = self._library.build_payload(
+        payload = self._library.build_payload(
             query=query, region=self._region, safesearch="moderate", timelimit=None, page=page
         )
-        text = self._text(asked)
+        text = self._request(payload)
         try:
             hits: list[Any] = self._library.post_extract_results(self._library.extract_results(text))
         except (LxmlError, ValueError):
             hits = []
         if hits or "No results" in plain_text(text):
             return hits
-        if any(sign in text for sign in _ROBOT_SIGNS):
-            raise SearchError(f"duckduckgo asks for proof of being human: {_ROBOT}")
-        raise SearchError("duckduckgo answered with a page of an unknown form; update the package ddgs")
+        if any(marker in text for marker in _BOT_MARKERS):
+            raise SearchError(f"duckduckgo asks for proof of being human: {_BOT}")
+        raise SearchError("duckduckgo answered with an unknown page; update the package ddgs")
 
-    def _text(self, asked: dict[str, Any]) -> str:
+    def _request(self, payload: dict[str, Any]) -> str:
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
         try:
-            response = self._library.http_client.request("POST", self._address, data=asked)
+            response = self._library.http_client.request("POST", self._address, data=payload)
         except RatelimitException as error:
-            raise SearchError(f"duckduckgo refuses further requests: {_ROBOT}") from error
+            raise SearchError(f"duckduckgo refuses further requests: {_BOT}") from error
         except TimeoutException as error:
             raise TransientError("duckduckgo did not answer in time; check the network or try again later") from error
         except DDGSException as error:
-            raise TransientError("duckduckgo could not be reached or broke off; check the network") from error
+            raise TransientError(
+                "duckduckgo could not be reached or closed the connection; check the network"
+            ) from error
         status = response.status_code
-        if status in _ROBOT_STATUSES:
-            raise SearchError(f"duckduckgo answered {status}: {_ROBOT}")
+        if status in _BOT_STATUSES:
+            raise SearchError(f"duckduckgo answered {status}: {_BOT}")
         if status != 200:
             kind = TransientError if status in RETRIED_STATUSES else SearchError
             raise kind(f"duckduckgo answered {status}: try again later or choose another engine")
@@ -129,7 +131,7 @@ class DuckDuckGoSearch:
 
 
 def _library(seconds: float) -> Any:
-    """The library's own engine for DuckDuckGo; whole answers within these seconds."""
+    """The library's DuckDuckGo engine, with a timeout for a whole response."""
     try:
         from ddgs.engines.duckduckgo import Duckduckgo
     except ImportError as error:
@@ -144,16 +146,18 @@ def _region(options: SearchOptions) -> str:
         return _ANYWHERE
     region = _REGIONS.get(options.region.casefold())
     if region is None:
-        raise SettingsError(f"the search engine `duckduckgo` offers no region {options.region!r}; leave it out")
+        raise SettingsError(
+            f"the search engine `duckduckgo` does not support the region {options.region!r}; leave it out"
+        )
     return region
 
 
 def _target(href: object) -> str:
-    """The address that a result leads to, which may be wrapped in one of DuckDuckGo's own; empty for an advert."""
+    """The target URL of a result, unwrapped from DuckDuckGo's redirect; empty for an advert."""
     link = plain_text(href)
     url = web_address(urljoin("https://duckduckgo.com/", link)) if link else ""
     parts = urlsplit(url)
     if parts.hostname != "duckduckgo.com" or parts.path not in {"/l/", "/y.js"}:
         return url
-    # The library has already decoded the address as a whole, so that it cannot be taken apart as a query.
+    # The library has already unquoted the whole URL, so parse_qs would split the target's own query.
     return web_address(link.partition("uddg=")[2].partition("&rut=")[0])

@@ -1,4 +1,4 @@
-"""Exa: searches the web by meaning and gives the passages that answer. Needs a key."""
+"""Exa: semantic web search that returns the matching passages. Needs a key."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from storm_pipeline.documents.plain import iso_date, objects, one_line, plain_text, texts, web_address
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.refusals import Refusal, unknown_form
+from storm_pipeline.net.refusals import Refusal, unknown_format
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, needed_key, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
 from storm_pipeline.search.paging import paged
 from storm_pipeline.types import Snippet
 
@@ -16,37 +16,37 @@ INFO = EngineInfo(
     "exa",
     needs="a key in EXA_API_KEY",
     free=False,
-    returns="pages of the web found by meaning, several passages each",
+    returns="pages of the web found by semantic search, several passages each",
     variables=("EXA_API_KEY",),
-    honours=frozenset({"region", "since", "until"}),
+    supports=frozenset({"region", "since", "until"}),
 )
 _RATE = 10.0
-_MOST_RESULTS = 100
-_MOST_CHARACTERS = 2000
-_MOST_DOMAINS = 1200
+_MAX_RESULTS = 100
+_MAX_CHARACTERS = 2000
+_MAX_DOMAINS = 1200
 _REFUSALS = (
     Refusal(402, "api_key_budget_exceeded", "the budget of this key is used up; raise it at dashboard.exa.ai"),
 )
 
 
-def open_engine(argument: str, opening: Opening) -> "ExaSearch":
+def open_engine(argument: str, config: EngineConfig) -> "ExaSearch":
     """The engine of the specification ``exa``."""
-    no_argument("exa", argument)
-    return ExaSearch(rate=opening.rate or _RATE, options=opening.options)
+    reject_argument("exa", argument)
+    return ExaSearch(rate=config.rate or _RATE, options=config.options)
 
 
 class ExaSearch:
-    """Searches the web through Exa; the passages of a page that suit the query, 100 pages at most.
+    """Searches the web through Exa; the passages of a page that match the query, at most 100 pages.
 
     Args:
         key: the API key; by default the environment variable ``EXA_API_KEY``.
-        base_url: address of the service, without ``/search``.
+        base_url: URL of the service, without ``/search``.
         patience: time limits.
         rate: requests a second (the service allows 10).
-        options: region, days of publication and domains are passed on.
+        options: region, publication dates and domains are sent as parameters.
 
     Raises:
-        SettingsError: there is no key, or it can't be one.
+        SettingsError: the key is missing or malformed.
     """
 
     name = "exa"
@@ -60,8 +60,8 @@ class ExaSearch:
         rate: float = _RATE,
         options: SearchOptions | None = None,
     ) -> None:
-        key = needed_key("exa", INFO.variables[0], "dashboard.exa.ai", key)
-        self._chosen = _chosen(options or SearchOptions())
+        key = require_key("exa", INFO.variables[0], "dashboard.exa.ai", key)
+        self._option_params = _option_params(options or SearchOptions())
         refused = f"set {INFO.variables[0]} to a valid key"
         self._client = ApiClient(
             "exa",
@@ -81,19 +81,19 @@ class ExaSearch:
         """Up to ``k`` pages, best first, each with the passages that Exa chose; see the protocol.
 
         Raises:
-            SearchError: Exa could not be asked, or answered in a form that is not known.
+            SearchError: the request to Exa failed, or its response has an unknown format.
         """
-        query = one_line(query, _MOST_CHARACTERS)
+        query = one_line(query, _MAX_CHARACTERS)
         if not query or k < 1:
             return ()
-        wanted = {"query": query, "numResults": min(k, _MOST_RESULTS), "contents": {"highlights": True}}
-        return paged(lambda _: self._found(wanted), k, size=_MOST_RESULTS)
+        params = {"query": query, "numResults": min(k, _MAX_RESULTS), "contents": {"highlights": True}}
+        return paged(lambda _: self._fetch(params), k, size=_MAX_RESULTS)
 
-    def _found(self, wanted: dict[str, Any]) -> Iterator[Snippet]:
-        answer = self._client.post_json(wanted | self._chosen, "/search")
+    def _fetch(self, params: dict[str, Any]) -> Iterator[Snippet]:
+        answer = self._client.post_json(params | self._option_params, "/search")
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise unknown_form("exa")
+            raise unknown_format("exa")
         for hit in objects(results):
             title, published = plain_text(hit.get("title")), iso_date(hit.get("publishedDate"))
             if url := web_address(hit.get("url")):
@@ -101,17 +101,17 @@ class ExaSearch:
                     yield Snippet(url, title, text, published=published, engine=self.name)
 
 
-def _chosen(options: SearchOptions) -> dict[str, Any]:
-    """The part of a request that options decide."""
-    chosen: dict[str, Any] = {}
+def _option_params(options: SearchOptions) -> dict[str, Any]:
+    """Request parameters set by the options."""
+    params: dict[str, Any] = {}
     if options.region:
-        chosen["userLocation"] = options.region.upper()
+        params["userLocation"] = options.region.upper()
     if options.since:
-        chosen["startPublishedDate"] = f"{options.since}T00:00:00.000Z"
+        params["startPublishedDate"] = f"{options.since}T00:00:00.000Z"
     if options.until:
-        chosen["endPublishedDate"] = f"{options.until}T23:59:59.999Z"
+        params["endPublishedDate"] = f"{options.until}T23:59:59.999Z"
     if options.domains:
-        chosen["includeDomains"] = options.domains[:_MOST_DOMAINS]
-    elif options.without_domains:  # Exa takes one of the two lists
-        chosen["excludeDomains"] = options.without_domains[:_MOST_DOMAINS]
-    return chosen
+        params["includeDomains"] = options.domains[:_MAX_DOMAINS]
+    elif options.without_domains:  # Exa accepts only one of the two lists
+        params["excludeDomains"] = options.without_domains[:_MAX_DOMAINS]
+    return params

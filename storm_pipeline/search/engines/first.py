@@ -1,38 +1,38 @@
-"""A chain of engines: the next is asked where one fails or finds nothing."""
+"""A fallback chain of engines: the next is queried if one fails or finds nothing."""
 
 from collections.abc import Iterable
 
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.combined import Attempt, attempt, checked_parts, open_over, together
-from storm_pipeline.search.opening import EngineInfo, Opened, Opening
+from storm_pipeline.search.combined import Attempt, attempt, checked_engines, merged_result, open_composite
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 
 INFO = EngineInfo(
     "first:A>B",
-    needs="what the engines A, B … need; quotes in a shell",
+    needs="what the engines A, B … need; quote it in a shell",
     free=True,
-    returns="what the first engine finds, or where it fails or finds nothing the next",
-    of_engines=True,
+    returns="results of the first engine, or of the next if it fails or finds nothing",
+    is_composite=True,
 )
 
 
-def open_engine(argument: str, opening: Opening) -> Opened:
-    """The engine of ``first:A>B``; A and B are specifications of engines, as many as are wanted."""
-    return open_over(FirstSearch, "first", argument, ">", opening)
+def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
+    """Open the engine for ``first:A>B``, with two or more engine specifications."""
+    return open_composite(FirstSearch, "first", argument, ">", config)
 
 
 class FirstSearch(Search):
-    """Asks engines one after the other until one finds something.
+    """Queries engines in order until one finds something.
 
     Args:
-        engines: at least one, in the order in which they are asked.
+        engines: at least one, in the order to query them.
 
     Raises:
         SettingsError: there is no engine.
     """
 
     def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
-        self._engines = checked_parts("first", "first:A>B", engines)
+        self._engines = checked_engines("first", "first:A>B", engines)
 
     @property
     def name(self) -> str:
@@ -40,7 +40,7 @@ class FirstSearch(Search):
         return "first:" + ">".join(engine.name for engine in self._engines)
 
     def search(self, query: str, k: int) -> SearchResult:
-        """Up to ``k`` pages of the first engine that finds any; nothing where those that did not fail find nothing.
+        """Up to ``k`` pages of the first engine that finds any; empty if no engine finds any.
 
         Raises:
             SearchError: every engine failed; names each.
@@ -50,4 +50,4 @@ class FirstSearch(Search):
             attempts.append(attempt(engine, query, k))
             if attempts[-1].result.snippets:
                 break
-        return together(attempts, attempts[-1].result.snippets)
+        return merged_result(attempts, attempts[-1].result.snippets)

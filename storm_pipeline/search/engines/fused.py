@@ -1,4 +1,4 @@
-"""Several engines asked side by side, their results fused by rank."""
+"""Several engines queried in parallel, their results fused by rank."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -6,8 +6,8 @@ from itertools import chain
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.combined import attempt, checked_parts, open_over, together
-from storm_pipeline.search.opening import EngineInfo, Opened, Opening
+from storm_pipeline.search.combined import attempt, checked_engines, merged_result, open_composite
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
@@ -15,31 +15,31 @@ INFO = EngineInfo(
     "fused:A+B",
     needs="what the engines A, B … need",
     free=True,
-    returns="what several engines find, pages that more of them find first",
-    of_engines=True,
+    returns="merged results of several engines; pages found by several rank higher",
+    is_composite=True,
 )
 
 
-def open_engine(argument: str, opening: Opening) -> Opened:
-    """The engine of ``fused:A+B``; A and B are specifications of engines, as many as are wanted."""
-    return open_over(FusedSearch, "fused", argument, "+", opening)
+def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
+    """Open the engine for ``fused:A+B``, with two or more engine specifications."""
+    return open_composite(FusedSearch, "fused", argument, "+", config)
 
 
 class FusedSearch(Search):
-    """Asks several engines at once and fuses their pages by reciprocal rank (:mod:`storm_pipeline.retrieval.fusion`).
+    """Queries engines in parallel and fuses their pages by reciprocal rank (:mod:`storm_pipeline.retrieval.fusion`).
 
-    A page that several engines find is one source with the passages of each. It takes as long as the slowest engine;
-    one that fails is gone without as long as another answers, which the result says among what is lost.
+    A page that several engines find is one source with the passages of each. A search takes as long as the slowest
+    engine. An engine that fails is skipped if another succeeds, and reported in ``lost``.
 
     Args:
-        engines: at least one; of pages with equal rank those of the earlier engine come first.
+        engines: at least one; ties go to the page of the earlier engine.
 
     Raises:
         SettingsError: there is no engine.
     """
 
     def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
-        self._engines = checked_parts("fused", "fused:A+B", engines)
+        self._engines = checked_engines("fused", "fused:A+B", engines)
 
     @property
     def name(self) -> str:
@@ -53,15 +53,15 @@ class FusedSearch(Search):
             SearchError: every engine failed; names each.
         """
         attempts = parallel_map(lambda engine: attempt(engine, query, k), self._engines, workers=len(self._engines))
-        return together(attempts, fused([one.result.snippets for one in attempts], k))
+        return merged_result(attempts, fuse_pages([one.result.snippets for one in attempts], k))
 
 
-def fused(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
-    """The ``k`` best pages of several rankings with all their snippets, by the sum of 1 / (60 + rank of the page).
+def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
+    """The ``k`` best pages of several rankings with all their snippets, by reciprocal rank fusion over pages.
 
     Args:
-        rankings: snippets, best first; a page has the rank of its first snippet, counted among pages from 1.
-        k: pages at most.
+        rankings: snippets, best first; the rank of a page is that of its first snippet, from 1.
+        k: maximum number of pages.
     """
     rankings = list(rankings)
     pages: dict[str, dict[str, Snippet]] = {}

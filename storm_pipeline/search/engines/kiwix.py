@@ -1,6 +1,6 @@
 """Search in a ZIM file, e.g. a whole Wikipedia from Kiwix: offline, no key. Needs the extra ``zim``.
 
-It rests on libzim, which is licensed under the GPL, version 3 or later; see :mod:`storm_pipeline.search.zim`.
+It uses libzim, which is licensed under the GPL, version 3 or later; see :mod:`storm_pipeline.search.zim`.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from storm_pipeline.documents.chunks import chunks, closed_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.contents import TableOfContents, without_back_matter
-from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.search.zim import ZimFile
 from storm_pipeline.types import Snippet
@@ -20,23 +20,23 @@ INFO = EngineInfo(
     needs="a ZIM file, e.g. of a Wikipedia, and the extra `zim` (libzim, GPL-3)",
     free=True,
     returns="passages of its articles, offline",
-    of_the_web=False,
+    open_web=False,
     remote=False,
 )
 
 
-def open_engine(argument: str, _opening: Opening) -> "KiwixSearch":
+def open_engine(argument: str, _config: EngineConfig) -> "KiwixSearch":
     """The engine of ``kiwix:FILE.zim``."""
-    return KiwixSearch(ZimFile(Path(needed_argument("kiwix", argument, "a file", "kiwix:FILE.zim"))))
+    return KiwixSearch(ZimFile(Path(require_argument("kiwix", argument, "a file", "kiwix:FILE.zim"))))
 
 
 class KiwixSearch:
-    """Finds articles of a ZIM file by their words, and the passages of them that fit best. Thread-safe.
+    """Full-text search for articles of a ZIM file and their best-matching passages. Thread-safe.
 
     Args:
         file: the file.
-        passages: passages of one article that a search returns at most, >= 1.
-        limit: words in a passage at most.
+        passages: maximum number of passages per article, >= 1.
+        limit: maximum number of words in a passage.
     """
 
     name = "kiwix"
@@ -59,7 +59,7 @@ class KiwixSearch:
             for passage in chunks(closed_blocks(article.text()), self._limit)
             if (plain := plain_text(passage))
         ]
-        # No floor: the articles were found for these words, which are therefore common among their passages.
+        # No floor: the articles were selected by these words, so the words are common among the passages.
         index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in snippets), floor=0.0)
         return best_passages((snippets[match.position] for match in index.search(query)), k, self._passages)
 
@@ -70,7 +70,7 @@ class KiwixSearch:
 
 
 class KiwixContents:
-    """Looks up tables of contents in a ZIM file: a :class:`storm_pipeline.run.context.ContentsSource`, offline.
+    """Looks up tables of contents in a ZIM file: a :class:`storm_pipeline.search.contents.ContentsSource`, offline.
 
     Args:
         file: the file.
@@ -80,7 +80,7 @@ class KiwixContents:
         self._file = file
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Headings of the article with this title, or that it redirects to; None if there is no such article.
+        """Headings of the article with this title, or of its redirect target; None if there is no such article.
 
         Raises:
             CorpusError: the file is damaged.

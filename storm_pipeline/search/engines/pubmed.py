@@ -1,4 +1,4 @@
-"""PubMed: biomedical papers by their abstracts. Works without a key, faster with one."""
+"""PubMed: abstracts of biomedical papers. Works without a key, faster with one."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
 from storm_pipeline.search.papers import partial_date
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.types import Snippet
@@ -21,29 +21,29 @@ INFO = EngineInfo(
     free=True,
     returns="abstracts of biomedical papers, one each",
     optional_variables=(KEY_VARIABLE,),
-    honours=frozenset({"since", "until"}),
-    of_the_web=False,
+    supports=frozenset({"since", "until"}),
+    open_web=False,
 )
-_MOST_RESULTS = 100
-_LONGEST_QUERY = 400
+_MAX_RESULTS = 100
+_MAX_QUERY_CHARS = 400
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def open_engine(argument: str, opening: Opening) -> "PubMedSearch":
+def open_engine(argument: str, config: EngineConfig) -> "PubMedSearch":
     """The engine of the specification ``pubmed``."""
-    no_argument("pubmed", argument)
-    return PubMedSearch(rate=opening.rate, options=opening.options)
+    reject_argument("pubmed", argument)
+    return PubMedSearch(rate=config.rate, options=config.options)
 
 
 class PubMedSearch:
-    """Searches PubMed among the papers with an abstract; one abstract a paper, its parts with their labels.
+    """Searches PubMed for papers with an abstract; one abstract per paper, its parts with their labels.
 
     Args:
         key: the API key; by default the environment variable ``NCBI_API_KEY``, if it is set.
-        base_url: address of the E-utilities.
-        options: ``since`` and ``until`` are looked at: days of publication.
+        base_url: URL of the E-utilities.
+        options: only ``since`` and ``until`` are used (dates of publication).
         patience: time limits.
-        rate: requests a second, of which a search takes two or three; None for what the service allows (10 with a
+        rate: requests a second; a search takes two or three; None for what the service allows (10 with a
             key, 3 without).
     """
 
@@ -58,9 +58,9 @@ class PubMedSearch:
         patience: Patience | None = None,
         rate: float | None = None,
     ) -> None:
-        key = (key or variable(KEY_VARIABLE)).strip()
+        key = (key or env_var(KEY_VARIABLE)).strip()
         self._common = {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": key} if key else {})
-        self._days = _published(options or SearchOptions())
+        self._date_params = _date_params(options or SearchOptions())
         refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one" if key else "try again later"
         self._client = ApiClient(
             "pubmed",
@@ -77,29 +77,29 @@ class PubMedSearch:
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` papers, best first: those with all words of the query, or where there are none, with any.
+        """Up to ``k`` papers, best first: those with all words of the query, or if there are none, with any.
 
         Raises:
-            SearchError: PubMed could not be asked, or answered in a form that is not known.
+            SearchError: the request to PubMed failed, or its response has an unknown format.
         """
         words = topic_words(query)
         if not words or k < 1:
             return ()
-        numbers = self._numbers(joined(words, " ", _LONGEST_QUERY), k)
-        if not numbers and len(words) > 1:
-            numbers = self._numbers(joined(words, " OR ", _LONGEST_QUERY), k)
-        found = self._abstracts(numbers) if numbers else {}
-        return tuple(found[number] for number in numbers if number in found)[:k]
+        paper_ids = self._paper_ids(joined(words, " ", _MAX_QUERY_CHARS), k)
+        if not paper_ids and len(words) > 1:
+            paper_ids = self._paper_ids(joined(words, " OR ", _MAX_QUERY_CHARS), k)
+        found = self._abstracts(paper_ids) if paper_ids else {}
+        return tuple(found[number] for number in paper_ids if number in found)[:k]
 
-    def _numbers(self, words: str, k: int) -> list[str]:
-        """Identifiers of the papers that are found, best first."""
+    def _paper_ids(self, words: str, k: int) -> list[str]:
+        """Identifiers of the papers found, best first."""
         answer = self._client.post_form_json(
             {
                 **self._common,
-                **self._days,
+                **self._date_params,
                 "term": f"({words}) AND hasabstract",
                 "retmode": "json",
-                "retmax": min(k, _MOST_RESULTS),
+                "retmax": min(k, _MAX_RESULTS),
                 "sort": "relevance",
             },
             "/esearch.fcgi",
@@ -107,16 +107,16 @@ class PubMedSearch:
         result = answer.get("esearchresult") if isinstance(answer, dict) else None
         if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
             raise SearchError(f"pubmed did not understand the query: {problem[:200]}")
-        numbers = result.get("idlist") if isinstance(result, dict) else None
-        if not isinstance(numbers, list):
-            raise SearchError("pubmed answered with JSON of an unknown form; check the engine's address")
-        return [number for number in dict.fromkeys(map(plain_text, numbers)) if number.isdecimal()]
+        paper_ids = result.get("idlist") if isinstance(result, dict) else None
+        if not isinstance(paper_ids, list):
+            raise SearchError("pubmed answered with JSON in an unknown format; check the engine's address")
+        return [number for number in dict.fromkeys(map(plain_text, paper_ids)) if number.isdecimal()]
 
-    def _abstracts(self, numbers: list[str]) -> dict[str, Snippet]:
-        params = self._common | {"id": ",".join(numbers), "retmode": "xml"}
+    def _abstracts(self, paper_ids: list[str]) -> dict[str, Snippet]:
+        params = self._common | {"id": ",".join(paper_ids), "retmode": "xml"}
         papers = self._client.post_form_xml(params, "/efetch.fcgi")
         if papers.tag != "PubmedArticleSet":
-            raise SearchError("pubmed answered with XML of an unknown form; check the engine's address")
+            raise SearchError("pubmed answered with XML in an unknown format; check the engine's address")
         return dict(_snippets(papers))
 
 
@@ -135,7 +135,7 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
 
 
 def _parts(article: Any) -> Iterator[str]:
-    """The parts of an abstract, those that are labelled with their label."""
+    """The parts of an abstract, prefixed with their labels."""
     for part in article.iterfind("Abstract/AbstractText"):
         if text := element_text(part):
             label = plain_text(part.get("Label"))
@@ -143,7 +143,7 @@ def _parts(article: Any) -> Iterator[str]:
 
 
 def _date(article: Any) -> str | None:
-    """Day of publication: the electronic one, which is exact, or else that of the issue or the book."""
+    """Publication date: the electronic one, which is exact, or else that of the issue or the book."""
     for path in ("ArticleDate", "Journal/JournalIssue/PubDate", "ContributionDate", "Book/PubDate"):
         found = article.find(path)
         if found is not None and (day := _parsed(found)):
@@ -158,8 +158,8 @@ def _parsed(found: Any) -> str | None:
     return partial_date([year or plain_text(found.findtext("MedlineDate"))[:4], named, day])
 
 
-def _published(options: SearchOptions) -> dict[str, str]:
-    """The days of publication as parameters; the service wants both ends, or none."""
+def _date_params(options: SearchOptions) -> dict[str, str]:
+    """The publication dates as parameters; the service requires both ends or neither."""
     if not (options.since or options.until):
         return {}
     first = f"{options.since:%Y/%m/%d}" if options.since else "1000/01/01"

@@ -1,4 +1,4 @@
-"""Search by meaning in a vector database of one's own (Qdrant): on a server, or in a folder."""
+"""Semantic search in a Qdrant vector database of the user's: on a server, or in a folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -10,7 +10,7 @@ from storm_pipeline.assets import EMBEDDER
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
-from storm_pipeline.search.opening import EngineInfo, Opening, needed_argument, variable
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, env_var, require_argument
 from storm_pipeline.search.passages import best_passages
 from storm_pipeline.types import Snippet
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 INFO = EngineInfo(
     "qdrant:PLACE#COLLECTION",
-    needs=f"a Qdrant server (its key, if it has one, in {KEY_VARIABLE}), or a folder and the extra `qdrant`",
+    needs=f"a Qdrant server (its key, if any, in {KEY_VARIABLE}), or a folder and the extra `qdrant`",
     free=True,
-    returns="passages of a vector database of your own, found by meaning",
-    of_the_web=False,
+    returns="passages of your own vector database, found by semantic search",
+    open_web=False,
     remote=False,
 )
 _FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
@@ -30,7 +30,7 @@ _FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
 
 @dataclass(frozen=True)
 class Payload:
-    """Names of the payload fields that hold what a snippet needs; ``a.b`` is field ``b`` inside of ``a``."""
+    """Names of the payload fields that hold what a snippet needs; ``a.b`` is field ``b`` inside ``a``."""
 
     url: str = "url"
     title: str = "title"
@@ -39,49 +39,49 @@ class Payload:
     page: str = "page"
 
 
-def open_engine(argument: str, opening: Opening) -> "QdrantSearch":
+def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
     """The engine of ``qdrant:PLACE#COLLECTION?OPTIONS``.
 
     Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
-    name of the vectors where a collection has several kinds, and ``embedder``, what the vectors were made with.
+    named vector of a collection that has several, and ``embedder``, the model that made the vectors.
     """
-    from storm_pipeline.retrieval.embedder import open_embedder  # numpy need not be there to list the engines
+    from storm_pipeline.retrieval.embedder import open_embedder  # needs numpy, which listing engines must not
 
     place, _, rest = argument.partition("#")
     name, _, query = rest.partition("?")
-    needed_argument("qdrant", place and name, "a place and a collection", _FORM)
+    require_argument("qdrant", place and name, "a place and a collection", _FORM)
     options = dict(parse_qsl(query))
     payload_names = {field.name for field in fields(Payload)}
     if unknown := sorted(options.keys() - payload_names - {"vector", "embedder"}):
         known = ", ".join(sorted(payload_names | {"vector", "embedder"}))
-        raise SettingsError(f"the search engine `qdrant` knows no option {', '.join(unknown)}; it has: {known}")
-    collection = _collection(place, name, opening)
-    embedder = open_embedder(options.pop("embedder", EMBEDDER), opening.cache, opening.on_progress)
+        raise SettingsError(f"the search engine `qdrant` has no option {', '.join(unknown)}; it has: {known}")
+    collection = _collection(place, name, config)
+    embedder = open_embedder(options.pop("embedder", EMBEDDER), config.cache, config.on_progress)
     vector = options.pop("vector", None)
     return QdrantSearch(collection, embedder, payload=replace(Payload(), **options), vector=vector)
 
 
-def _collection(place: str, name: str, opening: Opening) -> VectorCollection:
+def _collection(place: str, name: str, config: EngineConfig) -> VectorCollection:
     if "://" not in place:
         return FolderCollection(Path(place), name)
     if not web_address(place):
         raise SettingsError(f"{place!r} is not the address of a server: write {_FORM}")
-    return ServerCollection(place, name, variable(KEY_VARIABLE), rate=opening.rate or 50.0)
+    return ServerCollection(place, name, env_var(KEY_VARIABLE), rate=config.rate or 50.0)
 
 
 class QdrantSearch:
-    """Finds the passages whose vectors are nearest to the query's. Thread-safe.
+    """Nearest-neighbour search for passages by their vectors. Thread-safe.
 
     Args:
         collection: where to search.
-        embedder: what the vectors of the collection were made with.
+        embedder: the model that made the vectors of the collection.
         payload: names of the payload fields.
-        vector: name of the vectors; needed where the collection has several kinds.
-        passages: passages of one address that a search returns at most, >= 1.
+        vector: name of the vector; required if the collection has several.
+        passages: maximum number of passages per URL, >= 1.
 
     Raises:
-        SettingsError: the collection has no such vectors, or they are not as long as the embedder's.
-        SearchError: the collection could not be asked for them.
+        SettingsError: the collection has no such vector, or its dimension is not the embedder's.
+        SearchError: the collection's configuration could not be fetched.
     """
 
     name = "qdrant"
@@ -99,13 +99,13 @@ class QdrantSearch:
         self._embedder = embedder
         self._payload = payload or Payload()
         self._passages = passages
-        self._vector = _fitting(collection, embedder, vector)
+        self._vector = _vector_name(collection, embedder, vector)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages of up to ``k`` addresses, nearest first; see the protocol.
+        """Passages of up to ``k`` URLs, nearest first; see the protocol.
 
         Raises:
-            SearchError: the collection could not be searched, or nothing found has a text.
+            SearchError: the collection could not be searched, or no point found has text.
         """
         query = one_line(query)
         if not query or k < 1:
@@ -114,10 +114,10 @@ class QdrantSearch:
         points = self._collection.nearest(vector, k * self._passages, self._vector)
         found = [snippet for point in points if (snippet := self._snippet(point))]
         if points and not found:
-            held = ", ".join(sorted({name for point in points for name in point.payload})) or "none"
+            present = ", ".join(sorted({name for point in points for name in point.payload})) or "none"
             raise SearchError(
                 f"no point found in the collection {self._collection.name!r} has a text in the field "
-                f"{self._payload.text!r}; name another, as in ?text=body (fields there: {held})"
+                f"{self._payload.text!r}; name another, as in ?text=body (fields present: {present})"
             )
         return best_passages(dict.fromkeys(found), k, self._passages)
 
@@ -137,7 +137,7 @@ class QdrantSearch:
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:
-    """The field of a name, of a name within a name where there is a dot."""
+    """A payload field by its (dotted) name; None if absent."""
     if name in payload:
         return payload[name]
     outer, _, inner = name.partition(".")
@@ -145,17 +145,19 @@ def _value(payload: Mapping[str, Any], name: str) -> Any:
     return _value(within, inner) if inner and isinstance(within, Mapping) else None
 
 
-def _fitting(collection: VectorCollection, embedder: "Embedder", vector: str | None) -> str:
-    """The name of the vectors to search by."""
+def _vector_name(collection: VectorCollection, embedder: "Embedder", vector: str | None) -> str:
+    """The name of the vector to search; checks its dimension."""
     sizes = collection.sizes
     name = next(iter(sizes)) if vector is None and len(sizes) == 1 else vector or ""
     if name not in sizes:
-        kinds = ", ".join(filter(None, sizes)) or "one kind, without a name"
-        asked = f"no vectors called {vector!r}" if vector else "several kinds of vectors, or none"
-        raise SettingsError(f"the collection {collection.name!r} has {asked}: choose by ?vector=NAME (it has: {kinds})")
+        kinds = ", ".join(filter(None, sizes)) or "one unnamed vector"
+        problem = f"no vector {vector!r}" if vector else "several vectors, or none"
+        raise SettingsError(
+            f"the collection {collection.name!r} has {problem}: choose one with ?vector=NAME (it has: {kinds})"
+        )
     if sizes[name] != embedder.dimension:
         raise SettingsError(
-            f"the vectors of the collection {collection.name!r} have {sizes[name]} numbers, those of the embedder "
-            f"{embedder.name} have {embedder.dimension}: name what they were made with, as in ?embedder=MODEL"
+            f"the vectors of the collection {collection.name!r} have dimension {sizes[name]}, those of the embedder "
+            f"{embedder.name} {embedder.dimension}: name the model that made them, as in ?embedder=MODEL"
         )
     return name

@@ -1,4 +1,4 @@
-"""SearXNG: a metasearch engine that one runs oneself; no key, but an instance that may answer in JSON."""
+"""SearXNG: a self-hosted metasearch engine. No key; needs an instance with JSON output enabled."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,24 +9,24 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, variable
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, env_var
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"
 INFO = EngineInfo(
     "searxng[:URL]",
-    needs=f"an instance that answers in JSON, as URL or in {URL_VARIABLE}",
+    needs=f"an instance with JSON output enabled, as URL or in {URL_VARIABLE}",
     free=True,
     returns="pages of the web, one short passage each",
     variables=(URL_VARIABLE,),
-    honours=frozenset({"language"}),
+    supports=frozenset({"language"}),
 )
-_MOST_PAGES = 3
+_MAX_PAGES = 3
 
 
-def open_engine(argument: str, opening: Opening) -> "SearxngSearch":
+def open_engine(argument: str, config: EngineConfig) -> "SearxngSearch":
     """The engine of ``searxng`` or ``searxng:URL``."""
-    return SearxngSearch(argument or None, language=opening.options.language or "all", rate=opening.rate or 2.0)
+    return SearxngSearch(argument or None, language=config.options.language or "all", rate=config.rate or 2.0)
 
 
 class SearxngSearch:
@@ -37,7 +37,7 @@ class SearxngSearch:
             ``SEARXNG_URL``.
         language: language code of the results, ``all`` for any.
         patience: time limits.
-        rate: requests a second (its own upstreams block eager users).
+        rate: requests a second (the upstream engines block frequent requests).
 
     Raises:
         SettingsError: there is no address, or it is not a web address.
@@ -53,10 +53,10 @@ class SearxngSearch:
         patience: Patience | None = None,
         rate: float = 2.0,
     ) -> None:
-        given = (base_url or variable(URL_VARIABLE)).strip()
+        given = (base_url or env_var(URL_VARIABLE)).strip()
         address = web_address(given)
         if not address:
-            problem = f"{given!r} is not one" if given else "none is given"
+            problem = f"{given!r} is not one" if given else "none was given"
             raise SettingsError(
                 f"the search engine `searxng` needs the address of an instance and {problem}: "
                 f"write searxng:http://localhost:8080, or set {URL_VARIABLE}"
@@ -67,26 +67,26 @@ class SearxngSearch:
             address.rstrip("/").removesuffix("/search") + "/search",
             rate=Rate(rate, concurrent=2),
             remedies={
-                403: "JSON answers are off there; add `json` under search.formats in its settings.yml",
-                401: "the instance asks for a login; use one that does not",
-                429: "its bot limiter refuses us; allow this machine in its limiter.toml or wait",
+                403: "JSON output is disabled; add `json` under search.formats in its settings.yml",
+                401: "the instance requires a login; use one that does not",
+                429: "its bot limiter refuses this client; allow this machine in its limiter.toml or wait",
             },
             patience=patience,
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, a snippet each; hits without any text are left out.
+        """Up to ``k`` pages, best first, one snippet each; skips hits without text.
 
-        Asks for up to 3 pages of results where the first ones hold fewer than ``k``.
+        Fetches up to 3 pages of results until there are ``k`` hits.
 
         Raises:
-            SearchError: the instance could not be asked, or none of the engines behind it answered.
+            SearchError: the request failed, or none of the upstream engines responded.
         """
         query = one_line(query)
         if not query or k < 1:
             return ()
         found: dict[str, Snippet] = {}
-        for page in range(1, _MOST_PAGES + 1):
+        for page in range(1, _MAX_PAGES + 1):
             known = len(found)
             for snippet in self._page(query, page):
                 found.setdefault(canonical_url(snippet.url), snippet)
@@ -104,10 +104,10 @@ class SearxngSearch:
         answer = self._client.get_json(params)
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise SearchError("searxng answered with JSON of an unknown form; check the address of the instance")
-        if not results and page == 1 and (silent := _silent_engines(answer)):
+            raise SearchError("searxng answered with JSON in an unknown format; check the address of the instance")
+        if not results and page == 1 and (unresponsive := _unresponsive_engines(answer)):
             raise SearchError(
-                f"searxng got no answer from the engines behind it ({silent}); enable others in its settings.yml"
+                f"searxng got no response from its upstream engines ({unresponsive}); enable others in its settings.yml"
             )
         for hit in results:
             if (
@@ -119,8 +119,8 @@ class SearxngSearch:
                 yield Snippet(url, plain_text(hit.get("title")), text, published=published, engine=self.name)
 
 
-def _silent_engines(answer: Mapping[str, Any]) -> str:
-    """The engines that did not respond, with their reasons, as the instance lists them."""
+def _unresponsive_engines(answer: Mapping[str, Any]) -> str:
+    """The upstream engines that did not respond and why, as the instance lists them."""
     listed = answer.get("unresponsive_engines")
     if not isinstance(listed, list):
         return ""

@@ -1,4 +1,4 @@
-"""Semantic Scholar: papers of all sciences by their abstracts. Works without a key, better with one."""
+"""Semantic Scholar: abstracts of papers of all sciences. Works without a key, better with one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, no_argument, variable
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
 from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
 from storm_pipeline.search.queries import bare_words, joined
 from storm_pipeline.types import Snippet
@@ -20,34 +20,34 @@ INFO = EngineInfo(
     free=True,
     returns="abstracts of papers of all sciences, one each",
     optional_variables=(KEY_VARIABLE,),
-    honours=frozenset({"since", "until"}),
-    of_the_web=False,
+    supports=frozenset({"since", "until"}),
+    open_web=False,
 )
-_MOST_RESULTS = 100
-_LONGEST_QUERY = 300
+_MAX_RESULTS = 100
+_MAX_QUERY_CHARS = 300
 _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds"
 
 
-def open_engine(argument: str, opening: Opening) -> "SemanticScholarSearch":
+def open_engine(argument: str, config: EngineConfig) -> "SemanticScholarSearch":
     """The engine of the specification ``semantic-scholar``."""
-    no_argument("semantic-scholar", argument)
-    return SemanticScholarSearch(rate=opening.rate or 1.0, options=opening.options)
+    reject_argument("semantic-scholar", argument)
+    return SemanticScholarSearch(rate=config.rate or 1.0, options=config.options)
 
 
 class SemanticScholarSearch:
-    """Searches Semantic Scholar; the abstract of each paper, or the service's own summary where it has none.
+    """Searches Semantic Scholar; the abstract of each paper, or the service's own summary if it has none.
 
-    The address is that of the preprint on arXiv or the DOI where there is one, as other engines give it.
+    The URL is that of the arXiv preprint or the DOI if there is one, as with the other engines.
 
     Args:
         key: the API key; by default the environment variable ``SEMANTIC_SCHOLAR_API_KEY``, if it is set.
-        base_url: full address of the search end point.
-        options: ``since`` and ``until`` are looked at.
+        base_url: full URL of the search endpoint.
+        options: only ``since`` and ``until`` are used.
         patience: time limits.
-        rate: requests a second (the service allows 1 with a key; without, all users share a pool).
+        rate: requests a second (the service allows 1 with a key; without one, all users share a quota).
 
     Raises:
-        SettingsError: the key can't be one.
+        SettingsError: the key is malformed.
     """
 
     name = "semantic-scholar"
@@ -61,8 +61,8 @@ class SemanticScholarSearch:
         patience: Patience | None = None,
         rate: float = 1.0,
     ) -> None:
-        key = (key or variable(KEY_VARIABLE)).strip()
-        self._range = _published(options or SearchOptions())
+        key = (key or env_var(KEY_VARIABLE)).strip()
+        self._date_params = _date_params(options or SearchOptions())
         refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one"
         self._client = ApiClient(
             "semantic-scholar",
@@ -73,26 +73,26 @@ class SemanticScholarSearch:
                 401: refused,
                 403: refused,
                 429: "too many requests at once"
-                + ("; wait a little" if key else f"; users without a key share one pool: set {KEY_VARIABLE}, or wait"),
+                + ("; wait a little" if key else f"; users without a key share one quota: set {KEY_VARIABLE}, or wait"),
             },
             patience=patience,
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` papers, best first; those with neither abstract nor summary are left out.
+        """Up to ``k`` papers, best first; skips those with neither abstract nor summary.
 
         Raises:
-            SearchError: Semantic Scholar could not be asked, or answered in a form that is not known.
+            SearchError: the request to Semantic Scholar failed, or its response has an unknown format.
         """
-        words = bare_words(query)  # a hyphenated word would find nothing
+        words = bare_words(query)  # hyphenated words find nothing
         if not words or k < 1:
             return ()
         answer = self._client.get_json(
             {
-                "query": joined(words, " ", _LONGEST_QUERY),
-                "limit": min(2 * k, _MOST_RESULTS),  # many papers have no abstract
+                "query": joined(words, " ", _MAX_QUERY_CHARS),
+                "limit": min(2 * k, _MAX_RESULTS),  # many papers have no abstract
                 "fields": _FIELDS,
-                **self._range,
+                **self._date_params,
             }
         )
         found: dict[str, Snippet] = {}
@@ -104,18 +104,22 @@ class SemanticScholarSearch:
 def _snippets(answer: Any) -> Iterator[Snippet]:
     papers = answer.get("data", [] if answer.get("total") == 0 else None) if isinstance(answer, dict) else None
     if not isinstance(papers, list):
-        raise SearchError("semantic-scholar answered with JSON of an unknown form; check the engine's address")
+        raise SearchError("semantic-scholar answered with JSON in an unknown format; check the engine's address")
     for paper in papers:
-        if isinstance(paper, dict) and (url := _address(paper)) and (text := _text(paper)):
+        if isinstance(paper, dict) and (url := _url(paper)) and (text := _text(paper)):
             published = iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")])
             title = plain_text(paper.get("title"))
             yield Snippet(url, title, text, published=published, engine=SemanticScholarSearch.name)
 
 
-def _address(paper: Mapping[str, Any]) -> str:
-    numbers = paper.get("externalIds")
-    numbers = numbers if isinstance(numbers, dict) else {}
-    return arxiv_address(numbers.get("ArXiv")) or doi_address(numbers.get("DOI")) or web_address(paper.get("url"))
+def _url(paper: Mapping[str, Any]) -> str:
+    external_ids = paper.get("externalIds")
+    external_ids = external_ids if isinstance(external_ids, dict) else {}
+    return (
+        arxiv_address(external_ids.get("ArXiv"))
+        or doi_address(external_ids.get("DOI"))
+        or web_address(paper.get("url"))
+    )
 
 
 def _text(paper: Mapping[str, Any]) -> str:
@@ -123,7 +127,7 @@ def _text(paper: Mapping[str, Any]) -> str:
     return plain_text(paper.get("abstract")) or plain_text(summary.get("text") if isinstance(summary, dict) else None)
 
 
-def _published(options: SearchOptions) -> dict[str, str]:
+def _date_params(options: SearchOptions) -> dict[str, str]:
     if not (options.since or options.until):
         return {}
     return {"publicationDateOrYear": f"{options.since or ''}:{options.until or ''}"}

@@ -7,10 +7,10 @@ from storm_pipeline.documents.plain import iso_date, objects, one_line, plain_te
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.refusals import unknown_form
+from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.countries import COUNTRIES
-from storm_pipeline.search.opening import EngineInfo, Opening, SearchOptions, needed_key, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
 from storm_pipeline.search.paging import paged
 from storm_pipeline.types import Snippet
 
@@ -18,33 +18,33 @@ INFO = EngineInfo(
     "tavily",
     needs="a key in TAVILY_API_KEY",
     free=False,
-    returns="pages of the web, one passage each, chosen for the query",
+    returns="pages of the web, one passage each, selected for the query",
     variables=("TAVILY_API_KEY",),
-    honours=frozenset({"region", "since", "until"}),
+    supports=frozenset({"region", "since", "until"}),
 )
-_RATE = 1.6  # a development key may ask 100 times a minute
-_MOST_RESULTS = 20
-_MOST_WANTED, _MOST_UNWANTED = 300, 150  # domains
+_RATE = 1.6  # a development key allows 100 requests a minute
+_MAX_RESULTS = 20
+_MAX_DOMAINS, _MAX_EXCLUDED_DOMAINS = 300, 150
 
 
-def open_engine(argument: str, opening: Opening) -> "TavilySearch":
+def open_engine(argument: str, config: EngineConfig) -> "TavilySearch":
     """The engine of the specification ``tavily``."""
-    no_argument("tavily", argument)
-    return TavilySearch(rate=opening.rate or _RATE, options=opening.options)
+    reject_argument("tavily", argument)
+    return TavilySearch(rate=config.rate or _RATE, options=config.options)
 
 
 class TavilySearch:
-    """Searches the web through Tavily; one passage a page, 20 pages at most.
+    """Searches the web through Tavily; one passage per page, at most 20 pages.
 
     Args:
         key: the API key; by default the environment variable ``TAVILY_API_KEY``.
-        base_url: address of the service, without ``/search``.
+        base_url: URL of the service, without ``/search``.
         patience: time limits.
-        rate: requests a second (a development key may ask 100 times a minute, others 1,000 times).
-        options: region (its pages come first), days of publication and domains are passed on.
+        rate: requests a second (a development key allows 100 a minute, others 1,000).
+        options: region (a ranking preference), publication dates and domains are sent as parameters.
 
     Raises:
-        SettingsError: there is no key, it can't be one, or the region is not known to Tavily.
+        SettingsError: the key is missing or malformed, or Tavily does not support the region.
     """
 
     name = "tavily"
@@ -58,8 +58,8 @@ class TavilySearch:
         rate: float = _RATE,
         options: SearchOptions | None = None,
     ) -> None:
-        key = needed_key("tavily", INFO.variables[0], "app.tavily.com", key)
-        self._chosen = _chosen(options or SearchOptions())
+        key = require_key("tavily", INFO.variables[0], "app.tavily.com", key)
+        self._option_params = _option_params(options or SearchOptions())
         refused = f"set {INFO.variables[0]} to a valid key"
         self._client = ApiClient(
             "tavily",
@@ -77,42 +77,44 @@ class TavilySearch:
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, a passage each; see the protocol.
+        """Up to ``k`` pages, best first, one passage each; see the protocol.
 
         Raises:
-            SearchError: Tavily could not be asked, or answered in a form that is not known.
+            SearchError: the request to Tavily failed, or its response has an unknown format.
         """
         query = one_line(query, 400)
         if not query or k < 1:
             return ()
-        wanted = {"query": query, "max_results": min(k, _MOST_RESULTS)}
-        return paged(lambda _: self._found(wanted), k, size=_MOST_RESULTS)
+        params = {"query": query, "max_results": min(k, _MAX_RESULTS)}
+        return paged(lambda _: self._fetch(params), k, size=_MAX_RESULTS)
 
-    def _found(self, wanted: dict[str, Any]) -> Iterator[Snippet]:
-        answer = self._client.post_json(wanted | self._chosen, "/search")
+    def _fetch(self, params: dict[str, Any]) -> Iterator[Snippet]:
+        answer = self._client.post_json(params | self._option_params, "/search")
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise unknown_form("tavily")
+            raise unknown_format("tavily")
         for hit in objects(results):
             if (url := web_address(hit.get("url"))) and (text := plain_text(hit.get("content"))):
                 published = iso_date(hit.get("published_date"))
                 yield Snippet(url, plain_text(hit.get("title")), text, published=published, engine=self.name)
 
 
-def _chosen(options: SearchOptions) -> dict[str, Any]:
-    """The part of a request that options decide."""
-    chosen: dict[str, Any] = {}
+def _option_params(options: SearchOptions) -> dict[str, Any]:
+    """Request parameters set by the options."""
+    params: dict[str, Any] = {}
     if options.region:
         country = COUNTRIES.get(options.region.casefold())
         if country is None:
-            raise SettingsError(f"the search engine `tavily` knows no region {options.region!r}; leave it out")
-        chosen["country"] = country
+            raise SettingsError(
+                f"the search engine `tavily` does not support the region {options.region!r}; leave it out"
+            )
+        params["country"] = country
     if options.since:
-        chosen["start_date"] = options.since.isoformat()
+        params["start_date"] = options.since.isoformat()
     if options.until:
-        chosen["end_date"] = options.until.isoformat()
+        params["end_date"] = options.until.isoformat()
     if options.domains:
-        chosen["include_domains"] = options.domains[:_MOST_WANTED]
+        params["include_domains"] = options.domains[:_MAX_DOMAINS]
     if options.without_domains:
-        chosen["exclude_domains"] = options.without_domains[:_MOST_UNWANTED]
-    return chosen
+        params["exclude_domains"] = options.without_domains[:_MAX_EXCLUDED_DOMAINS]
+    return params

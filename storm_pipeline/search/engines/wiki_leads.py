@@ -13,15 +13,15 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.addresses import page_address
-from storm_pipeline.search.opening import EngineInfo, Opening, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, reject_argument
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
     "wiki-leads",
     needs="a download of 5 MB, once",
     free=True,
-    returns="opening paragraphs of 10,000 vital Wikipedia articles: a small world, to try things",
-    of_the_web=False,
+    returns="opening paragraphs of 10,000 vital Wikipedia articles: a small corpus for trials",
+    open_web=False,
     remote=False,
 )
 _TITLE_WEIGHT = 2
@@ -35,14 +35,14 @@ class _Leads:
     index: LexicalIndex
 
 
-def open_engine(argument: str, opening: Opening) -> "WikiLeads":
-    """The engine of the specification ``wiki-leads``; fetches the corpus where it is missing."""
-    no_argument("wiki-leads", argument)
-    return WikiLeads(fetch(LEADS, opening.cache, opening.on_progress))
+def open_engine(argument: str, config: EngineConfig) -> "WikiLeads":
+    """The engine of the specification ``wiki-leads``; downloads the corpus if it is missing."""
+    reject_argument("wiki-leads", argument)
+    return WikiLeads(fetch(LEADS, config.cache, config.on_progress))
 
 
 class WikiLeads:
-    """Finds opening paragraphs of Wikipedia's vital articles by their words.
+    """Lexical search in the opening paragraphs of Wikipedia's vital articles.
 
     The index is built at the first search (about 2 s) and shared by all engines over the same file in the
     process.
@@ -60,7 +60,7 @@ class WikiLeads:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` articles, best first, one snippet each: the whole opening paragraph.
 
-        Nothing is found where an article shares too little of the query: function words, or one common word
+        An article that shares too little with the query is not found: only function words, or one common word
         of many.
 
         Raises:
@@ -77,7 +77,7 @@ def _leads(path: Path) -> _Leads:
         path = path.resolve()
         state = path.stat()
     except OSError as error:
-        raise CorpusError(f"the article leads are not at {path}; download them again") from error
+        raise CorpusError(f"the article leads are missing at {path}; download them again") from error
     key = (path, state.st_mtime_ns, state.st_size)
     with _lock:
         if key not in _shared:

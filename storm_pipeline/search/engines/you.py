@@ -9,7 +9,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineInfo, Opening, needed_key, no_argument
+from storm_pipeline.search.opening import EngineConfig, EngineInfo, reject_argument, require_key
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -19,29 +19,29 @@ INFO = EngineInfo(
     returns="pages of the web, several passages each; the engine of the paper",
     variables=("YDC_API_KEY",),
 )
-_MOST_RESULTS = 100
+_MAX_RESULTS = 100
 
 
-def open_engine(argument: str, opening: Opening) -> "YouSearch":
+def open_engine(argument: str, config: EngineConfig) -> "YouSearch":
     """The engine of the specification ``you``."""
-    no_argument("you", argument)
-    return YouSearch(rate=opening.rate or 10.0)
+    reject_argument("you", argument)
+    return YouSearch(rate=config.rate or 10.0)
 
 
 class YouSearch:
-    """Searches the web through You.com; several passages a page.
+    """Searches the web through You.com; several passages per page.
 
-    Speaks both forms of the service: the present one (``/v1/search``, pages and news) and the earlier one
+    Supports both versions of the API: the current one (``/v1/search``, pages and news) and the earlier one
     (``/search``, hits), which an older contract or a gateway may still offer.
 
     Args:
         key: the API key; by default the environment variable ``YDC_API_KEY``.
-        base_url: full address of the search end point.
+        base_url: full URL of the search endpoint.
         patience: time limits.
         rate: requests a second (the service allows 10).
 
     Raises:
-        SettingsError: there is no key, or it can't be one.
+        SettingsError: the key is missing or malformed.
     """
 
     name = "you"
@@ -54,7 +54,7 @@ class YouSearch:
         patience: Patience | None = None,
         rate: float = 10.0,
     ) -> None:
-        key = needed_key("you", INFO.variables[0], "you.com/platform", key)
+        key = require_key("you", INFO.variables[0], "you.com/platform", key)
         self._count = "count" if "/v1" in urlsplit(base_url).path else "num_web_results"
         refused = f"set {INFO.variables[0]} to a valid key"
         self._client = ApiClient(
@@ -70,12 +70,12 @@ class YouSearch:
         """Up to ``k`` pages, best first, each with the passages that You.com chose; see the protocol.
 
         Raises:
-            SearchError: You.com could not be asked, or answered in a form that is not known.
+            SearchError: the request to You.com failed, or its response has an unknown format.
         """
         query = one_line(query)
         if not query or k < 1:
             return ()
-        answer = self._client.get_json({"query": query, self._count: min(k, _MOST_RESULTS)})
+        answer = self._client.get_json({"query": query, self._count: min(k, _MAX_RESULTS)})
         found: dict[str, list[Snippet]] = {}
         for hit in _hits(answer):
             url = web_address(hit.get("url"))
@@ -89,7 +89,7 @@ class YouSearch:
 
 
 def _hits(answer: Any) -> Iterator[Mapping[str, Any]]:
-    """The hits of either form of answer, web pages before news."""
+    """The hits of a response in either API version, web pages before news."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if isinstance(results, dict):
         groups = [results.get("web"), results.get("news")]
@@ -97,14 +97,14 @@ def _hits(answer: Any) -> Iterator[Mapping[str, Any]]:
         groups = [answer["hits"]]
     else:
         raise SearchError(
-            "you.com answered with JSON of an unknown form; check that base_url is that of its search service"
+            "you.com answered with JSON in an unknown format; check that base_url is that of its search service"
         )
     for group in groups:
         yield from (hit for hit in group or () if isinstance(hit, dict))
 
 
 def _passages(hit: Mapping[str, Any]) -> list[str]:
-    """The distinct passages of a hit; its description where it has none (news)."""
+    """The distinct passages of a hit; its description if it has none (news)."""
     snippets = hit.get("snippets")
     texts = [plain_text(text) for text in snippets] if isinstance(snippets, list) else []
     return list(dict.fromkeys(filter(None, texts))) or list(filter(None, [plain_text(hit.get("description"))]))

@@ -1,4 +1,4 @@
-"""From an experiment's description to its topics, and to what the runs on a topic search in."""
+"""The topics of an experiment, and the corpus that runs on a topic search."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -37,32 +37,32 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
     """The topics of an experiment, in order.
 
     Raises:
-        DatasetError: the data set is absent or damaged, has no such topic, or no article of a system that is compared.
+        DatasetError: the data set is absent or damaged, or lacks a topic or system that the experiment names.
     """
     data = config.data
     try:
-        held = _read(data.set, data.folder, core=data.core)
+        data_set = _read(data.set, data.folder, core=data.core)
     except DatasetError as error:
-        raise DatasetError(f"{error}. {DATA}=FOLDER says where data sets lie") from error
-    known = {article.system for topic in held.topics for article in topic.system_articles}
+        raise DatasetError(f"{error}. Set {DATA} to the folder that contains the data sets") from error
+    known = {article.system for topic in data_set.topics for article in topic.system_articles}
     if unknown := sorted({method.system for method in config.methods if method.system} - known):
         raise DatasetError(
-            f"{data.set} has no article of {unknown[0]!r}; it has those of: {', '.join(sorted(known)) or 'none'}"
+            f"{data.set} has no articles by {unknown[0]!r}; available systems: {', '.join(sorted(known)) or 'none'}"
         )
-    chosen = held.only(data.ids) if data.ids else held
+    chosen = data_set.only(data.ids) if data.ids else data_set
     return chosen.topics[: data.topics]
 
 
 def pool_of(data: DataTable) -> tuple[Topic, ...]:
-    """The topics whose documents a pooled corpus holds: all of the data set, however few are written about."""
+    """The topics of a pooled corpus: all topics of the data set, even if the experiment uses fewer."""
     return _read(data.set, data.folder, core=data.core).topics
 
 
-def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
-    """What of the data set was skipped or mended, and whether it has fewer topics than asked for."""
+def data_problems(config: ExperimentConfig) -> tuple[str, ...]:
+    """What the reader skipped or repaired, and whether there are fewer topics than configured."""
     data = config.data
-    held = _read(data.set, data.folder, core=data.core)
-    problems = list(held.problems)
+    data_set = _read(data.set, data.folder, core=data.core)
+    problems = list(data_set.problems)
     number = len(topics_of(config))
     if data.topics is not None and number < data.topics:
         problems.append(f"{'the ids name' if data.ids else 'the data set has'} {number} topics, not {data.topics}")
@@ -72,14 +72,14 @@ def problems_of(config: ExperimentConfig) -> tuple[str, ...]:
 def engine_of(
     search: SearchTable, topic: Topic, data: DataTable, resources: Resources, *, seed: int = 0
 ) -> SearchEngine | None:
-    """The closed corpus that runs on a topic search in; None where the settings name an engine.
+    """The closed corpus that runs on a topic search; None if they search with an engine.
 
     Args:
-        search: which corpus, ranked how.
-        topic: what the runs are about.
-        data: where the documents are.
-        resources: has the embedder of the dense ranker.
-        seed: of the random ranker.
+        search: the search configuration.
+        topic: the topic of the runs.
+        data: the data set.
+        resources: provides the embedder of the dense ranker.
+        seed: seed of the random ranker.
 
     Raises:
         DatasetError: the topic has no documents of that kind.
@@ -108,7 +108,7 @@ def _pooled(data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
 
 
 def _pooled_for(topic: Topic, data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
-    """The pool without what is a copy of this topic's article, whoever's documents it lies among."""
+    """The pooled corpus without copies of this topic's article, even those among other topics' documents."""
     pool = replace(topic, documents=tuple(document for one in pool_of(data) for document in one.documents))
     copied = {source_id(copy.document.url) for copy in copies(pool)}
     return tuple(chunk for chunk in _pooled(data, sources) if chunk.source_id not in copied)

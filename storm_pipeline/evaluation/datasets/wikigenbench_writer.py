@@ -1,4 +1,4 @@
-"""Writing a topic in WikiGenBench's form: ``wiki/ID.json``, ``google/ID.json`` and a row of ``manifest.csv``."""
+"""Writes topics in WikiGenBench's format: ``wiki/ID.json``, ``google/ID.json`` and a row of ``manifest.csv``."""
 
 import csv
 import io
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.evaluation.datasets.dataset import write_json, write_text
-from storm_pipeline.evaluation.datasets.documents import is_usable
 from storm_pipeline.evaluation.datasets.leakage import most_repeated
+from storm_pipeline.evaluation.datasets.usable_documents import is_usable
 from storm_pipeline.evaluation.datasets.wikigenbench import MANIFEST
 from storm_pipeline.evaluation.types import HumanSection, Topic
 
@@ -19,7 +19,7 @@ _COLUMNS = (
 
 
 def write_topic(folder: Path, topic: Topic) -> None:
-    """Write both files of a topic; its id is the page's number.
+    """Write both files of a topic; its id is the page id.
 
     Raises:
         DatasetError: they cannot be written.
@@ -34,18 +34,18 @@ def write_topic(folder: Path, topic: Topic) -> None:
 
 
 def page_json(topic: Topic) -> dict[str, Any]:
-    """The human article and its references as JSON values; texts keep their case, and back matter is left out."""
+    """The human article and its references as JSON values, without back matter; texts keep their case."""
     human = topic.human
     cited = [document for document in topic.documents if document.origin == "human"]
     return {
         "id": int(topic.id),
         "key": topic.title,
         "url": human.url,
-        "text": "\n\n".join(filter(None, [human.lead, *map(_flat, human.sections)])),
+        "text": "\n\n".join(filter(None, [human.lead, *map(_plain_section, human.sections)])),
         "unikey": topic.title,
         "summary": human.lead,
         "outlines": [section.heading.replace(" ", "_") for section in human.sections],
-        "contents": ["\n".join(_marked(section, 2)) for section in human.sections],
+        "contents": ["\n".join(_heading_lines(section, 2)) for section in human.sections],
         "info_kv": dict(human.infobox),
         "reference": [[document.title, document.url, document.text] for document in cited],
         "source": "Wikipedia",
@@ -53,7 +53,7 @@ def page_json(topic: Topic) -> dict[str, Any]:
 
 
 def write_manifest(folder: Path, topics: Iterable[Topic]) -> None:
-    """Write ``manifest.csv``, all topics in the core: the bounds of the build left the others out.
+    """Write ``manifest.csv`` with all topics in the core: the plan's limits have excluded the others.
 
     Raises:
         DatasetError: it cannot be written.
@@ -82,14 +82,14 @@ def _row(topic: Topic) -> Mapping[str, str | int]:
     }
 
 
-def _flat(section: HumanSection) -> str:
+def _plain_section(section: HumanSection) -> str:
     return "\n\n".join(text for part in section.walk() for text in (part.heading, part.text) if text)
 
 
-def _marked(section: HumanSection, level: int) -> Iterator[str]:
+def _heading_lines(section: HumanSection, level: int) -> Iterator[str]:
     if level > 2:
         yield f"{'#' * level} {section.heading}"
     if section.text:
         yield section.text
     for part in section.subsections:
-        yield from _marked(part, level + 1)
+        yield from _heading_lines(part, level + 1)

@@ -1,4 +1,4 @@
-"""Writing an article in FreshWiki's published form: ``json/NAME.json`` for programs, ``txt/NAME.txt`` for people."""
+"""Writes articles in FreshWiki's published format: ``json/NAME.json`` and ``txt/NAME.txt``."""
 
 import hashlib
 import re
@@ -14,11 +14,11 @@ _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
 
 
 def file_name(title: str) -> str:
-    """The name, without ending, of an article's files: its title with underscores for spaces and for unsafe signs."""
+    """The file name of an article without suffix: its title with spaces and unsafe characters as underscores."""
     name = _UNSAFE.sub("_", title.replace(" ", "_")).lstrip(".")
     if name == title.replace(" ", "_") and len(name.encode()) <= _LONGEST_NAME:
         return name
-    # Two titles must not share a file: what was changed or cut is told apart by the title's digest.
+    # A changed or shortened title gets a hash, so that two titles never share a file.
     short = name.encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
     return f"{short}-{hashlib.sha256(title.encode()).hexdigest()[:8]}"
 
@@ -27,8 +27,8 @@ def write_article(folder: Path, article: HumanArticle) -> str:
     """Write both files of an article and return their name.
 
     Args:
-        folder: of the data set.
-        article: with the sentences of its sections; its references are numbered in their order.
+        folder: the data set's folder.
+        article: its sections need sentences; references are numbered in order.
 
     Raises:
         DatasetError: they cannot be written.
@@ -40,7 +40,7 @@ def write_article(folder: Path, article: HumanArticle) -> str:
 
 
 def article_json(article: HumanArticle) -> dict[str, Any]:
-    """The published form as JSON values; sentences keep their full stops, and back matter stands last."""
+    """The published JSON format, with full stops and with back matter last."""
     return {
         "title": article.title.replace(" ", "_"),
         "url": article.url,
@@ -51,7 +51,7 @@ def article_json(article: HumanArticle) -> dict[str, Any]:
 
 
 def article_text(article: HumanArticle) -> str:
-    """The published form as text: ``#`` before headings by level, ``[n]`` behind sentences, references last."""
+    """The published text format: ``#`` headings, ``[n]`` after sentences, references last."""
     numbers = {cited.url: number for number, cited in reversed(list(enumerate(article.references, 1))) if cited.url}
     parts = [article.title, article.lead]
     for section in article.sections:

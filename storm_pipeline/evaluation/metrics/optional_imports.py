@@ -1,4 +1,4 @@
-"""Libraries that only an evaluation needs: imported where a metric uses them, missed with a clear word."""
+"""Imports of optional libraries that only evaluations need."""
 
 import threading
 import warnings
@@ -10,12 +10,12 @@ from storm_pipeline.errors import MissingExtraError
 _lock = threading.Lock()
 
 
-def needed(module: str, extra: str = "eval") -> Any:
-    """Import a module of an optional library; what the library warns of while it loads is not shown.
+def import_optional(module: str, extra: str = "eval") -> Any:
+    """Import a module of an optional library, with import-time warnings suppressed.
 
     Args:
         module: its full name, e.g. ``rouge_score.rouge_scorer``.
-        extra: the extra of this package that brings it.
+        extra: the extra of this package that installs it.
 
     Raises:
         MissingExtraError: it is not installed.

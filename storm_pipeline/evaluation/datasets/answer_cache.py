@@ -1,4 +1,4 @@
-"""What the services answered while a data set is built, on disk, so that a killed build asks nothing twice."""
+"""A disk cache of service responses during a data set build, so that a restarted build repeats no request."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,22 +9,22 @@ from storm_pipeline.evaluation.datasets.dataset import BUILD
 from storm_pipeline.sqlite_cache import SqliteCache
 
 
-class Answers:
-    """Answers by question. Only answers are kept, never failures: those are asked again by the next build.
+class AnswerCache:
+    """Responses keyed by request. Failures are not cached, so the next build retries them.
 
     Args:
-        folder: of the data set.
+        folder: the data set's folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self._cache = SqliteCache(Path(folder) / BUILD / "answers.sqlite")
 
     def get(self, question: Sequence[object], ask: Callable[[], Any]) -> Any:
-        """The kept answer to a question, else what ``ask`` returns, which is then kept.
+        """The cached response, or the result of ``ask``, which is then cached.
 
         Args:
-            question: JSON values that tell it from every other: service, address and parameters.
-            ask: returns a JSON value other than None.
+            question: JSON values that identify the request: service, address, parameters.
+            ask: makes the request; returns a JSON value other than None.
         """
         key = json.dumps(question)
         known = self._cache.get(key)

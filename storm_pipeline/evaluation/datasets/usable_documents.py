@@ -1,4 +1,4 @@
-"""Which documents of a closed corpus hold a page, and which only what stood in its place."""
+"""Filters documents of a closed corpus: real pages, not error pages, consent walls or raw files."""
 
 from collections.abc import Iterable
 
@@ -7,25 +7,24 @@ from storm_pipeline.evaluation.types import Document
 from storm_pipeline.identity import source_id
 from storm_pipeline.pages.interstitials import is_interstitial
 
-_BEGINNING = 20_000  # characters: far more words than either bound, and a corpus has millions
-_PDF, _HEAD = "%PDF-", 100
+_PREFIX = 20_000  # characters to count words in: enough for the bounds, fast for large corpora
+_PDF, _PDF_MARKER_RANGE = "%PDF-", 100
 LEAST_WORDS = 50
-"""Shorter texts are menus, error pages and walls; the same bound as for pages fetched by the package."""
+"""Shorter texts are menus, error pages and consent walls; the same limit applies to pages the package fetches."""
 
 
 def is_usable(document: Document) -> bool:
-    """Whether a document has an address and a text that is neither empty, nor short, nor a notice, nor a raw file."""
-    if document.text[:_HEAD].lstrip().startswith(_PDF):
+    """Whether a document has a URL and a real text: not too short, no interstitial page, no raw PDF."""
+    if document.text[:_PDF_MARKER_RANGE].lstrip().startswith(_PDF):
         return False
-    words = count_words(document.text[:_BEGINNING])
+    words = count_words(document.text[:_PREFIX])
     return bool(document.url) and words >= LEAST_WORDS and not is_interstitial(document.text, words)
 
 
 def usable(documents: Iterable[Document]) -> tuple[Document, ...]:
-    """The usable documents in order, each page once.
+    """The usable documents, in order, one per page.
 
-    Where a page was both cited and found, the text that has capital letters is taken, for it has sentences; it counts
-    as cited all the same.
+    If a page was both cited and found, it counts as cited, with the text that has capital letters.
     """
     kept: dict[str, Document] = {}
     for document in documents:
@@ -41,5 +40,5 @@ def usable(documents: Iterable[Document]) -> tuple[Document, ...]:
 
 
 def is_flattened(text: str) -> bool:
-    """Whether a text lost its capitals, and with them what tells its sentences, as editors' references did here."""
+    """Whether a text is all lower-case, as WikiGenBench's cited documents are; splitting sentences is unreliable."""
     return text == text.lower()

@@ -1,0 +1,117 @@
+"""The paper's claims on acquired knowledge, each as a number with an interval and what follows from it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.evaluation.conner.correlation import somers_d
+from storm_pipeline.evaluation.conner.scoring import Record
+from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
+from storm_pipeline.evaluation.reporting.markdown import grid
+from storm_pipeline.evaluation.significance import compare, interval
+
+_BETTER_GENERATED = ("relevance", "coherence_sentence", "coherence_paragraph", "helpfulness", "gain", "validity")
+_WORSE_GENERATED = ("fact_consistent", "informativeness")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says and what was found.
+
+    Attributes:
+        says: the claim, with its place.
+        dataset: on which it was checked.
+        items: how many pairs or items.
+        found: the number with its 95 % interval.
+        holds: ``yes`` where the interval lies on the claimed side of 0, ``no`` where on the other, else ``open``.
+    """
+
+    says: str
+    dataset: str
+    items: int
+    found: str
+    holds: str
+
+
+def claims(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
+    """A table, a row a claim and data set.
+
+    Args:
+        records: of the four kinds of knowledge, for the same items.
+        pageviews: item → views of its topic's page.
+    """
+    found = [*_differences(records), *_associations(records, pageviews)]
+    rows = [(one.says, one.dataset, str(one.items), one.found, one.holds) for one in found]
+    columns = ("claim", "data", "n", "found [95 % interval]", "holds here")
+    return grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
+
+
+def _differences(records: Sequence[Record]) -> Iterator[Claim]:
+    for dataset in dict.fromkeys(one.dataset for one in records):
+        for name in _BETTER_GENERATED:
+            yield from _difference(f"{name}: generated above retrieved (4.3)", records, dataset, name, 1)
+        for name in _WORSE_GENERATED:
+            yield from _difference(f"{name}: generated below retrieved (4.3)", records, dataset, name, -1)
+        says = "factuality: few-shot below zero-shot (4.3)"
+        yield from _difference(says, records, dataset, "fact_consistent", -1, kinds=("few-shot", "zero-shot"))
+
+
+def _difference(
+    says: str,
+    records: Sequence[Record],
+    dataset: str,
+    name: str,
+    sign: int,
+    *,
+    kinds: tuple[str, str] = ("zero-shot", "retrieved"),
+) -> Iterator[Claim]:
+    """The paired difference between two kinds of knowledge."""
+    first, second = (
+        {
+            one.item: value
+            for one in records
+            if one.dataset == dataset and one.kind == kind and (value := one.scores.get(name)) is not None
+        }
+        for kind in kinds
+    )
+    shared = sorted(first.keys() & second.keys())
+    if len(shared) < 2:
+        return
+    tested = compare(first, second)
+    own = interval([first[item] - second[item] for item in shared])
+    low, high = own.low or 0.0, own.high or 0.0
+    p = "" if tested.permutation is None else f", p = {tested.permutation:.3f}"
+    yield Claim(says, dataset, len(shared), f"{own.mean:+.3f} [{low:+.3f}, {high:+.3f}]{p}", _verdict(low, high, sign))
+
+
+def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> Iterator[Claim]:
+    generated = [one for one in records if one.kind in {"zero-shot", "few-shot"}]
+    for dataset in dict.fromkeys(one.dataset for one in records):
+        own = [one for one in generated if one.dataset == dataset]
+        got = [one for one in records if one.dataset == dataset and one.kind == "retrieved"]
+        longer = "factuality falls with the number of sentences (Figure 2b)"
+        yield from _association(longer, dataset, _pairs(own, "sentences", "fact_consistent"), -1)
+        helps = "relevance of retrieved knowledge goes with helpfulness (Tables 5, 6)"
+        yield from _association(helps, dataset, _pairs(got, "relevance", "helpfulness"), 1)
+        valid = "factuality of generated knowledge goes with validity (Tables 5, 6)"
+        yield from _association(valid, dataset, _pairs(own, "fact_consistent", "validity"), 1)
+    known = [
+        (float(pageviews[one.item]), value)
+        for one in generated
+        if one.item in pageviews and (value := one.scores.get("fact_consistent")) is not None
+    ]
+    yield from _association("factuality rises with page views (Figure 2a)", "wow", known, 1)
+
+
+def _association(says: str, dataset: str, pairs: Sequence[tuple[float, float]], sign: int) -> Iterator[Claim]:
+    found = somers_d([x for x, _ in pairs], [y for _, y in pairs]) if pairs else None
+    if found:
+        yield Claim(says, dataset, found.items, f"D = {found}", _verdict(found.low, found.high, sign))
+
+
+def _pairs(records: Sequence[Record], x: str, y: str) -> list[tuple[float, float]]:
+    return [(a, b) for one in records if (a := one.scores.get(x)) is not None and (b := one.scores.get(y)) is not None]
+
+
+def _verdict(low: float, high: float, sign: int) -> str:
+    low, high = (low, high) if sign > 0 else (-high, -low)
+    return "yes" if low > 0 else "no" if high < 0 else "open"

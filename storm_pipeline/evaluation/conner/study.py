@@ -1,0 +1,212 @@
+"""The measurement: knowledge of several kinds for the same items, acquired, answered with and scored, resumably."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from storm_pipeline.errors import DatasetError, ExperimentError
+from storm_pipeline.evaluation.conner.evidence import Evidence
+from storm_pipeline.evaluation.conner.knowledge import (
+    LONGEST,
+    Completing,
+    Demonstration,
+    Drawing,
+    answered,
+    generated,
+    irrelevant,
+    retrieved,
+)
+from storm_pipeline.evaluation.conner.opening import Models
+from storm_pipeline.evaluation.conner.quality import Quality, choose_demonstrations, fit_quality
+from storm_pipeline.evaluation.conner.scoring import Record, loss_with, record
+from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
+from storm_pipeline.text.sentences import opening_of
+
+KINDS = ("reference", "retrieved", "zero-shot", "few-shot")
+SELECTED = "few-shot, chosen"
+SAMPLES = tuple(f"sample {place}" for place in range(1, 6))
+"""r = 5 samples at p = 0.9, zero-shot."""
+_M, _N, _U = 30, 8, 3
+"""m samples of which n demonstrations are chosen (section 5), and u pieces of irrelevant knowledge (eq. 6)."""
+_ANSWER_SHOTS = 2
+_TOP_P = 0.9
+_POOL = 100
+"""The last rows of a data set, which no item that is measured belongs to: demonstrations come from them."""
+_CHOICES = 300
+"""Row from which the items of knowledge selection are taken: on them nothing is fitted."""
+_BATCH = 8
+
+
+@dataclass(frozen=True)
+class Task:
+    """Items of a data set that want knowledge of one kind."""
+
+    kind: str
+    items: tuple[KnowledgeItem, ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is measured on.
+
+    Attributes:
+        datasets: rows of each data set.
+        evidence: what knowledge is retrieved from and checked against.
+        models: of the perspectives.
+        lm: writes knowledge and answers.
+        file: where the records lie, one JSON object a line.
+        items: of each data set and kind.
+        answers: of those, the first that are answered too; validity is not defined for the others.
+        choices: items of knowledge selection, of the first data set.
+    """
+
+    datasets: tuple[tuple[KnowledgeItem, ...], ...]
+    evidence: Evidence
+    models: Models
+    lm: Completing
+    file: Path
+    items: int = 100
+    answers: int = 100
+    choices: int = 30
+    _losses: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        room = min(map(len, self.datasets)) - _POOL
+        if self.items > room or _CHOICES + self.choices > len(self.datasets[0]) - _POOL:
+            raise DatasetError(f"{self.items} items and {self.choices} choices do not fit: at most {room} items")
+
+    def run(self, minutes: float, tell: Callable[[str], None]) -> bool:
+        """Measure what is missing until the time is up; returns whether nothing is missing any more."""
+        end = time.monotonic() + 60 * minutes
+        for task in self._tasks():
+            done = {(one.kind, one.item) for one in self.records()}
+            missing = [item for item in task.items if (task.kind, item.id) not in done]
+            for start in range(0, len(missing), _BATCH):
+                if time.monotonic() >= end:
+                    return False
+                self._measure(task.kind, missing[start : start + _BATCH])
+                tell(f"{task.kind}, {task.items[0].id.rpartition('-')[0]}: {len(missing) - start} were missing")
+        return True
+
+    def records(self) -> tuple[Record, ...]:
+        """What was measured so far; see :func:`read_records`."""
+        return read_records(self.file) if self.file.exists() else ()
+
+    @cached_property
+    def _examples(self) -> dict[str, tuple[KnowledgeItem, ...]]:
+        """The m rows of each data set from which demonstrations are taken."""
+        drawn = random.Random(0)  # noqa: S311 - a choice to be repeated
+        return {own[0].id.rpartition("-")[0]: tuple(drawn.sample(own[-_POOL:], _M)) for own in self.datasets}
+
+    def _tasks(self) -> Iterator[Task]:
+        """Everything, in an order in which each step finds what it rests on."""
+        for start in range(0, self.items, _BATCH):
+            for own in self.datasets:
+                for kind in KINDS:
+                    yield Task(kind, own[start : min(start + _BATCH, self.items)])
+        first = self.datasets[0]
+        for kind in SAMPLES:
+            yield Task(kind, first[_CHOICES : _CHOICES + self.choices])
+        yield Task("reference", self._examples[_name(first[0])])
+        yield Task(SELECTED, first[: self.items])
+
+    def _measure(self, kind: str, items: Sequence[KnowledgeItem]) -> None:
+        texts = self._acquired(kind, items)
+        shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
+        wanted = [place for place, item in enumerate(items) if self._is_answered(kind, item)]
+        given = answered([items[i] for i in wanted], [texts[i] for i in wanted], self.lm, shots) if wanted else []
+        answers = dict(zip(wanted, given, strict=True))
+        found = [
+            record(
+                kind,
+                item,
+                text,
+                answer=answers.get(place),
+                random_losses=self._random_losses(item),
+                evidence=self.evidence,
+                models=self.models,
+            )
+            for place, (item, text) in enumerate(zip(items, texts, strict=True))
+        ]
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found)
+
+    def _is_answered(self, kind: str, item: KnowledgeItem) -> bool:
+        number = int(item.id.rpartition("-")[2])
+        return kind in SAMPLES or (number < self.answers and number < self.items)
+
+    def _acquired(self, kind: str, items: Sequence[KnowledgeItem]) -> list[str]:
+        if kind == "reference":
+            return [opening_of(item.reference, LONGEST) for item in items]
+        if kind == "retrieved":
+            return [opening_of(retrieved(item, self.evidence), LONGEST) for item in items]
+        if kind in SAMPLES:
+            return generated(items, self.lm, drawing=Drawing(_TOP_P, SAMPLES.index(kind) + 1))
+        if kind == "zero-shot":
+            return generated(items, self.lm)
+        examples = self._examples[_name(items[0])]
+        chosen = self._chosen(examples) if kind == SELECTED else examples[:_N]
+        return generated(items, self.lm, [Demonstration(one) for one in chosen])
+
+    def _chosen(self, examples: Sequence[KnowledgeItem]) -> tuple[KnowledgeItem, ...]:
+        """The n of the m demonstrations with the best references by Q."""
+        known = self.records()
+        quality = fitted(known)
+        scores = {one.item: one.intrinsic() for one in known if one.kind == "reference"}
+        return choose_demonstrations(
+            examples, lambda item: quality.of(own) if (own := scores.get(item.id)) else float("-inf"), _N
+        )
+
+    def _random_losses(self, item: KnowledgeItem) -> tuple[float, ...]:
+        if not self._losses:
+            self._losses.update({one.item: one.random_losses for one in self.records()})
+        if item.id not in self._losses:
+            rows = next(own for own in self.datasets if _name(own[0]) == _name(item))
+            losses = (loss_with(item, text, self.models) for text in irrelevant(item, rows[-_POOL:], _U))
+            self._losses[item.id] = tuple(loss for loss in losses if loss is not None)
+        return self._losses[item.id]
+
+
+def measured(records: Sequence[Record]) -> list[Record]:
+    """Those of the items that the tables are about: no examples of demonstrations, no items of knowledge selection."""
+    return [one for one in records if int(one.item.rpartition("-")[2]) < _CHOICES]
+
+
+def fitted(records: Sequence[Record]) -> Quality:
+    """Gamma of eq. 9, fitted to the gain in helpfulness of all kinds of the first data set's measured items.
+
+    Raises:
+        ExperimentError: too little was measured.
+    """
+    known = [
+        (own, gain)
+        for one in measured(records)
+        if one.kind in KINDS and one.dataset == "nq"
+        if (own := one.intrinsic()) is not None and (gain := one.scores.get("gain")) is not None
+    ]
+    if len(known) < 2:
+        raise ExperimentError("too little was measured to fit gamma: measure on with `storm experiment conner run`")
+    return fit_quality([own for own, _ in known], [gain for _, gain in known])
+
+
+def read_records(file: Path) -> tuple[Record, ...]:
+    """The records of a study, in the order in which they were made; of a unit that stands twice the last.
+
+    Raises:
+        ExperimentError: the file is absent or damaged.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        found = [Record.from_json(json.loads(line)) for line in lines if line.strip()]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ExperimentError(f"{file} cannot be read ({error}): measure with `storm experiment conner run`") from error
+    return tuple({(one.kind, one.item): one for one in found}.values())
+
+
+def _name(item: KnowledgeItem) -> str:
+    return item.id.rpartition("-")[0]

@@ -1,0 +1,76 @@
+"""Collects the documents of a new closed corpus: pages cited by editors, and pages found by a search."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.errors import PageError
+from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.wikimedia import service_errors
+from storm_pipeline.evaluation.types import Document
+from storm_pipeline.identity import canonical_url
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.edge import checked
+
+Fetch = Callable[[str], Page]
+"""URL → page; raises PageError. :class:`storm_pipeline.pages.web.WebPages` respects robots.txt and rate limits."""
+
+_AT_ONCE = 8
+_log = logging.getLogger(__name__)
+
+
+class DocumentCollector:
+    """Fetches pages and searches titles, each once; failed fetches are cached and not retried.
+
+    Args:
+        answers: cache of this build.
+        search: the search engine.
+        fetch: the page fetcher.
+    """
+
+    def __init__(self, answers: AnswerCache, search: SearchEngine | Search, fetch: Fetch) -> None:
+        self._answers = answers
+        self._search = checked(search)
+        self._fetch = fetch
+
+    def fetch_documents(self, documents: Sequence[Document]) -> tuple[Document, ...]:
+        """Fetch the documents' texts, in order; the text is empty if the fetch failed."""
+        texts = parallel_map(self._page_text, [document.url for document in documents], workers=_AT_ONCE)
+        return tuple(
+            Document(document.url, document.title or title, text, document.origin)
+            for document, (title, text) in zip(documents, texts, strict=True)
+        )
+
+    def search_documents(self, title: str, k: int) -> tuple[Document, ...]:
+        """Search for a title and fetch up to ``k`` of the pages search_documents.
+
+        Raises:
+            DatasetError: the search failed.
+        """
+        with service_errors():
+            hits = self._answers.get(
+                ["search", self._search.name, title, k],
+                lambda: self._search_pages(title, k),
+            )
+        pages = {canonical_url(url): Document(url, said, origin="search") for url, said in reversed(hits)}
+        return self.fetch_documents(list(reversed(pages.values()))[:k])
+
+    def _search_pages(self, title: str, k: int) -> list[list[str]]:
+        result = self._search.search(title, k)
+        for detail in result.lost:
+            _log.warning("%s", detail)
+        return [[snippet.url, snippet.title] for snippet in result.snippets]
+
+    def _page_text(self, url: str) -> tuple[str, str]:
+        """Title and text of a page; empty if the fetch failed."""
+        page = self._answers.get(["page", canonical_url(url)], lambda: self._fetch_page(url))
+        return str(page.get("title", "")), str(page.get("text", ""))
+
+    def _fetch_page(self, url: str) -> dict[str, Any]:
+        try:
+            page = self._fetch(url)
+        except PageError as error:
+            return {"problem": str(error)}
+        return {"title": page.title, "text": "\n\n".join(text for _, text in page.pages)}

@@ -1,0 +1,44 @@
+"""Findings of the interviews placed in sections by the model that made the outline.
+
+Sentence encoders tell poorly whether a review of a show belongs under "Reception" or "Runway show"; a capable model
+reads the whole outline and all findings at once. What it does not place goes where the encoder finds the best fit.
+"""
+
+from collections.abc import Sequence
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.types import Heading, Outline, Sentence
+
+
+def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dict[str, str]:
+    """Text of a finding → title of the section that the model gives it; empty, and recorded, where the model fails.
+
+    Of several places of one finding the first counts. With one section, nobody is asked.
+    """
+    if not findings or len(outline.sections) < 2:
+        return {}
+    try:
+        places = ctx.ask(
+            "outliner",
+            ctx.programs.place,
+            topic=outline.topic,
+            outline="\n".join(f"{n}. {_with_subheadings(own)}" for n, own in enumerate(outline.sections, 1)),
+            findings="\n".join(f"[{n}] {finding.text}" for n, finding in enumerate(findings, 1)),
+        ).places
+    except ModelError as error:
+        ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
+        return {}
+    placed: dict[str, str] = {}
+    for place in places:
+        if 1 <= place.section <= len(outline.sections):
+            title = outline.sections[place.section - 1].title
+            for number in place.findings:
+                if 1 <= number <= len(findings):
+                    placed.setdefault(findings[number - 1].text, title)
+    return placed
+
+
+def _with_subheadings(heading: Heading) -> str:
+    below = [title for title in heading.titles() if title != heading.title]
+    return heading.title + (f" ({'; '.join(below)})" if below else "")

@@ -1,0 +1,282 @@
+"""CONNER's data, measurement and tables with scripted models."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from cases import case, generated
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from storm_pipeline.cli import app
+from storm_pipeline.errors import DatasetError, ExperimentError, SettingsError
+from storm_pipeline.evaluation.conner.claims import claims
+from storm_pipeline.evaluation.conner.doubles import (
+    ScriptedDiscourse,
+    ScriptedInference,
+    ScriptedLogProbabilities,
+    ScriptedMatching,
+)
+from storm_pipeline.evaluation.conner.evidence import Bm25Evidence
+from storm_pipeline.evaluation.conner.inference import Verdict
+from storm_pipeline.evaluation.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
+from storm_pipeline.evaluation.conner.opening import ModelNames, Models, model_names
+from storm_pipeline.evaluation.conner.passage_pool import passage_pool
+from storm_pipeline.evaluation.conner.published import beside_published
+from storm_pipeline.evaluation.conner.report import to_markdown
+from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Record
+from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, Study, fitted, read_records
+from storm_pipeline.evaluation.datasets.conner import KnowledgeItem, published_scores, read_conner
+from storm_pipeline.evaluation.metrics.conner import Conner, pieces
+from storm_pipeline.text.words import overlap, words
+from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Turn
+
+MODELS = Models(
+    inference=ScriptedInference(lambda premise, claim: Verdict(share := overlap(claim, premise, 1), 1 - share, 0.0)),
+    matching=ScriptedMatching(lambda query, text: overlap(query, text, 1)),
+    discourse=ScriptedDiscourse(lambda sentences: 1 / len(sentences)),
+    lm=ScriptedLogProbabilities(lambda context, word: -1.0 if word in context else -3.0),
+    downstream=ScriptedLogProbabilities(lambda context, word: -0.5 if word in context else -4.0),
+)
+
+
+class Echo:
+    """Continues a prompt with words of its last question, and counts what it was asked."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Drawing]] = []
+
+    def complete(self, prompts: Sequence[str], *, tokens: int, drawing: Drawing) -> list[str]:
+        self.asked += [(prompt, drawing) for prompt in prompts]
+        return [f"It is about {' '.join(words(prompt)[-5:])}." for prompt in prompts]
+
+
+def write_data(folder: Path, rows: int = 500) -> Path:
+    for place in ("nq", "wow"):
+        (folder / place / "random_testset").mkdir(parents=True)
+    nq = [f"Topic {n}\twho made thing {n}\tThing {n} was made by Maker{n}. It is old.\tMaker{n}" for n in range(rows)]
+    wow = [f"Hobby {n}\tHello. [SEP] I like hobby {n}.\tHobby {n} is fun.\tYes, hobby {n} is fun!" for n in range(rows)]
+    (folder / "nq/random_testset/nq_test_random_testset.txt").write_text("\n".join(nq) + "\n")
+    (folder / "wow/random_testset/seen_random_testset.txt").write_text("\n".join(wow) + "\n")
+    views = "".join(f"Hobby {n}\t{1000 + n}\n" for n in range(rows))
+    (folder / "wow/random_testset/seen_topic_pageviews.txt").write_text(views)
+    values = json.dumps([float(n % 7) for n in range(rows)])
+    (folder / "nq/random_testset/nq_ref_avg_coh_para").write_text(f"{values}\n6\t0\n")
+    (folder / "nq/random_testset/nq_ref_avg_sent_ppl").write_text(f"[NaN, {values[1:-1]}]\n0.1\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("conner"))
+
+
+def study(data: Path, file: Path, lm: Echo, items: int = 9) -> Study:
+    leads = file.with_name("leads.json")
+    leads.write_text(json.dumps({"Silk": {"title": "Silk", "extract": "Silk is a fibre."}}))
+    datasets = (read_conner(data, "nq"), read_conner(data, "wow"))
+    evidence = Bm25Evidence(passage_pool((item for own in datasets for item in own), leads))
+    return Study(datasets, evidence, MODELS, lm, file, items=items, answers=4, choices=3)
+
+
+@pytest.fixture(scope="module")
+def records(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, ...]:
+    own = study(data, tmp_path_factory.mktemp("run") / "records.jsonl", Echo())
+    assert own.run(10, lambda _: None)
+    return own.records()
+
+
+def test_rows_are_read_with_the_last_turn_as_query(data: Path) -> None:
+    first = read_conner(data, "nq")[0]
+    assert first == KnowledgeItem(
+        "nq-0", "Topic 0", "who made thing 0", "Thing 0 was made by Maker0. It is old.", "Maker0", open_ended=False
+    )
+    dialogue = read_conner(data, "wow")[3]
+    assert (dialogue.id, dialogue.query, dialogue.pageviews) == ("wow-3", "I like hobby 3.", 1003)
+    assert dialogue.open_ended
+    assert published_scores(data, "coherence_paragraph")[:3] == (0.0, 1.0, 2.0)
+    assert published_scores(data, "perplexity")[0] is None
+
+
+def test_damaged_data_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="put the files of CONNER's emnlp_data there"):
+        read_conner(tmp_path, "nq")
+    broken = write_data(tmp_path / "broken", 3)
+    (broken / "nq/random_testset/nq_test_random_testset.txt").write_text("a\tb\tc\td\nonly one part\n")
+    with pytest.raises(DatasetError, match="line 2: not topic, query, knowledge and answer"):
+        read_conner(broken, "nq")
+    (broken / "nq/random_testset/nq_ref_avg_coh_para").write_text("nothing")
+    with pytest.raises(DatasetError, match="holds no list of numbers"):
+        published_scores(broken, "coherence_paragraph")
+    (broken / "wow/random_testset/seen_topic_pageviews.txt").write_text("a\tmany\n")
+    with pytest.raises(DatasetError, match="no list of topics and page views"):
+        read_conner(broken, "wow")
+
+
+@pytest.mark.data
+def test_the_published_rows(data_dir: Path) -> None:
+    folder = data_dir / "conner_emnlp_data"
+    for name in ("nq", "wow", "wow-unseen"):
+        rows = read_conner(folder, name)  # type: ignore[arg-type]
+        assert len(rows) == 500
+        assert all("[SEP]" not in row.query for row in rows)
+    assert len(published_scores(folder, "coherence_paragraph")) == 500
+
+
+def test_every_kind_is_measured_once(records: tuple[Record, ...]) -> None:
+    kinds = {(one.kind, one.item) for one in records}
+    assert len(kinds) == len(records)
+    for kind in KINDS:
+        assert {(kind, f"{name}-{n}") for name in ("nq", "wow") for n in range(9)} <= kinds
+    assert {(kind, f"nq-{n}") for kind in SAMPLES for n in (300, 301, 302)} <= kinds
+    assert {(SELECTED, f"nq-{n}") for n in range(9)} <= kinds
+    examples = {one.item for one in records if one.kind == "reference" and int(one.item[-3:].strip("-qnwo")) >= 400}
+    assert len(examples) == 30
+
+
+def test_scores_are_in_range_and_answers_are_where_they_were_asked(records: tuple[Record, ...]) -> None:
+    for one in records:
+        for name in (*INTRINSIC, "helpfulness", "validity", "f1", "exact_match", "fact_mean", "fact_max"):
+            value = one.scores.get(name)
+            assert value is None or -1e-9 <= value <= 1 + 1e-9, (name, value)
+        number = int(one.item.rpartition("-")[2])
+        assert (one.answer is not None) == (number < 4 or one.kind in SAMPLES)
+        assert ("validity" in one.scores) == (one.answer is not None)
+        assert len(one.random_losses) == 3
+    by_kind = {one.kind: one for one in records if one.item == "nq-0"}
+    assert by_kind["retrieved"].knowledge == "Thing 0 was made by Maker0. It is old."
+    assert by_kind["reference"].scores["helpfulness"] == pytest.approx(1 - 0.5 / 4.0)
+
+
+def test_a_study_goes_on_where_it_stopped(data: Path, tmp_path: Path, records: tuple[Record, ...]) -> None:
+    lm = Echo()
+    own = study(data, tmp_path / "records.jsonl", lm)
+    assert not own.run(0, lambda _: None)
+    assert own.run(10, lambda _: None)
+    assert own.records() == records
+    asked = len(lm.asked)
+    again = study(data, tmp_path / "records.jsonl", lm)
+    assert again.run(10, lambda _: None)
+    assert len(lm.asked) == asked
+    assert study(data, tmp_path / "records.jsonl", lm, items=12).run(10, lambda _: None)
+    assert read_records(tmp_path / "records.jsonl")[: len(records)] == records
+
+
+def test_samples_are_drawn_and_all_else_is_greedy(data: Path, tmp_path: Path) -> None:
+    lm = Echo()
+    study(data, tmp_path / "records.jsonl", lm, items=2).run(10, lambda _: None)
+    assert {drawing.seed for _, drawing in lm.asked if drawing.top_p == 0.9} == {1, 2, 3, 4, 5}
+    assert {drawing.top_p for _, drawing in lm.asked} == {None, 0.9}
+    shots = [prompt.count("Topic: ") for prompt, _ in lm.asked if prompt.endswith("encyclopedia:")]
+    assert set(shots) == {9}  # eight demonstrations and the question
+
+
+def test_a_study_that_does_not_fit(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="at most 400 items"):
+        study(data, tmp_path / "records.jsonl", Echo(), items=401)
+
+
+def test_damaged_records(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="measure with `storm experiment conner run`"):
+        read_records(tmp_path / "none")
+    (tmp_path / "records.jsonl").write_text('{"kind": "reference"}\n')
+    with pytest.raises(ExperimentError, match="cannot be read"):
+        read_records(tmp_path / "records.jsonl")
+    with pytest.raises(ExperimentError, match="too little was measured"):
+        fitted([])
+
+
+def test_the_report_says_all(records: tuple[Record, ...], data: Path) -> None:
+    views = {item.id: item.pageviews or 0 for item in read_conner(data, "wow")}
+    text = to_markdown(records, views)
+    for part in ("### nq", "### wow", "Table 7", "Table 8", "Gamma, fitted", "first sample", "| claim |", "few-shot"):
+        assert part in text
+    beside = beside_published(
+        read_conner(data, "nq"),
+        published_scores(data, "coherence_paragraph"),
+        published_scores(data, "perplexity")[1:],
+        MODELS.discourse,
+        records,
+    )
+    assert "not enough items" in beside  # all references have two sentences
+
+
+def made(kind: str, number: int, **scores: float) -> Record:
+    return Record(kind, f"nq-{number}", "k", None, scores)
+
+
+def test_a_claim_holds_fails_or_stays_open() -> None:
+    records = []
+    for n in range(12):
+        records.append(made("zero-shot", n, relevance=0.8 + n / 100, informativeness=0.9, validity=n % 2))
+        records.append(made("retrieved", n, relevance=0.2, informativeness=0.1 + n / 100, validity=(n + 1) % 2))
+    lines = {line.split("|")[1].strip(): line for line in claims(records, {}).splitlines()}
+    assert lines["relevance: generated above retrieved (4.3)"].endswith("| yes |")
+    assert lines["informativeness: generated below retrieved (4.3)"].endswith("| no |")
+    assert lines["validity: generated above retrieved (4.3)"].endswith("| open |")
+
+
+@given(st.integers(0, 499), st.integers(1, 5))
+def test_irrelevant_knowledge_is_of_other_topics_and_always_the_same(number: int, u: int) -> None:
+    rows = [KnowledgeItem(f"nq-{n}", f"Topic {n % 50}", "q", f"Fact {n}.", "a", open_ended=False) for n in range(100)]
+    item = KnowledgeItem(f"nq-{number}", f"Topic {number % 50}", "q", "r", "a", open_ended=False)
+    found = irrelevant(item, rows, u)
+    assert found == irrelevant(item, rows, u)
+    assert len(set(found)) == u
+    assert not {f"Fact {n}." for n in range(100) if n % 50 == number % 50} & set(found)
+
+
+def test_prompts_end_where_the_text_begins() -> None:
+    question = KnowledgeItem("nq-0", "Silk", "what is silk", "r", "a fibre", open_ended=False)
+    remark = KnowledgeItem("wow-0", "Silk", "I like silk.", "r", "So do I.", open_ended=True)
+    assert answer_prompt(question, "Silk is a fibre.").endswith("Question: what is silk\nAnswer:")
+    assert answer_prompt(remark, "k").endswith("Speaker 1: I like silk.\nSpeaker 2:")
+    assert query_prompt(question).endswith("Question: what is silk\nKnowledge:")
+    assert "reply to the remark" in query_prompt(remark)
+
+
+def test_model_names() -> None:
+    assert model_names({}) == ModelNames()
+    assert model_names({"lm": "gpt2"}).lm == "gpt2"
+    with pytest.raises(SettingsError, match="CONNER has no model 'oracle': choose of inference, "):
+        model_names({"oracle": "x"})
+
+
+def test_every_section_and_answer_of_an_article_is_scored() -> None:
+    article = generated({"Silk": ["Passage one.[1]", "Silk is old."], "Empty": ""}, sources=2)
+    asked = Turn("What is silk?", answer=(Sentence("Passage two."), Sentence("It shines.")))
+    silent = Turn("Why?")
+    whole = Article(
+        article.title,
+        sections=article.sections,
+        sources=article.sources,
+        conversations=(Conversation(Perspective("weaver", "silk"), (asked, silent)),),
+    )
+    assert [(piece.part, piece.query) for piece in pieces(whole)] == [
+        ("section", "Topic: Silk"),
+        ("answer", "What is silk?"),
+    ]
+    metric = Conner(MODELS)
+    score, none = metric.score([case("", whole), case("", generated())])
+    assert list(score) == [measure.name for measure in metric.measures]
+    assert all(value is not None and 0 <= value <= 1 for value in score.values())
+    assert score["conner_section_coherence_paragraph"] == 0.5
+    assert set(none.values()) == {None}
+    assert metric.score([case("", whole)])[0] == score
+
+
+def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, tmp_path: Path) -> None:
+    runner = CliRunner()
+    given = ["experiment", "conner", "report", "--data", str(data), "--out", str(tmp_path)]
+    missing = runner.invoke(app, given)
+    assert missing.exit_code == 1
+    assert "records.jsonl cannot be read" in missing.output
+    listed = runner.invoke(app, ["experiment", "conner", "--help"])
+    assert all(name in listed.output for name in ("run", "report", "train-order"))
+    unknown = runner.invoke(app, ["experiment", "conner", "run", "--data", str(data), "--model", "oracle=x"])
+    assert unknown.exit_code == 2
+    assert "CONNER has no model 'oracle'" in unknown.output
