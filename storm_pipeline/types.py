@@ -355,6 +355,7 @@ class Article:
         sources_excluded: pages that were found and not used, each with the reason.
         revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
         written: ISO date (UTC) on which its run was begun; None in articles of earlier versions.
+        language: ISO 639-1 code of the text.
     """
 
     title: str
@@ -368,6 +369,7 @@ class Article:
     sources_excluded: tuple[Exclusion, ...] = ()
     revisions: tuple[Revision, ...] = ()
     written: str | None = None
+    language: str = "en"
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -15,6 +15,7 @@ from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
+from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
@@ -295,7 +296,7 @@ def _written(row: TopicStatus, article: Article) -> TopicStatus:
         row,
         state="written",
         sections=len(article.sections),
-        words=sum(len(sentence.text.split()) for sentence in article.sentences()),
+        words=sum(length_in_words(sentence.text) for sentence in article.sentences()),
         references=len(article.references),
     )
 

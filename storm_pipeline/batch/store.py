@@ -65,9 +65,9 @@ class BatchStore:
         rows: Sequence[TopicStatus],
         *,
         settings: Mapping[str, Any],
-        outline: str | None,
         at_once: int,
         repeated: int,
+        outline: str | None = None,
     ) -> "BatchStore":
         """Make a new folder ``<name>-<time>`` below ``root``.
 

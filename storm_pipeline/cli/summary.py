@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from storm_pipeline.languages import length_in_words
 from storm_pipeline.text.display import amount, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Usage
 
@@ -11,7 +12,7 @@ _MOST_PROBLEMS = 5
 def of_article(article: Article) -> str:
     """Sections, words, references and uncited sentences; usage; problems."""
     body = [sentence for section in article.sections for sentence in section.sentences()]
-    words = sum(len(sentence.text.split()) for sentence in article.sentences())
+    words = sum(length_in_words(sentence.text) for sentence in article.sentences())
     uncited = sum(not sentence.citations for sentence in body)
     facts = [
         f"{len(article.sections)} sections",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.languages import split_sentences
-from storm_pipeline.text.words import MARKER, tidy
+from storm_pipeline.text.words import HAN_KANA, MARKER, tidy
 from storm_pipeline.types import Article, Citation, Sentence
 
 _LINK = re.compile(
@@ -29,9 +29,11 @@ _MARK = "\0"  # stands where a marker was taken out; tidy() has removed any that
 _GROUP = re.compile(rf"{_MARK}(?:[\s,;]*{_MARK})*")
 _BRACKETED = re.compile(rf"[(（]\s*{_MARK}\s*[)）]")
 _BETWEEN_STOPS = re.compile(rf"([.!?。！？][\"'”’)\]]*)\s*{_MARK}\s*[.。]")
-_OPENING = re.compile(rf"^{_MARK}[\s:,;]*")
-_BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？])")
-_SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？]|\.(?!\w))")
+_OPENING = re.compile(rf"^{_MARK}[\s:,;，、；：،؛]*")
+_BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？）」』】》،؛؟۔।{HAN_KANA}])")
+_SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।]|\.(?!\w))")
+_FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")
+"""A space stands before the other marks in French."""
 
 _MARKDOWN_SENTENCE = re.compile(r"(.*?)((?:\[\d+\])*)")
 _PAGES = r"(?:, pp?\. \d+(?:, \d+)*)?"
@@ -72,7 +74,7 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
     waiting: list[Citation] = []
     invented = 0
     for raw in split_sentences(_without_links(text), language, names):
-        plain, numbers = _take_markers(raw)
+        plain, numbers = _take_markers(raw, _FRENCH_PUNCTUATION if language == "fr" else _SPACED_PUNCTUATION)
         found, wrong = _resolve(numbers, shown)
         invented += wrong
         if plain:
@@ -153,7 +155,7 @@ def _without_links(text: str) -> str:
     return _SUPERSCRIPT.sub("", _NEEDED.sub("", _LINK.sub(reduced, text)))
 
 
-def _take_markers(raw: str) -> tuple[str, list[str]]:
+def _take_markers(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[str]]:
     """A sentence without its markers, and what stood in them, in order."""
     numbers: list[str] = []
 
@@ -167,7 +169,7 @@ def _take_markers(raw: str) -> tuple[str, list[str]]:
         marked = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, marked))
         marked = _OPENING.sub("", _BRACKETED.sub("", marked))
         text = tidy(_BEFORE_WORD.sub(" ", marked))
-        text = _SPACED_PUNCTUATION.sub(r"\1", text)
+        text = spaced.sub(r"\1", text)
         if not MARKER.search(text):
             return text, numbers
 

@@ -5,18 +5,20 @@ long as with whole snippets.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from storm_pipeline.text.index_terms import STOP_WORDS, stem
+from storm_pipeline.languages import has_spaces, stem_set
 from storm_pipeline.text.prose import statements_in
-from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
+_POSSESSIVE = re.compile("^[的之のにはへを]+")
+"""What follows a topic in a Chinese or Japanese heading."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,10 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
     return tuple(Fact(text, snippet.title, citation) for text in statements_in(snippet.text))
 
 
-def nearest(snippets: Iterable[Snippet], need: str, limit: int) -> list[Snippet]:
+def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = "en") -> list[Snippet]:
     """The ``limit`` snippets that share most with ``need`` in rare words, in their order; nothing is embedded."""
     snippets = list(snippets)
-    return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets]), limit)
+    return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets], language), limit)
 
 
 def nearest_facts(
@@ -61,9 +63,9 @@ def nearest_facts(
     return _best(facts, _shared(need, [f"{fact.title} {fact.text}" for fact in facts]), limit)
 
 
-def _shared(need: str, texts: Sequence[str]) -> list[float]:
+def _shared(need: str, texts: Sequence[str], language: str = "en") -> list[float]:
     """For each text the weight of the needed stems that it has: rarer ones weigh more, longer texts less."""
-    wanted, terms = stem_set(need), [stem_set(text) for text in texts]
+    wanted, terms = stem_set(need, language), [stem_set(text, language) for text in texts]
     frequency = Counter(term for own in terms for term in own)
     weight = {term: math.log(1 + len(terms) / frequency[term]) for term in wanted & frequency.keys()}
     # fsum, since a set's order, and with it a plain sum's last digit, is another in every process.
@@ -75,28 +77,24 @@ def numbered(facts: Sequence[Fact]) -> str:
     return "\n".join(f"[{i}] {_one_line(fact.title)}: {_one_line(fact.text)}" for i, fact in enumerate(facts, 1))
 
 
-@lru_cache(maxsize=4096)
-def stem_set(text: str) -> frozenset[str]:
-    """Stems of the content words, for comparing what two texts speak of."""
-    told = (word for word in words(text.casefold()) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()))
-    return frozenset(map(stem, told))
-
-
-def shared_stems(a: str, b: str) -> float:
+def shared_stems(a: str, b: str, language: str = "en") -> float:
     """Share of the content words of ``a`` that ``b`` has too, in [0, 1]; 0.0 where ``a`` has none."""
-    return recall(stem_set(a), stem_set(b))
+    return recall(stem_set(a, language), stem_set(b, language))
 
 
-def names_topic(text: str, topic: str) -> bool:
+def names_topic(text: str, topic: str, language: str = "en") -> bool:
     """Whether a text has at least half of the topic's content words."""
-    return shared_stems(topic, text) >= 0.5
+    return shared_stems(topic, text, language) >= 0.5
 
 
-def without_topic(topic: str, title: str) -> str:
+def without_topic(topic: str, title: str, language: str = "en") -> str:
     """The title without the topic's words; as it is, if there are no others."""
-    wanted = stem_set(topic)
-    left = " ".join(word for word in title.split() if not stem_set(word) & wanted)
-    return left if stem_set(left) else title
+    if has_spaces(language):
+        wanted = stem_set(topic, language)
+        left = " ".join(word for word in title.split() if not stem_set(word, language) & wanted)
+    else:
+        left = _POSSESSIVE.sub("", title.replace(topic, "", 1))
+    return left if stem_set(left, language) else title
 
 
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:

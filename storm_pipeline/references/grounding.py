@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.languages import detect
+from storm_pipeline.languages import detect, scripts_of, stem_set, windows
 from storm_pipeline.quantities import first_day, missing
-from storm_pipeline.references.facts import recall, stem_set
+from storm_pipeline.references.facts import recall
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.verbatim import copied_from, quoted_in
 from storm_pipeline.text.words import foreign_script_share
@@ -100,7 +100,7 @@ class Grounding:
         return [self._judged(claim) for claim in claims]
 
     def _judged(self, claim: Claim) -> Judged:
-        if foreign_script_share(claim.text, self._known) > _FOREIGN:
+        if foreign_script_share(claim.text, self._known, scripts_of(self._language)) > _FOREIGN:
             return Judged(Sentence(claim.text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(claim.text), problem="no source was found for it")
@@ -123,7 +123,7 @@ class Grounding:
             problem = (
                 f"{told} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
             )
-        elif (source := copied_from(claim.text, self._texts, self._longest_run)) is not None:
+        elif (source := copied_from(claim.text, self._texts, self._longest_run, self._language)) is not None:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
 
@@ -201,18 +201,19 @@ class Grounding:
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
         """For each passage the snippet that says most of the sentence, and one of a copy if it says as much."""
         found: dict[Citation, None] = {}
-        wanted = stem_set(text)
+        wanted = stem_set(text, self._language)
         for i in kept:
-            own, copy = (_best(wanted, snippets) for snippets in (self.shown[i].snippets, self.shown[i].copies))
+            both = (self.shown[i].snippets, self.shown[i].copies)
+            own, copy = (_best(wanted, snippets, self._language) for snippets in both)
             for snippet, share in (own, copy):
                 if snippet and share >= own[1]:
                     found[Citation(snippet.source_id, snippet.id)] = None
         return tuple(found)
 
     def _words_shared(self, text: str, i: int) -> list[float]:
-        wanted, spoken = stem_set(text), stem_set(self._known)
-        title = stem_set(self.shown[i].title)
-        return [recall(wanted, stem_set(window) | title | spoken) for window in _windows(self.shown[i].text)]
+        wanted, known, title = (stem_set(t, self._language) for t in (text, self._known, self.shown[i].title))
+        parts = _windows(self.shown[i].text)
+        return [recall(wanted, stem_set(part, self._language) | title | known) for part in parts]
 
     def _likeness_to(self, text: str, i: int) -> float:
         """Mean of cosine and share of words, of the window that is likest."""
@@ -240,12 +241,10 @@ class Grounding:
 @lru_cache(maxsize=4096)
 def _windows(text: str) -> tuple[str, ...]:
     """Overlapping parts of a text, each short enough for an encoder; the last one ends with the text."""
-    words = text.split()
-    starts = range(0, max(1, len(words) - _WINDOW + _STEP), _STEP)
-    return tuple(" ".join(words[start : start + _WINDOW]) for start in starts)
+    return windows(text, _WINDOW, _STEP)
 
 
-def _best(wanted: frozenset[str], snippets: Sequence[Snippet]) -> tuple[Snippet | None, float]:
-    shares = [recall(wanted, stem_set(snippet.text)) for snippet in snippets]
+def _best(wanted: frozenset[str], snippets: Sequence[Snippet], language: str) -> tuple[Snippet | None, float]:
+    shares = [recall(wanted, stem_set(snippet.text, language)) for snippet in snippets]
     best = max(range(len(snippets)), key=lambda i: shares[i], default=None)
     return (None, 0.0) if best is None else (snippets[best], shares[best])

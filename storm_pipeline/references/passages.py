@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from storm_pipeline.identity import host_of
-from storm_pipeline.languages import detect
+from storm_pipeline.languages import count_words, detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
 from storm_pipeline.references.joining import are_neighbours, joined, piece_of
-from storm_pipeline.text.words import folded_words, tidy, word_count
+from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
 
 _SHINGLE = 5
@@ -66,7 +66,7 @@ class Passage:
     @cached_property
     def words(self) -> int:
         """Length of the text in words."""
-        return word_count(self.text)
+        return count_words(self.text)
 
     def citations(self) -> tuple[Citation, ...]:
         """Every snippet that it holds, of its own page and of copies."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.references.facts import Fact, recall, stem_set
+from storm_pipeline.languages import stem_set
+from storm_pipeline.references.facts import Fact, recall
 from storm_pipeline.text.index_terms import STOP_WORDS
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Sentence
@@ -31,13 +32,6 @@ _ALSO = 0.04
 _OF_A_NAME = 4
 """Letters that a name and its other forms begin with alike."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_DENIAL = re.compile(
-    r"\bnot\b(?! only\b)|\b\w+n['’]t\b|\b(?:are|ca|did|do|does|had|has|have|is|should|was|were|would)nt\b|"
-    r"\bno\b(?!\. ?\d)|\b(?:never|none|nobody|nothing|nowhere|neither|without|cannot|hardly|impossible|unable|"
-    r"lack(?:s|ed|ing)?|absen(?:t|ce)|except(?:ing)?|unless|fail(?:s|ed|ing|ure)?|"
-    r"un(?:available|certain|clear|common|known|likely|related))\b",
-    re.I,
-)
 _RANGE = re.compile(
     r"(\d+(?:[.,]\d+)*)(?:st|nd|rd|th)?(?:\s(?:century|centuries|BC|AD|CE|BCE))*"
     r"\s?(?:[-–—]|\bto\b|\buntil\b)\s?(?:the\s|about\s|around\s|c\.\s?)?(\d+(?:[.,]\d+)*)"
@@ -152,11 +146,6 @@ def _is_form(name: str, word: str) -> bool:
 def numbers(text: str) -> set[str]:
     """The numbers of a text in digits, without thousands separators."""
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
-
-
-def denials(text: str) -> int:
-    """How often a text denies or excepts something; of English text."""
-    return len(_DENIAL.findall(text))
 
 
 def _figures(text: str) -> set[str]:

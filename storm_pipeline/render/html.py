@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import host, is_link, label, one_line
@@ -72,22 +73,19 @@ class _Turn:
     sources: tuple[_Link, ...]
 
 
-def to_html(article: Article, *, lang: str = "en") -> str:
+def to_html(article: Article) -> str:
     """Render an article as a page.
 
     Table of contents, text with a card per citation (the cited passage, its source), the cited sources with links back
     to their uses, and how the article was made.
-
-    Args:
-        article: the article to render.
-        lang: language tag of the article's text (BCP 47).
     """
     page = _Page(article)
     lead = page.paragraphs(article.lead)
     sections = tuple(page.section(s, 2, f"s{n}") for n, s in enumerate(article.sections, 1))
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return _template().render(
-        lang=lang,
+        language=article.language,
+        references_heading=references_heading(article.language),
         title=tidy(article.title) or "Untitled",
         lead=lead,
         sections=sections,

@@ -7,6 +7,7 @@ Texts are escaped: a viewer shows them literally, and a bracketed number in a te
 import re
 from collections.abc import Iterator
 
+from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.links import is_link, label, one_line
 from storm_pipeline.text.words import tidy
@@ -28,7 +29,7 @@ def to_markdown(article: Article) -> str:
     for section in article.sections:
         blocks.extend(_section(section, 2, numbers))
     if article.references:
-        blocks.append("## References")
+        blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
         numbered = enumerate(article.references, 1)
         blocks.append("\n".join(_reference(n, source, pages.get(source.id, "")) for n, source in numbered))

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from storm_pipeline.assets import Progress
+from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
@@ -95,6 +95,8 @@ def session(
                 for note in notes:
                     events.noted(note)
                 parts = open_parts(_download_progress(events, control), control.check)
+                if notice := _encoder_notice(settings, parts.embedder):
+                    events.noted(notice)
                 run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints())
                 ctx = open_context(
                     run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
@@ -145,6 +147,16 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
 def _advice(name: str) -> str:
     piece = next((piece for piece, file in EDITABLE.items() if file == name), None)
     return f" (to continue from an edited one, use storm write --from {piece})" if piece else ""
+
+
+def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
+    """That the pinned encoder is English, where the article is not; empty otherwise."""
+    if settings.article_language == "en" or embedder.name.partition("+")[0] != EMBEDDER:
+        return ""
+    return (
+        f"the embedded sentence encoder {EMBEDDER} is English: for an article in {settings.language_name} give "
+        "--embedder a multilingual sentence-transformers model, such as paraphrase-multilingual-MiniLM-L12-v2"
+    )
 
 
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:

@@ -5,14 +5,22 @@ from collections.abc import Sequence
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
+from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place, fingerprint
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.types import Conversation, Perspective, Turn
 
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
+_THANKS_ELSEWHERE = re.compile(
+    r"\b(?:danke|dank|merci|gracias|grazie|obrigad[oa]|bedankt|tack|takk|dziękuję|teşekkür|спасибо|благодар\w+)\b|"
+    r"شكر|谢谢|謝謝|感谢|感謝|ありがとう|감사",
+    re.I,
+)
+"""In languages into which a model may translate the words that end an interview, if it asks nothing with them."""
+_QUESTION_MARKS = "?？؟"
+_LABEL = re.compile(r"^\s*(?:writer|question|frage|pregunta|domanda|вопрос|سؤال|问题|問題|質問)\s*[:：]\s*", re.I)
 
 _DEEPER = 2
 """Times as deep a search goes of which half was shown before."""
@@ -132,11 +140,11 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
                 perspective=_told(perspective),
                 conversation=history(turns),
             ).question
-        if not _THANKS.search(reply):
+        if not _is_farewell(reply, ctx.settings.article_language):
             break
     else:
         return None
-    question = _first_question(reply)
+    question = _first_question(reply, ctx.settings.article_language)
     asked = {_plain(turn.question) for turn in turns}
     return None if _plain(question) in asked else question
 
@@ -154,13 +162,22 @@ def _found(turn: Turn) -> str:
     return f"\nFound: {'; '.join(titles[:_TITLES])}" if titles else ""
 
 
-def _first_question(reply: str) -> str:
+def _is_farewell(reply: str, language: str) -> bool:
+    if _THANKS.search(reply):
+        return True
+    return language != "en" and not _asks(reply) and bool(_THANKS_ELSEWHERE.search(reply))
+
+
+def _first_question(reply: str, language: str) -> str:
     """The question alone, whatever small models put around it."""
-    reply = re.sub(r"^\s*(?:writer|question)\s*:\s*", "", reply, flags=re.I)
-    lines = [line.strip() for line in reply.splitlines() if line.strip()]
-    sentences = split_sentences(" ".join(lines[:1] if "?" in lines[0] else lines))
-    upto = next((i for i, s in enumerate(sentences) if "?" in s), len(sentences) - 1)
-    return " ".join(sentences[: upto + 1]).strip('"“” ')
+    lines = [line.strip() for line in _LABEL.sub("", reply).splitlines() if line.strip()]
+    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language)
+    upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
+    return joined(sentences[: upto + 1], language).strip('"“”„«»「」 ')
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in _QUESTION_MARKS)
 
 
 def _plain(question: str) -> str:

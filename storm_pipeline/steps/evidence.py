@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from storm_pipeline.languages import stem_set
 from storm_pipeline.references.evidence import Evidence
-from storm_pipeline.references.facts import names_topic, nearest, stem_set, without_topic
+from storm_pipeline.references.facts import names_topic, nearest, without_topic
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.exclusions import leave_out_copies
 from storm_pipeline.steps.searching import search_all
@@ -38,19 +39,20 @@ def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: 
 
 def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -> None:
     """Search with the titles of these sections; what is found goes into the store."""
-    queries = dict.fromkeys(_query(topic, title) for titles in lacking for title in titles)
+    language = ctx.settings.article_language
+    queries = dict.fromkeys(_query(topic, title, language) for titles in lacking for title in titles)
     found = search_all(ctx, list(queries), depth=GAP_DEPTH)
     by_name: dict[bool, list[Snippet]] = {True: [], False: []}
     for snippet in found:
-        by_name[names_topic(f"{snippet.title} {snippet.text}", topic)].append(snippet)
+        by_name[names_topic(f"{snippet.title} {snippet.text}", topic, language)].append(snippet)
     for titles in lacking:
         need = f"{topic} {' '.join(titles)}"
-        near = nearest(by_name[True], need, FOR_A_GAP)
-        ctx.store.add([*near, *nearest(by_name[False], need, FOR_A_GAP - len(near))])
+        near = nearest(by_name[True], need, FOR_A_GAP, language)
+        ctx.store.add([*near, *nearest(by_name[False], need, FOR_A_GAP - len(near), language)])
     leave_out_copies(ctx)
 
 
-def _query(topic: str, title: str) -> str:
+def _query(topic: str, title: str, language: str) -> str:
     """The topic with what a heading adds to it; of "The Oder" nothing is left but a stop word."""
-    rest = without_topic(topic, title)
-    return f"{topic} {rest}" if stem_set(rest) else topic
+    rest = without_topic(topic, title, language)
+    return f"{topic} {rest}" if stem_set(rest, language) else topic

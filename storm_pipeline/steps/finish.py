@@ -37,7 +37,15 @@ def as_article(
         body = Body((), (Section(UNTITLED, body.lead),))
     _require_sections(ctx, outline.topic, body.sections)
     _count_flow(ctx, body, conversations, evidence)
-    return Article(outline.topic, body.lead, body.sections, ctx.store.sources(), outline, conversations)
+    return Article(
+        outline.topic,
+        body.lead,
+        body.sections,
+        ctx.store.sources(),
+        outline,
+        conversations,
+        language=ctx.settings.article_language,
+    )
 
 
 def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:

@@ -5,13 +5,12 @@ from itertools import accumulate
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelError, ReplyError
+from storm_pipeline.languages import count_words, detect, opening_of
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
-from storm_pipeline.text.sentences import opening_of
-from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
 _PASSAGE = 120
@@ -46,7 +45,10 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
     if ctx.user_pieces.outline:
         return ctx.user_pieces.outline
     with ctx.events.in_stage("outline"):
-        facts = [Fact(opening_of(s.text, _PASSAGE), s.title, Citation(s.source_id, s.id)) for s in sources]
+        facts = [
+            Fact(opening_of(s.text, _PASSAGE, detect(s.text) or "en"), s.title, Citation(s.source_id, s.id))
+            for s in sources
+        ]
         return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
 
 
@@ -129,18 +131,18 @@ def share_budget(conversations: Sequence[Conversation], words: int) -> str:
 
 
 def _length(turn: Turn) -> int:
-    return word_count(turn.question) + word_count(turn.answer_text)
+    return count_words(turn.question) + count_words(turn.answer_text)
 
 
 def _fit(turns: Sequence[Turn], budget: int) -> str:
     shares = fair_shares(list(map(_length, turns)), budget)
     lines = []
     for turn, share in zip(turns, shares, strict=True):
-        room = share - word_count(turn.question)
+        room = share - count_words(turn.question)
         if room < 0:
             continue
         sentences = [sentence.text for sentence in turn.answer] or [turn.answer_text]
-        ends = accumulate(map(word_count, sentences))
+        ends = accumulate(map(count_words, sentences))
         told = " ".join(sentence for sentence, end in zip(sentences, ends, strict=True) if end <= room)
         lines.append(f"Writer: {turn.question}" + (f"\nExpert: {told}" if told else ""))
     return "\n".join(lines)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from storm_pipeline.text.back_matter import is_back_matter, is_lead
 from storm_pipeline.text.words import MARKER, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
@@ -42,10 +43,21 @@ _BULLET = re.compile(r"^[-*+•–◦▪‣]\s+")
 _DECIMAL = re.compile(r"^\(?(?:(\d{1,2}(?:\.\d{1,2})*)[.)]\s*(?=\D)|(\d{1,2}(?:\.\d{1,2})+)\s+(?=[^\W\d_a-z]))")
 _ROMAN = re.compile(r"^\(?[IVX]{1,5}[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
 _LETTER = re.compile(r"^\(?[A-H][.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
-_LABEL = re.compile(r"^(?:section|chapter|part|heading|subsection)\s+(?:\d{1,2}|[IVX]{1,5})\s*[:.–-]\s*(?=\S)", re.I)
+_LABEL = re.compile(
+    r"^(?:section|chapter|part|heading|subsection|abschnitt|kapitel|teil|chapitre|partie|capítulo|sección|parte|глава|"
+    r"раздел|часть)\s+(?:\d{1,2}|[IVX]{1,5})\s*[:.–-]\s*(?=\S)",
+    re.I,
+)
+_HAN_NUMBER = re.compile(
+    r"^(?:第\s?[一二三四五六七八九十百\d]{1,4}\s?[章节節部分编編回]\s*[、:：.]?\s*(?=\S)|"
+    r"[(（]?[一二三四五六七八九十]{1,3}(?:[)）]\s*|[、．]\s*)(?=\S)|\d{1,2}[、．]\s*(?=\D))"
+)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _PROSE_END = re.compile(r"(?<![A-Z])[.。]$")
-_LISTED = (("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("bullet", _BULLET))
+_LISTED = (
+    *(("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("han", _HAN_NUMBER)),
+    ("bullet", _BULLET),
+)
 
 
 @dataclass
@@ -166,7 +178,7 @@ def _cleaned(raw: str) -> str:
         title = title.replace("**", "").replace("__", "").replace("`", "")
         if title[:1] == title[-1:] and title[:1] in {"*", "_", '"'}:
             title = title[1:-1]
-        for pattern in (_BULLET, _LABEL, _DECIMAL, _ROMAN, _LETTER):
+        for pattern in (_BULLET, _LABEL, _DECIMAL, _ROMAN, _LETTER, _HAN_NUMBER):
             title = pattern.sub("", title)
         title = tidy(title.strip().rstrip(":："))
     if len(title) > MAX_TITLE or (_PROSE_END.search(title) and word_count(title) > 3):
@@ -192,7 +204,7 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
     kept: list[_Node] = []
     for node in nodes:
         bare = {pattern.sub("", node.title).casefold() for pattern in (_ARTICLE_TITLE, _OVERVIEW)}
-        if _LEAD.fullmatch(node.title) or tidy(topic).casefold() in bare:
+        if _LEAD.fullmatch(node.title) or is_lead(node.title) or tidy(topic).casefold() in bare:
             kept.extend(_top(node.children, topic))
         else:
             kept.append(node)
@@ -208,7 +220,7 @@ def _merged(nodes: Iterable[_Node]) -> list[_Node]:
     """Siblings without back matter, those of the same name merged, recursively."""
     first: dict[str, _Node] = {}
     for node in nodes:
-        if _BACK_MATTER.fullmatch(node.title):
+        if _BACK_MATTER.fullmatch(node.title) or is_back_matter(node.title):
             continue
         if node.key in first:
             first[node.key].children.extend(node.children)

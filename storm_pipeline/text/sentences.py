@@ -18,6 +18,8 @@ from storm_pipeline.text.words import MARKER, has_word, word_count
 _CLOSERS = "\"'”’»›)]}」』】》〉）］"
 _CJK_END = "。！？｡"
 _SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
+_COMPLETE = re.compile(rf"[.!?…．؟۔।॥։።{_CJK_END}](?:[{re.escape(_CLOSERS)}“«‹*_]|[ \u00a0\u202f][»›])*$")
+"""How sentences of any language end; German closes quotations with what opens them elsewhere."""
 _SOLID = re.compile(r"\S+")
 _STOP = re.compile(r"[.!?…](?!\w)")
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
@@ -95,7 +97,7 @@ def is_complete(sentence: str) -> bool:
     does not end in an abbreviation or a date that must continue, and has no open round bracket.
     """
     plain = MARKER.sub("", sentence).strip()
-    if not _SENTENCE_END.search(plain) or not has_word(plain):
+    if not _COMPLETE.search(plain) or not has_word(plain):
         return False
     if _DANGLING.search(plain) or _DAY_MISSING.search(plain):
         return False

@@ -32,6 +32,10 @@ _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 
 
+HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Characters of Chinese and Japanese, for a set in a pattern: no spaces stand between words of them."""
+
+
 def words(text: str) -> list[str]:
     """The words of a text as written, without punctuation; each Han or kana character counts as one word."""
     return _word_in(text).findall(text)
@@ -52,7 +56,7 @@ def folded_words(text: str) -> list[str]:
     return list(_folded(text))
 
 
-def foreign_script_share(text: str, like: str) -> float:
+def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
     """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
     A script counts as used if it makes up at least 5 % of the reference's letters, so that a name quoted in its own
@@ -61,13 +65,14 @@ def foreign_script_share(text: str, like: str) -> float:
     Args:
         text: the text to check; 0.0 if it has no letters.
         like: the reference, e.g. topic and sources; if it has no letters, nothing is foreign.
+        own: scripts that are never foreign, by their Unicode names: those of the text's language.
     """
     known = _scripts(like)
     total = sum(known.values())
     found = _scripts(text)
     if not total or not found:
         return 0.0
-    used = {script for script, letters in known.items() if letters * 20 >= total}
+    used = own | {script for script, letters in known.items() if letters * 20 >= total}
     return sum(n for script, n in found.items() if script not in used) / sum(found.values())
 
 
@@ -139,9 +144,8 @@ def _word_in(text: str) -> re.Pattern[str]:
 def _any_word() -> re.Pattern[str]:
     """Words: a Han or kana character; a number; or letters with their marks and inner apostrophes."""
     marks = "".join(chr(i) for i in range(0x300, 0x10000) if unicodedata.category(chr(i)) in {"Mn", "Mc"})
-    han = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-    letter = rf"(?:(?![{han}])[^\W_][{marks}]*)"
-    return re.compile(rf"[{han}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
+    letter = rf"(?:(?![{HAN_KANA}])[^\W_][{marks}]*)"
+    return re.compile(rf"[{HAN_KANA}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
 
 
 # Cached, since one passage is compared with many sentences.

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.introductions import introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.findings import (
     Matrix,
@@ -152,9 +152,9 @@ def _shares(ctx: RunContext, outline: Outline, learnt: _Learnt) -> list[PassageE
 
 def _with_lengths(ctx: RunContext, found: _Candidates, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
     """A length for each section: a part alike for all, and the rest by what the interviews found for it."""
-    held = sum(word_count(snippet.text) for snippet in found.snippets)
+    held = sum(count_words(snippet.text) for snippet in found.snippets)
     wanted = min(ctx.settings.article_words * _LONGER, held * _TOLD)
-    own = [sum(word_count(finding.text) for finding in share.own_findings) for share in shares]
+    own = [sum(count_words(finding.text) for finding in share.own_findings) for share in shares]
     weights = [_ALIKE / len(shares) + (1 - _ALIKE) * words / max(1, sum(own)) for words in own]
     return [
         replace(share, target_words=max(_SHORTEST, min(round(wanted * weight), round(_TOLD * share.words))))
@@ -198,7 +198,7 @@ def _on_topic(ctx: RunContext, topic: str, snippets: Sequence[Snippet]) -> list[
     return [
         snippet
         for snippet, own in zip(distinct, likeness, strict=True)
-        if own >= least or names_topic(f"{snippet.title} {snippet.text}", topic)
+        if own >= least or names_topic(f"{snippet.title} {snippet.text}", topic, ctx.settings.article_language)
     ]
 
 
@@ -231,14 +231,14 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[int], sectio
     fit = found.fit[section]
     best = max(fit, default=0.0)
     fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
-    words = sum(word_count(found.snippets[i].text) for i in required)
+    words = sum(count_words(found.snippets[i].text) for i in required)
     others: dict[int, None] = {}
     for i in (*found.ranks[section], *fitting):
         if words >= ctx.settings.evidence_words:
             break
         if i not in required and i not in others:
             others[i] = None
-            words += word_count(found.snippets[i].text)
+            words += count_words(found.snippets[i].text)
     return list(others)
 
 

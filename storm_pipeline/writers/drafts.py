@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.languages import ordinals_have_stops
+from storm_pipeline.quantities.months import month_names
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
@@ -18,8 +20,8 @@ from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers
 from storm_pipeline.writers.remarks import Reply, read_replies
 
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-_ENDS_SENTENCE = re.compile(r"[.!。！]\W*$")
+_BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
+_ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 AskAgain = Callable[[str], str]
 """Remarks on a draft → the writer's reply to them; raises ModelError."""
 
@@ -79,7 +81,7 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
         if heading := _heading(line):
             blocks.append((heading, []))
             continue
-        claims, wrong = claims_of(_BULLET.sub("", line), shown, language, names)
+        claims, wrong = claims_of(_without_bullet(line, language), shown, language, names)
         invented += wrong
         if claims:
             blocks[-1][1].append(claims)
@@ -195,12 +197,20 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
+def _without_bullet(line: str, language: str) -> str:
+    """A line without the mark of a list; "1. September" is a date where a full stop makes ordinals."""
+    bare = _BULLET.sub("", line)
+    first = bare.partition(" ")[0]
+    is_date = bare != line and ordinals_have_stops(language) and first in month_names(language)
+    return line if is_date else bare
+
+
 def _heading(line: str) -> str:
     """The heading that a line is; empty if it is text."""
     found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""
-    return without_emphasis(found[1] or found[2]).strip(" :*")
+    return without_emphasis(found[1] or found[2]).strip(" :：*")
 
 
 def _is_finished(line: str) -> bool:

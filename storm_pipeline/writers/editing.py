@@ -9,12 +9,13 @@ from dataclasses import replace
 from itertools import count
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.languages import count_words, joined
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import has_word, tidy, word_count
+from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
@@ -90,7 +91,7 @@ class _Edited:
         if first is None or second is None:
             return
         both, new = f"{first.text} {second.text}", self._plain(edit.text)
-        fits = _SHORTEST * word_count(both) <= word_count(new) <= _LONGEST_JOIN * word_count(both)
+        fits = _SHORTEST * count_words(both) <= count_words(new) <= _LONGEST_JOIN * count_words(both)
         if not fits or not is_complete(new) or self._lacks(new, both) or self._lacks(both, new):
             return
         self._sentences[edit.sentence] = replace(_with_citations_of(first, second), text=new)
@@ -101,8 +102,8 @@ class _Edited:
         old = self._sentences.get(edit.sentence)
         if old is None:
             return
-        new, length = self._plain(edit.text), word_count(old.text)
-        fits = _SHORTEST * length <= word_count(new) <= max(_LONGEST * length, length + _A_FEW)
+        new, length = self._plain(edit.text), count_words(old.text)
+        fits = _SHORTEST * length <= count_words(new) <= max(_LONGEST * length, length + _A_FEW)
         if not fits or (is_complete(old.text) and not is_complete(new)):
             return
         before = self._sentences.get(edit.sentence - 1, old).text
@@ -129,7 +130,7 @@ class _Edited:
     def _rename(self, edit: Edit) -> None:
         old, new = self._headings.get(edit.sentence), tidy(edit.text).strip("#*: ")
         taken = {heading.casefold() for heading in (*self._headings.values(), self._topic)}
-        if not old or not has_word(new) or word_count(new) > _LONGEST_HEADING or new.casefold() in taken:
+        if not old or not has_word(new) or count_words(new) > _LONGEST_HEADING or new.casefold() in taken:
             return
         if not self._lacks(new, f"{self._topic} {old} {' '.join(s.text for s in self._sentences.values())}"):
             self._headings[edit.sentence] = new
@@ -152,7 +153,8 @@ class _Edited:
 
     def _plain(self, text: str) -> str:
         """What a model wrote as one sentence, without citation marks."""
-        return " ".join(s.text for s in parse_cited(text, (), self._ctx.settings.article_language).sentences)
+        language = self._ctx.settings.article_language
+        return joined([s.text for s in parse_cited(text, (), language).sentences], language)
 
     def _lacks(self, text: str, other: str) -> bool:
         """Whether a text has a number or a date that the other has not."""

@@ -26,7 +26,9 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.flo
     """
     rows = []
     for section in outline.sections:
-        titles = ctx.store.embed([without_topic(outline.topic, title) for title in section.titles()])
+        titles = ctx.store.embed(
+            [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
+        )
         cosine = titles @ vectors.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.languages import count_words
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.drafts import checked_blocks, read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style
@@ -37,7 +37,7 @@ class _LeadGrounding(Grounding):
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         judged = super().judge(claims)
-        if judged and not judged[0].problem and not names_topic(claims[0].text, self._topic):
+        if judged and not judged[0].problem and not names_topic(claims[0].text, self._topic, self._language):
             judged[0] = replace(judged[0], problem=_UNDEFINED, is_only_copied=True)
         return judged
 
@@ -53,7 +53,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
     inputs = {
         "topic": topic,
         **language_and_style(ctx),
-        "words": min(_LONGEST, max(_SHORTEST, sum(word_count(s.text) for s in body) // _SHARE)),
+        "words": min(_LONGEST, max(_SHORTEST, sum(count_words(s.text) for s in body) // _SHARE)),
         "article": _numbered(sections),
     }
     with ctx.events.in_stage("lead"):
@@ -88,14 +88,14 @@ def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
 
 def _numbered(sections: Sequence[Section]) -> str:
     """The body with a number before each sentence; of one that is too long each section's first sentences."""
-    total = sum(word_count(sentence.text) for section in sections for sentence in section.sentences())
+    total = sum(count_words(sentence.text) for section in sections for sentence in section.sentences())
     share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total
     lines, number = [], 0
     for section in sections:
         told, words = [], 0
         for sentence in section.sentences():
             number += 1
-            words += word_count(sentence.text)
+            words += count_words(sentence.text)
             if words <= share:
                 told.append(f"[{number}] {sentence.text}")
         lines += [f"# {section.heading}", " ".join(told)]

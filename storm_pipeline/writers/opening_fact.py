@@ -2,7 +2,8 @@
 
 import re
 
-from storm_pipeline.references.facts import Fact, facts_of, names_topic, stem_set
+from storm_pipeline.languages import stem_set
+from storm_pipeline.references.facts import Fact, facts_of, names_topic
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.writers.self_contained import points_back, stands_alone
 

@@ -6,8 +6,9 @@ Likeness of meaning, by which support is judged, hardly sees a *not*, and takes 
 import re
 from collections import Counter
 
-from storm_pipeline.references.facts import recall, stem_set
-from storm_pipeline.references.support import denials, numbers
+from storm_pipeline.languages import denials, stem_set
+from storm_pipeline.references.facts import recall
+from storm_pipeline.references.support import numbers
 from storm_pipeline.text.index_terms import STOP_WORDS
 from storm_pipeline.text.prose import is_question
 from storm_pipeline.text.words import word_count, words

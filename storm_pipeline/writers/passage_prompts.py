@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
-from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Outline, Section, Sentence
 
 _FINDINGS = 5
@@ -68,7 +68,7 @@ def _findings(evidence: PassageEvidence, limit: int | None) -> str:
     number = _numbers(evidence.passages)
     lines, words = [], 0
     for position, sentence in enumerate(evidence.findings):
-        words += word_count(sentence.text)
+        words += count_words(sentence.text)
         if limit and words > limit and position >= evidence.own:
             break
         lines.append(f"- {_marked(sentence, number)}")

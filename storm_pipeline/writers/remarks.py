@@ -4,18 +4,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from storm_pipeline.languages import joined
 from storm_pipeline.references.grounding import Claim
 from storm_pipeline.writers.claims import claims_of
 
 _NUMBERED = re.compile(
     r"[\s>*_#(\[\-•]{0,6}(?:(?:remark|sentence)\s+)?#?(\d{1,3})"
-    r"(?:[*_]{0,2}(?:\s?[.):\]]{1,3}(?!\d)|\s[–—-]\s)[*_]{0,2}:?)\s*(.*)$",
+    r"(?:[*_]{0,2}(?:\s?[.):\]：．、）】]{1,3}(?!\d)|\s[–—-]\s)[*_]{0,2}[:：]?)\s*(.*)$",
     re.I,
 )
 _DELETE = re.compile(
-    r"\W*(?:deleted?|dropp?e?d?|removed?)(?:\s(?:it|this|the)(?:\ssentence)?)?[\W\d]*|\W*deleted?\s?[-–—:;.,(].*", re.I
+    r"\W*(?:löschen|gelöscht|streichen|supprim(?:er|é|ez)|elimin(?:ar|ado)|borrar|удалить|удалено|"
+    r"احذف|حذف|يحذف|删除|刪除|削除)\W*|"
+    r"\W*(?:deleted?|dropp?e?d?|removed?)(?:\s(?:it|this|the)(?:\ssentence)?)?[\W\d]*|\W*deleted?\s?[-–—:;.,(].*",
+    re.I,
 )
-_QUOTED_FOR_IT = re.compile(r"\s*\|\s*")
+_QUOTED_FOR_IT = re.compile(r"\s*[|｜]\s*")
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def read_replies(text: str, shown: int, language: str = "en", names: Sequence[st
         if found := _NUMBERED.match(line):
             number = int(found[1])
             told[number] = found[2]
-        elif number and (not told[number].strip() or line.lstrip().startswith("|")):
+        elif number and (not told[number].strip() or line.lstrip().startswith(("|", "｜"))):
             told[number] += f" {line}"
     return {number: _reply(own, shown, language, names) for number, own in told.items() if own.strip()}
 
@@ -60,4 +64,4 @@ def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> Reply:
     if _DELETE.fullmatch(sentence) or not claims:
         return Reply(None)
     cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
-    return Reply(Claim(" ".join(claim.text for claim in claims), cited), "".join(quotation))
+    return Reply(Claim(joined([claim.text for claim in claims], language), cited), "".join(quotation))

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.languages import denials
 from storm_pipeline.references.facts import shared_stems
-from storm_pipeline.references.support import denials, numbers
+from storm_pipeline.references.support import numbers
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
@@ -40,8 +41,9 @@ def remove_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[S
 
 def remove_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections without sentences that another one repeats almost word for word; no model is asked."""
-    pairs = _pairs(ctx, _sentences(sections))
-    return _without(ctx, sections, [pair for pair in pairs if _is_verbatim(pair.dropped.text, pair.kept.text)])
+    pairs, language = _pairs(ctx, _sentences(sections)), ctx.settings.article_language
+    same = [pair for pair in pairs if _is_verbatim(pair.dropped.text, pair.kept.text, language)]
+    return _without(ctx, sections, same)
 
 
 def _sentences(sections: tuple[Section, ...]) -> list[Sentence]:
@@ -81,7 +83,8 @@ def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
 
 
 def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
-    same = [pair for pair in pairs if _is_sure(pair.dropped.text, pair.kept.text)]
+    language = ctx.settings.article_language
+    same = [pair for pair in pairs if _is_sure(pair.dropped.text, pair.kept.text, language)]
     doubtful = [pair for pair in pairs if pair not in same]
     if not doubtful:
         return same
@@ -94,13 +97,13 @@ def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
     return same + [pair for n, pair in enumerate(doubtful, 1) if n in named]
 
 
-def _is_verbatim(dropped: str, kept: str) -> bool:
-    return overlap(dropped, kept, 2) >= _VERBATIM and denials(dropped) == denials(kept)
+def _is_verbatim(dropped: str, kept: str, language: str) -> bool:
+    return overlap(dropped, kept, 2) >= _VERBATIM and denials(dropped, language) == denials(kept, language)
 
 
-def _is_sure(dropped: str, kept: str) -> bool:
-    alike = overlap(dropped, kept, 2) >= _SAME or shared_stems(dropped, kept) >= _SAME_WORDS
-    return alike and denials(dropped) == denials(kept)
+def _is_sure(dropped: str, kept: str, language: str) -> bool:
+    alike = overlap(dropped, kept, 2) >= _SAME or shared_stems(dropped, kept, language) >= _SAME_WORDS
+    return alike and denials(dropped, language) == denials(kept, language)
 
 
 def _edit(section: Section, told: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:

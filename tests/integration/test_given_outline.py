@@ -38,7 +38,7 @@ BAD = {
     "": "is empty",
     " \n\t\n": "is empty",
     "This is a letter, and it has no heading at all.\nIt goes on.": "has no heading",
-    "\x00\x01\x02PNG\x1a" * 50: "no text",
+    "\x00\x01\x02PNG\x1a" * 50: "not text",
     "# Heading\n" * 20_000: "more than 100,000 bytes",
 }
 

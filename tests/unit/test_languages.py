@@ -10,7 +10,6 @@ from storm_pipeline.languages import (
     capitalises_nouns,
     count_words,
     detect,
-    has_case,
     has_spaces,
     split_sentences,
     stop_words,
@@ -309,8 +308,5 @@ def test_a_language_without_a_list_has_no_stop_words() -> None:
 def test_capitals_and_spaces() -> None:
     assert capitalises_nouns("de")
     assert not capitalises_nouns("en")
-    assert has_case("1a")
-    assert has_case("Дом")
-    assert not any(map(has_case, ["", "12", "灯塔", "منارة", "מגדלור", "등대"]))
     assert has_spaces("de")
     assert not has_spaces("ja")

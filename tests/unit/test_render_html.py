@@ -1,6 +1,7 @@
 """The HTML page: nothing hostile comes out active, and every link has its target."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -148,7 +149,7 @@ def test_hostile_values_everywhere_stay_text(text: str, url: str) -> None:
         usage=Usage((UsageRow(text, text, text, 1),)),
         report=Report(problems=(Problem(text, text, text),)),
     )
-    page = Page(to_html(article, lang=text))
+    page = Page(to_html(replace(article, language=text)))
     assert {tag for tag, _ in page.tags} <= ALLOWED
     assert page.raw == PLAIN.raw
     assert tidy(text) in page.visible
@@ -222,7 +223,7 @@ def test_the_foot_tells_how_it_was_made() -> None:
 
 
 def test_page_is_self_contained_and_in_its_language() -> None:
-    page = to_html(example(), lang="de")
+    page = to_html(replace(example(), language="de"))
     assert page.startswith('<!doctype html>\n<html lang="de">')
     policy = next(a["content"] for _, a in Page(page).tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy is not None

@@ -1,0 +1,61 @@
+"""Texts measured and cut by words, also where a language writes no spaces between them."""
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+from storm_pipeline.languages.counting import KANA, UNSPACED, count_words
+from storm_pipeline.languages.splitting import split_sentences
+from storm_pipeline.text.words import HAN_KANA
+
+_TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{UNSPACED}]|[^\s{HAN_KANA}{UNSPACED}]+)")
+_IS_UNSPACED = re.compile(rf"\s*[{HAN_KANA}{UNSPACED}]")
+
+_IS_SOUTH_EAST_ASIAN = re.compile(f"[{UNSPACED}]")
+
+
+def windows(text: str, size: int, step: int) -> tuple[str, ...]:
+    """Overlapping parts of a text, each of ``size`` words, ``step`` words apart; the last one ends with the text.
+
+    White space parts words; a character of a script without spaces is the share of a word that
+    :func:`storm_pipeline.languages.count_words` says.
+    """
+    tokens = _TOKEN.findall(text)
+    begins = list(accumulate(map(_weight, tokens), initial=0.0))
+    starts = range(0, max(1, math.ceil(begins.pop()) - size + step), step)
+    cuts = ((bisect_left(begins, start), bisect_left(begins, start + size)) for start in starts)
+    return tuple(" ".join("".join(tokens[first:last]).split()) for first, last in cuts)
+
+
+def length_in_words(text: str) -> int:
+    """How many words white space parts a text into; scripts without spaces count as for :func:`windows`."""
+    return math.ceil(sum(map(_weight, _TOKEN.findall(text))))
+
+
+def _first_words(text: str, words: int) -> str:
+    """The first so many words of a text, on one line."""
+    return windows(text, words, words)[0] if words > 0 else ""
+
+
+def opening_of(text: str, words: int, language: str = "en") -> str:
+    """The first sentences of a text within a budget of words; its first words where the first sentence is longer."""
+    kept: list[str] = []
+    for sentence in split_sentences(text, language):
+        words_left = words - count_words(" ".join(kept))
+        if count_words(sentence) > words_left:
+            break
+        kept.append(sentence)
+    return joined(kept, language) or _first_words(text, words)
+
+
+def joined(sentences: Sequence[str], language: str) -> str:
+    """Sentences as one text, with spaces between them where the language has any."""
+    return ("" if language in {"zh", "ja"} else " ").join(sentences)
+
+
+def _weight(token: str) -> float:
+    if not _IS_UNSPACED.match(token):
+        return 1.0
+    return 0.2 if _IS_SOUTH_EAST_ASIAN.search(token) else 0.375 if KANA.search(token) else 0.625

@@ -1,0 +1,285 @@
+"""What counts, cuts, stems and compares texts, in languages other than English; English is untouched."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.languages import (
+    count_words,
+    denials,
+    joined,
+    length_in_words,
+    opening_of,
+    references_heading,
+    scripts_of,
+    stem_set,
+    windows,
+)
+from storm_pipeline.references.boilerplate import without_boilerplate
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.references.facts import names_topic, without_topic
+from storm_pipeline.references.grounding import Claim, Grounding
+from storm_pipeline.references.passages import Passage, passages
+from storm_pipeline.references.verbatim import copied_from, quoted_in
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.steps.conversations import _first_question, _is_farewell
+from storm_pipeline.text.outlines import parse_outline
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import foreign_script_share
+from storm_pipeline.types import Citation, Snippet
+from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.remarks import read_replies
+
+ENGLISH = st.text("abc dE'’-.,\n", max_size=300)
+HAN = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"
+MIXED = st.text(HAN + "。，、シルクロード は。ab 1", max_size=300)
+
+
+@given(ENGLISH, st.integers(1, 50), st.integers(1, 50))
+def test_windows_of_spaced_text_are_words_between_white_space(text: str, size: int, step: int) -> None:
+    words = text.split()
+    starts = range(0, max(1, len(words) - size + step), step)
+    assert windows(text, size, step) == tuple(" ".join(words[start : start + size]) for start in starts)
+    assert length_in_words(text) == len(words)
+
+
+@given(MIXED, st.integers(2, 40))
+def test_windows_of_any_text_are_short_and_lose_nothing(text: str, size: int) -> None:
+    parts = windows(text, size, size)
+    assert "".join("".join(parts).split()) == "".join(text.split())
+    assert all(length_in_words(part) <= size + 1 for part in parts)
+
+
+@given(MIXED, st.integers(1, 60))
+def test_an_opening_is_a_beginning_within_its_budget(text: str, words: int) -> None:
+    made = opening_of(text, words, "zh")
+    assert "".join(text.split()).startswith("".join(made.split()))
+    assert count_words(made) <= words + 1
+    assert bool(made) == bool(text.split())
+
+
+def test_a_chinese_text_without_a_stop_is_cut_too() -> None:
+    assert count_words(opening_of(HAN * 30, 120, "zh")) <= 121
+
+
+@pytest.mark.parametrize(
+    ("language", "topic", "said", "unsaid"),
+    [
+        ("de", "Seidenstraße", "Auf den Seidenstraßen wurde gehandelt.", "Auf den Straßen wurde gehandelt."),
+        ("de", "Das alte Rathaus", "Im alten Rathause tagt der Rat.", "Das Haus ist neu."),
+        ("fr", "Les routes de l’Orient", "La route de l'Orient fut longue.", "Les villes de la côte."),
+        ("es", "Los caminos reales", "El camino real era largo.", "Los puertos y las naves."),
+        ("ru", "Великий шёлковый путь", "По Великому шёлковому пути шли караваны.", "По рекам шли суда."),
+        ("ar", "طريق الحرير", "كان لطريق الحرير أثر كبير.", "كانت السفن تبحر شرقا."),
+        ("zh", "丝绸之路", "张骞开辟了丝绸之路。", "船队驶向南方的港口。"),
+        ("ja", "シルクロード", "シルクロードは交易路である。", "船は南の港へ向かった。"),
+    ],
+)
+def test_a_topic_is_known_again_in_other_forms(language: str, topic: str, said: str, unsaid: str) -> None:
+    assert names_topic(said, topic, language)
+    assert not names_topic(unsaid, topic, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "topic", "title", "rest"),
+    [
+        ("en", "Silk Road", "History of the Silk Road", "History of the"),
+        ("de", "Seidenstraße", "Geschichte der Seidenstraße", "Geschichte der"),
+        ("zh", "丝绸之路", "丝绸之路的历史", "历史"),
+        ("ja", "シルクロード", "シルクロードの歴史", "歴史"),
+        ("zh", "丝绸之路", "丝绸之路", "丝绸之路"),
+        ("ru", "Шёлковый путь", "История Шёлкового пути", "История"),
+    ],
+)
+def test_headings_are_compared_without_the_topic(language: str, topic: str, title: str, rest: str) -> None:
+    assert without_topic(topic, title, language) == rest
+
+
+@given(st.text(max_size=200), st.sampled_from(["en", "de", "fr", "es", "ru", "ar", "zh", "ja", "xx", ""]))
+def test_stems_of_any_text_are_words(text: str, language: str) -> None:
+    assert all(stem and not stem.isspace() for stem in stem_set(text, language))
+    assert stem_set(text, language) == stem_set(text.upper().lower(), language) or text.lower() != text.upper().lower()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "complete"),
+    [
+        ("من بناها؟", True),
+        ("هذه جملة تامة.", True),
+        ("هذه جملة", False),
+        ("Er sagte: „Das ist alles.“", True),
+        ("»Das ist alles.«", True),
+        ("« C’est tout. »", True),
+        ("¿Quién lo hizo?", True),
+        ("它建于一八七一年。", True),
+        ("它建于一八七一年。”", True),
+        ("它建于", False),
+        ("灯台は立っている。」", True),
+        ("यह एक वाक्य है।", True),
+    ],
+)
+def test_whether_a_sentence_was_written_to_its_end(sentence: str, complete: bool) -> None:
+    assert is_complete(sentence) is complete
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("de", "Der Turm wurde im Krieg zerstört.", "Der Turm wurde im Krieg nicht zerstört."),
+        ("de", "Er hatte Kinder.", "Er hatte keine Kinder."),
+        ("fr", "La tour fut détruite.", "La tour ne fut pas détruite."),
+        ("es", "La torre fue destruida.", "La torre no fue destruida."),
+        ("ru", "Башня была разрушена.", "Башня не была разрушена."),
+        ("ar", "دمر البرج في الحرب.", "لم يدمر البرج في الحرب."),
+        ("zh", "塔在战争中被毁。", "塔在战争中没有被毁。"),
+        ("ja", "塔は戦争で壊れた。", "塔は戦争で壊れなかった。"),
+    ],
+)
+def test_a_denial_tells_sentences_apart(language: str, one: str, other: str) -> None:
+    assert denials(one, language) != denials(other, language)
+
+
+def test_copied_words_are_counted_by_the_language() -> None:
+    chinese = HAN[:20]
+    assert copied_from(chinese, [f"据说{chinese}云云"], 16, "zh") is None  # 12 words
+    assert copied_from(HAN, [f"据说{HAN}云云"], 16, "zh") == 0
+    german = "Der Rat der Stadt beschloss im Herbst den Bau einer neuen Brücke über den Fluss und den Abriss der alten"
+    assert copied_from(german, [german], 16, "de") == 0
+    assert copied_from(german, [german], 16, "en") is None  # capitals are names in English
+
+
+def test_quotations_are_found_in_their_own_marks() -> None:
+    assert quoted_in("「古代连接东西方的商贸」", [HAN]) == (0,)
+    assert quoted_in("«الطرق المترابطة التي تسلكها القوافل»", ["مجموعة من الطرق المترابطة التي تسلكها القوافل"]) == (0,)
+    assert quoted_in("„auf einem Felsen nördlich“", ["Er steht auf einem Felsen nördlich des Hafens."]) == (0,)
+    assert quoted_in("「古代连接」", [HAN]) == ()  # too short to tell anything
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("zh", "它建于1871年[1]。设计者是林国强[2]，后来改建。", ["它建于1871年。", "设计者是林国强，后来改建。"]),
+        ("zh", "灯塔[1]建于1871年。", ["灯塔建于1871年。"]),
+        ("ar", "من بناها [1]؟ بناها أحمد سالم [2]، ثم رممت.", ["من بناها؟", "بناها أحمد سالم، ثم رممت."]),
+        ("fr", "Qui l’a bâti [1] ? Il dit : « Moi ! » [2]", ["Qui l’a bâti ?", "Il dit : « Moi ! »"]),
+        ("en", "Who built it [1] ? He did [2] .", ["Who built it?", "He did."]),
+    ],
+)
+def test_markers_leave_no_trace_in_the_text(language: str, text: str, told: list[str]) -> None:
+    assert [s.text for s in parse_cited(text, [Citation("a", "1"), Citation("b", "2")], language).sentences] == told
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "sentence"),
+    [
+        ("zh", "1：它建于1871年。它很高。[1]｜“建于1871年”", "它建于1871年。它很高。"),
+        ("zh", "1、它建于1871年。[1]", "它建于1871年。"),
+        ("ar", "١: بني عام 1871.[1]", "بني عام 1871."),
+        ("de", "1. Er wurde 1871 gebaut.[1]", "Er wurde 1871 gebaut."),
+        ("zh", "1：删除", None),
+        ("de", "1: streichen", None),
+        ("ar", "1: احذف.", None),
+        ("ru", "1: удалить", None),
+    ],
+)
+def test_replies_to_remarks_are_read_in_any_language(language: str, reply: str, sentence: str | None) -> None:
+    claim = read_replies(reply, 2, language)[1].claim
+    assert (claim.text if claim else None) == sentence
+
+
+@pytest.mark.parametrize(
+    ("language", "outline", "left"),
+    [
+        ("de", "# Einleitung\n# Geschichte\n# Fazit\n# Einzelnachweise\n# Weblinks", ["Geschichte"]),
+        ("fr", "# Introduction\n# Histoire\n# Notes et références\n# Voir aussi", ["Histoire"]),
+        ("es", "# Introducción\n# Historia\n# Véase también\n# Referencias", ["Historia"]),
+        ("ru", "# Введение\n# История\n# Примечания\n# Литература", ["История"]),
+        ("ar", "# مقدمة\n# التاريخ\n# المراجع\n# انظر أيضًا", ["التاريخ"]),
+        ("zh", "# 引言\n# 第一章 历史\n# 二、技术\n# 参考文献", ["历史", "技术"]),
+        ("zh", "1、历史\n2、技术\n3、参考资料", ["历史", "技术"]),
+        ("zh", "# 第一次世界大战\n# 三国时代", ["第一次世界大战", "三国时代"]),
+        ("ja", "# 概要\n# 歴史\n# 脚注", ["歴史"]),
+    ],
+)
+def test_headings_that_are_no_sections_are_known_in_every_language(
+    language: str, outline: str, left: list[str]
+) -> None:
+    assert [heading.title for heading in parse_outline(outline, f"x {language}").sections] == left
+
+
+@pytest.mark.parametrize(
+    ("language", "thanks", "question"),
+    [
+        ("de", "Vielen Dank für Ihre Hilfe!", "Danke. Wann wurde der Turm gebaut? Das wüsste ich gern."),
+        ("fr", "Merci beaucoup pour votre aide.", "Merci. Quand la tour fut-elle bâtie ?"),
+        ("zh", "非常感谢您的帮助！", "谢谢。灯塔建于何时？"),
+        ("ar", "شكرا جزيلا على مساعدتكم.", "شكرا. متى بنيت المنارة؟"),
+        ("ja", "ありがとうございました。", "ありがとう。いつ建てられましたか？"),
+    ],
+)
+def test_thanks_end_an_interview_and_questions_do_not(language: str, thanks: str, question: str) -> None:
+    assert _is_farewell(thanks, language)
+    assert not _is_farewell(question, language)
+    assert _first_question(question, language)[-1] in "?？؟"
+
+
+def test_the_letters_of_the_articles_language_are_never_foreign() -> None:
+    assert foreign_script_share("東京は日本の首都である。", "東京", scripts_of("ja")) == 0.0
+    assert foreign_script_share("Айфон — смартфон.", "iPhone", scripts_of("ru")) == 0.0
+    assert foreign_script_share("故宫位于北京。", "Дворец", scripts_of("ru")) == 1.0
+
+
+def test_a_chinese_passage_is_not_cut_for_one_notice_in_it() -> None:
+    text = f"{HAN}。© 2020 某某网站 All rights reserved。{HAN[::-1]}。"
+    assert without_boilerplate(text) == f"{HAN}。{HAN[::-1]}。"
+
+
+def test_chinese_passages_are_measured_in_words() -> None:
+    (made,) = passages([Snippet("https://a.org/", "丝绸之路", f"{HAN}。")])
+    assert made.words == count_words(HAN) < len(HAN)
+
+
+@pytest.mark.parametrize("language", ["de", "zh", "ar", "ru", "ja", "fr", "es"])
+def test_a_support_check_is_no_harder_for_a_language(language: str) -> None:
+    told = {
+        "de": ("Der Turm wurde 1871 am Hafen errichtet.", "Am Hafen errichtete man 1871 den Turm."),
+        "fr": ("La tour fut construite au port en 1871.", "On construisit la tour du port en 1871."),
+        "es": ("La torre se construyó en el puerto en 1871.", "En 1871 construyeron la torre del puerto."),
+        "ru": ("Башня была построена в порту в 1871 году.", "В 1871 году в порту построили башню."),
+        "ar": ("بني البرج في الميناء القديم عام 1871.", "في عام 1871 أقيم برج الميناء القديم."),
+        "zh": ("这座塔于1871年在港口建成。", "1871年，港口的塔建成。"),
+        "ja": ("この塔は1871年に港に建設された。", "1871年、港に塔が建設された。"),
+    }[language]
+    shown = [Passage(told[0], (Snippet("https://a.org/", "", told[0]),))]
+    checks = Grounding(shown, known="", embed=HashingEmbedder(64).embed, language=language)
+    (judged,) = checks.judge([Claim(told[1], (0,))])
+    assert not judged.problem
+
+
+@given(st.sampled_from(["zh", "ja", "de", "ar"]), st.lists(st.sampled_from([*HAN]), min_size=1, max_size=9))
+def test_a_draft_loses_no_sentence(language: str, parts: list[str]) -> None:
+    stop, gap = ("。", "") if language in {"zh", "ja"} else (".", " ")
+    text = gap.join(f"{part * 5}{stop}[1]" for part in parts)
+    draft = read_draft(text, 1, language)
+    assert [claim.text for claim in draft.claims()] == [f"{part * 5}{stop}" for part in parts]
+    assert not draft.broken_off
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "text"),
+    [
+        ("de", "1. September 1939 war ein Freitag.", "1. September 1939 war ein Freitag."),
+        ("de", "1. Der Turm steht am Hafen.", "Der Turm steht am Hafen."),
+        ("en", "1. September 1939 was warm.", "September 1939 was warm."),
+        ("zh", "1、灯塔建于港口。", "灯塔建于港口。"),
+    ],
+)
+def test_a_date_that_opens_a_line_is_no_number_of_a_list(language: str, line: str, text: str) -> None:
+    assert [claim.text for claim in read_draft(line, 1, language).claims()] == [text]
+
+
+def test_sentences_are_joined_as_the_language_writes() -> None:
+    assert joined(["甲。", "乙。"], "zh") == "甲。乙。"
+    assert joined(["A.", "B."], "de") == "A. B."
+    assert references_heading("de") == "Einzelnachweise"
+    assert references_heading("xx") == references_heading("en") == "References"
