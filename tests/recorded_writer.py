@@ -19,7 +19,7 @@ from llm import SIGNATURES, Asked, FakeModel, completion
 from servers import Reply, Request
 
 _NUMBER = re.compile(r"\[(\d+)\]")
-_PASSAGE = re.compile(r"^(?:Passages: )?\[(\d+)\] (.+)$", re.M)
+_PASSAGE = re.compile(r"^(?:(?:Passages|Findings): )?\[(\d+)\] (.+)$", re.M)
 _SENTENCE = re.compile(r"\[(\d+)\] ([^\[\n]+)")
 _KEPT = 24
 """Hashes that tell a passage: of five words in a row each, spread over its text."""
@@ -44,7 +44,7 @@ def hashes(text: str) -> list[str]:
 
 def numbered(user: str) -> dict[int, list[str]]:
     """The number of each passage, or sentence of an article, in a prompt → hashes of its text."""
-    article = user.rpartition("Article:")[2] if "Passages:" not in user else ""
+    article = user.rpartition("Article:")[2] if "Passages:" not in user and "Article:" in user else ""
     found = _SENTENCE.findall(article) if article else _PASSAGE.findall(user)
     return {int(number): hashes(text) for number, text in found}
 
@@ -70,9 +70,23 @@ def recorded(folder: Path) -> dict[str, Any]:
         used = {int(n) for n in _NUMBER.findall(reply)}
         if name == "EditArticle":
             used = {edit.get(name, 0) for edit in _of_sentences(reply) for name in _NUMBERED}
+        if name == "PlaceFindings":
+            used = {number for place in json.loads(reply)["places"] for number in place["findings"]}
         kept = {n: own[:: max(1, len(own) // _KEPT)][:_KEPT] for n, own in items.items() if n in used}
-        record[key_of(name, user)] = {"reply": reply, "numbers": {str(n): own for n, own in kept.items()}}
+        found = {"reply": reply, "numbers": {str(n): own for n, own in kept.items()}}
+        record[key_of(name, user)] = _both(record[name], found) if name == "PlaceFindings" and name in record else found
     return record
+
+
+def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two replies on where findings belong as one; numbers of the second are counted on from those of the first."""
+    past = max(map(int, first["numbers"]), default=0)
+    places = [
+        *json.loads(first["reply"])["places"],
+        *({**own, "findings": [past + n for n in own["findings"]]} for own in json.loads(second["reply"])["places"]),
+    ]
+    numbers = {**first["numbers"], **{str(past + int(n)): own for n, own in second["numbers"].items()}}
+    return {"reply": json.dumps({"places": places}), "numbers": numbers}
 
 
 class RecordedWriter(FakeModel):
@@ -105,6 +119,11 @@ def replied(record: Mapping[str, Any], signature: str, user: str) -> str:
         edits = _of_sentences(found["reply"])
         moved = [{**e, **{name: today.get(e.get(name, 0), 0) for name in _NUMBERED}} for e in edits]
         return json.dumps({"edits": [e for e in moved if e["sentence"]]})
+    if signature == "PlaceFindings":
+        places = json.loads(found["reply"])["places"]
+        return json.dumps(
+            {"places": [{**p, "findings": [today[n] for n in p["findings"] if n in today]} for p in places]}
+        )
     return _NUMBER.sub(lambda n: f"[{today[int(n[1])]}]" if int(n[1]) in today else "", found["reply"])
 
 

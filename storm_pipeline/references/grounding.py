@@ -7,37 +7,26 @@ writer can act on.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
-from storm_pipeline.languages import detect, scripts_of, stem_set, windows
+from storm_pipeline.languages import detect, scripts_of, stem_set
 from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall
+from storm_pipeline.references.likeness import Embed, Likeness
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.verbatim import copied_from, quoted_in
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
-"""Texts to unit vectors, a row a text."""
 _STANDS = 0.30
 """Least likeness of a sentence to a passage at which its citation stands."""
-_SURE = 0.62
-"""Share of a sentence's content words in one window of a passage, from which on nothing needs to be embedded."""
 _FOUND = 0.55
 """Least likeness at which a passage that the writer did not cite is cited instead of, or for want of, its own."""
-_BETTER = 0.15
-"""How much likelier than those cited such a passage must be."""
 _COMPLETES = 0.30
 """Least likeness of a passage that is cited too because it has a number which those cited lack."""
 LONGEST_RUN = 16
 """Words in a row that a sentence may share with a passage; names and numbers do not count."""
 _FOREIGN = 0.5
 """Share of letters in a script that topic and headings do not use, from which on a sentence is in another one."""
-_WINDOW, _STEP = 45, 30
-"""Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +78,7 @@ class Grounding:
     ) -> None:
         self.shown = tuple(shown)
         self._known = known
-        self._embed = embed
+        self._likeness = Likeness(shown, known=known, embed=embed, language=language)
         self._language = language
         self._longest_run = longest_run
         self._pages = pages or self._shown_of
@@ -144,9 +133,7 @@ class Grounding:
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
         if standing:
             return standing, ""
-        likeness = self._likeness(claim.text)
-        least = max([_FOUND, *(likeness[i] + _BETTER for i in claim.cited)])
-        found = [int(i) for i in np.argsort(-likeness, kind="stable") if likeness[i] >= least]
+        found = self._likeness.likest(claim.text, range(len(self.shown)), _FOUND)
         chosen = next((i for i in found if not self._lacking(claim.text, (i,))), None)
         if chosen is None and found and not self._lacking(claim.text, range(len(self.shown))):
             chosen = found[0]  # what it lacks stands in others, which are cited too
@@ -156,21 +143,23 @@ class Grounding:
         return (chosen,), f"[{chosen + 1}] cited{instead}"
 
     def _stands(self, text: str, i: int) -> bool:
-        if not self._comparable(i) or max(self._words_shared(text, i), default=0.0) >= _SURE:
-            return True
-        return float(self._likeness_to(text, i)) >= _STANDS
+        return not self._likeness.is_comparable(i) or self._likeness.reaches(text, i, _STANDS)
 
     def _completed(
         self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
     ) -> tuple[tuple[int, ...], str, tuple[str, ...]]:
         """The passages with those that have what the kept ones lack; what was added, and what is still lacking."""
         own = [i for i in own if i not in kept]  # cited by the writer, and hardly like the sentence
-        others = [i for i in range(len(self.shown)) if i not in kept and i not in own]
+        others = [
+            i
+            for i in range(len(self.shown))
+            if i not in kept and i not in own and len(self._lacking(text, (*kept, i))) < len(lacking)
+        ]
+        near = self._likeness.likest(text, others, _COMPLETES)
+        foreign = [i for i in others if i not in near and not self._likeness.is_comparable(i)]
         added: list[int] = []
-        likeness = self._likeness(text)
-        for i in (*own, *sorted(others, key=lambda i: -likeness[i])):
-            near = i in own or likeness[i] >= _COMPLETES or not self._comparable(i)
-            left = self._lacking(text, (*kept, *added, i)) if near else lacking
+        for i in (*own, *near, *foreign):
+            left = self._lacking(text, (*kept, *added, i))
             if len(left) < len(lacking):
                 added.append(i)
                 lacking = left
@@ -210,38 +199,15 @@ class Grounding:
                     found[Citation(snippet.source_id, snippet.id)] = None
         return tuple(found)
 
-    def _words_shared(self, text: str, i: int) -> list[float]:
-        wanted, known, title = (stem_set(t, self._language) for t in (text, self._known, self.shown[i].title))
-        parts = _windows(self.shown[i].text)
-        return [recall(wanted, stem_set(part, self._language) | title | known) for part in parts]
-
-    def _likeness_to(self, text: str, i: int) -> float:
-        """Mean of cosine and share of words, of the window that is likest."""
-        vectors = self._embed([text, *_windows(self.shown[i].text)])
-        cosine = np.clip(vectors[1:] @ vectors[0], 0, 1)
-        return float(((cosine + np.array(self._words_shared(text, i))) / 2).max())
-
-    def _likeness(self, text: str) -> npt.NDArray[np.float64]:
-        return np.array([self._likeness_to(text, i) for i in range(len(self.shown))])
-
-    def _comparable(self, i: int) -> bool:
-        """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
-        return all(detect(part) in {"", self._language} for part in _windows(self.shown[i].text)[::3])
-
     def _date(self, i: int) -> str:
         """When the page of a passage appeared; where nobody says so, the first date that its text has."""
         page = self._pages(self.shown[i].source_id)
-        told = (snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page)
-        return next(filter(None, told), "")
+        told = [snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page]
+        titles = (first_day(snippet.title, self._language) for snippet in page)
+        return next(filter(None, (*told, *titles)), "")
 
     def _shown_of(self, source_id: str) -> Sequence[Snippet]:
         return [s for passage in self.shown if passage.source_id == source_id for s in passage.snippets]
-
-
-@lru_cache(maxsize=4096)
-def _windows(text: str) -> tuple[str, ...]:
-    """Overlapping parts of a text, each short enough for an encoder; the last one ends with the text."""
-    return windows(text, _WINDOW, _STEP)
 
 
 def _best(wanted: frozenset[str], snippets: Sequence[Snippet], language: str) -> tuple[Snippet | None, float]:

@@ -10,6 +10,8 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from storm_pipeline.errors import StoreError
 from storm_pipeline.references.catalogue import Catalogue
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector, Vectors
@@ -102,8 +104,24 @@ class ReferenceStore:
         return self._catalogue.count_sources()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of any texts, shape (texts, dimension); recent texts are remembered."""
-        return self._cache.embed(texts)
+        """Unit vectors of any texts, shape (texts, dimension); those of added snippets and recent texts are at hand."""
+        with self._lock:
+            held = {text: self._vectors[text] for text in texts if text in self._vectors}
+        if not held:
+            return self._cache.embed(texts)
+        others = list(dict.fromkeys(text for text in texts if text not in held))
+        held.update(zip(others, self._cache.embed(others), strict=True))
+        return np.stack([held[text] for text in texts])
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Begin to embed texts in the background that :meth:`embed` will be asked for.
+
+        Raises:
+            StoreError: the store is closed.
+        """
+        with self._lock:
+            self._need_open()
+            self._worker.submit(self._cache.embed, tuple(texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
         """For each query the ``k`` best snippets, best first: cosine and BM25 rankings, fused by reciprocal rank.

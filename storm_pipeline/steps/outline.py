@@ -63,9 +63,10 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     """
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
-    with Tasks() as tasks:
+    with ctx.events.in_stage("outline"), Tasks() as tasks:
+        sources = ctx.writer.survey(ctx, draft, conversations)
         warm_up = tasks.start(ctx.writer.warm_up, ctx, draft, conversations)
-        outline = _refined(ctx, topic, draft, conversations)
+        outline = _refined(ctx, topic, draft, conversations, sources)
         warm_up.result()
     return keep_outline(ctx, outline)
 
@@ -76,20 +77,21 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
     return outline
 
 
-def _refined(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
-    with ctx.events.in_stage("outline"):
-        inputs = {
-            "sources": ctx.writer.survey(ctx, draft, conversations),
-            "interviews": share_budget(conversations, ctx.settings.interview_words),
-            "draft": outline_to_markdown(draft),
-        }
-        try:
-            return _ask(ctx, ctx.programs.refine, topic, **inputs)
-        except ModelError as error:
-            if not draft.sections:
-                raise
-            ctx.events.degraded(f"the outline is the unrefined draft: {error}")
-            return draft
+def _refined(
+    ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation], sources: str
+) -> Outline:
+    inputs = {
+        "sources": sources,
+        "interviews": share_budget(conversations, ctx.settings.interview_words),
+        "draft": outline_to_markdown(draft),
+    }
+    try:
+        return _ask(ctx, ctx.programs.refine, topic, **inputs)
+    except ModelError as error:
+        if not draft.sections:
+            raise
+        ctx.events.degraded(f"the outline is the unrefined draft: {error}")
+        return draft
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:

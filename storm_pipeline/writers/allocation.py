@@ -14,6 +14,7 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.introductions import introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
+from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.findings import (
@@ -31,6 +32,8 @@ _ON_TOPIC = 0.5
 the best one's."""
 _ALSO_FITS = 0.15
 """How much less than the best one a snippet may fit a section to be shown there where there is room."""
+_TITLE = np.float32(0.4)
+"""How much the title of its page counts beside a snippet, which seldom names what it is about."""
 _TITLES = 6
 _STRAYS = 8
 """Findings shown to the maker of the outline because no heading seems to cover them."""
@@ -193,7 +196,7 @@ def _on_topic(ctx: RunContext, topic: str, snippets: Sequence[Snippet]) -> list[
     distinct = list(dict.fromkeys(snippets))
     if not distinct:
         return []
-    likeness = ctx.store.embed([_in_context(s) for s in distinct]) @ ctx.store.embed([topic])[0]
+    likeness = _in_context(ctx, distinct) @ ctx.store.embed([topic])[0]
     least = _ON_TOPIC * likeness.max()
     return [
         snippet
@@ -206,10 +209,13 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
     """How well each snippet, or what answers make of it, fits each section, above what the section is like anyway."""
     if not snippets:
         return np.zeros((len(outline.sections), 0))
-    texts = [[_in_context(s), *(told.text for told in findings.get(s.id, ()))] for s in snippets]
-    vectors = ctx.store.embed([text for own in texts for text in own])
-    starts = np.cumsum([0, *map(len, texts[:-1])])
-    return np.asarray(np.maximum.reduceat(fit_of_titles(ctx, outline, vectors), starts, axis=1))
+    told = [(i, sentence.text) for i, snippet in enumerate(snippets) for sentence in findings.get(snippet.id, ())]
+    vectors = [_in_context(ctx, snippets), ctx.store.embed([text for _, text in told])]
+    both = fit_of_titles(ctx, outline, np.concatenate(vectors))
+    fit, fit_of_findings = np.split(both, [len(snippets)], axis=1)
+    for (i, _), own in zip(told, fit_of_findings.T, strict=True):
+        fit[:, i] = np.maximum(fit[:, i], own)
+    return fit
 
 
 def _required(found: _Candidates, told: Sequence[Sequence[Sentence]]) -> list[list[int]]:
@@ -262,5 +268,7 @@ def _as_passages(
     return passages(shown)
 
 
-def _in_context(snippet: Snippet) -> str:
-    return f"{snippet.title}: {snippet.text}" if snippet.title else snippet.text
+def _in_context(ctx: RunContext, snippets: Sequence[Snippet]) -> Vectors:
+    """Unit vectors of snippets, drawn to that of their page's title; the store has most of both by now."""
+    vectors = ctx.store.embed([s.text for s in snippets]) + _TITLE * ctx.store.embed([s.title for s in snippets])
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))

@@ -47,4 +47,5 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     judged = grounding.judge(draft.claims())
     sentences: list[Sentence] = [verdict.sentence for verdict in judged if verdict.sentence.citations]
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(judged) - len(sentences))
+    ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(tuple(sentences), snippets)

@@ -213,6 +213,31 @@ def test_adding_returns_at_once_and_waiting_snippets_are_embedded_together() -> 
         assert len(embedder.calls) <= 3
 
 
+def test_an_added_snippet_is_embedded_once_whoever_asks_for_its_vector() -> None:
+    embedder = SlowEmbedder()
+    embedder.may_go.set()
+    with ReferenceStore(embedder) as store:
+        (first, second) = numbered(2)
+        store.add([first, second])
+        store.search(["silk"], 1)
+        vectors = store.embed([second.text, "camels", first.text, "camels"])
+        assert np.array_equal(vectors, HashingEmbedder().embed([second.text, "camels", first.text, "camels"]))
+        assert not {text: n for text, n in Counter(embedder.texts).items() if n > 1}
+
+
+def test_prepared_texts_are_embedded_in_the_background_and_once() -> None:
+    embedder = SlowEmbedder()
+    with ReferenceStore(embedder) as store:
+        store.prepare(["silk", "camel", "silk"])  # returns though the embedder is held up
+        embedder.may_go.set()
+        store.add(numbered(1))
+        store.search(["road"], 1)  # waits for what came before it
+        store.embed(["camel", "silk"])
+        assert Counter(embedder.texts)["silk"] == Counter(embedder.texts)["camel"] == 1
+    with pytest.raises(StoreError):
+        store.prepare(["silk"])
+
+
 def test_a_search_sees_everything_added_before_it_from_any_thread() -> None:
     found = numbered(120)
     with ReferenceStore(HashingEmbedder()) as store, ReferenceStore(HashingEmbedder()) as sequential:
