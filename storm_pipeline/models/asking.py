@@ -218,6 +218,7 @@ class LanguageModels:
                 tokens_out=tokens_out,
                 seconds=round(seconds, 3),
                 cost=reply.dollars(model),
+                estimated=reply.estimated,
             )
         )
         self._journal.add("reply", request.key, _record_of(request, reply))

@@ -17,7 +17,10 @@ _STAGES = (
 
 @dataclass(frozen=True)
 class CostRow:
-    """Numbers as they are shown. ``seconds`` of calls are summed, and calls overlap; ``cost`` may be ``unknown``."""
+    """Numbers as they are shown, with ≈ where some are estimated.
+
+    ``seconds`` of calls are summed, and calls overlap; ``cost`` may be ``unknown``.
+    """
 
     stage: str
     role: str
@@ -51,13 +54,14 @@ def _row(stage: str, role: str, rows: Iterable[UsageRow]) -> CostRow:
 
 
 def _shown(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
+    about = "≈" if usage.estimated else ""
     return CostRow(
         tidy(stage),
         tidy(role),
         f"{usage.calls:,}",
-        f"{max(0, usage.tokens_in - usage.tokens_cached):,}",
+        f"{about}{max(0, usage.tokens_in - usage.tokens_cached):,}",
         f"{usage.tokens_cached:,}",
-        f"{usage.tokens_out:,}",
+        f"{about}{usage.tokens_out:,}",
         clock(seconds),
         dollars(usage.cost),
     )
