@@ -17,7 +17,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic_core import from_json
 
-from storm_pipeline.text.words import strip_thinking
+from storm_pipeline.text.words import encodable, encodable_values, strip_thinking
 
 T = TypeVar("T")
 _CONTROL = re.compile(r"<\|")
@@ -94,6 +94,7 @@ class PromptAdapter(dspy.Adapter):
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Values of the output fields; reasoning text and code fences are ignored."""
+        completion = encodable(completion)
         text = strip_thinking(completion).strip()
         if len(text) > _MAX_REPLY_LENGTH:
             raise _parse_error(signature, text[:_EXCERPT_LENGTH], f"the reply is too long: {len(text):,} characters")
@@ -156,6 +157,7 @@ def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
     start = text.find("{")
     try:
         loaded, truncated = _load(text[start:]) if start >= 0 else (None, False)
+        loaded = encodable_values(loaded)
     except (ValueError, RecursionError) as error:
         raise _parse_error(signature, text, "the reply is nested too deeply") from error
     if not isinstance(loaded, dict):
