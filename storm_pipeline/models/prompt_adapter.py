@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from itertools import accumulate
 from typing import Annotated, Any, TypeVar
 
 import dspy
@@ -26,6 +27,8 @@ _DECODER = json.JSONDecoder(strict=False)
 _LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
 _MAX_REPLY_LENGTH = 50_000
 """Characters, more than a section of 5000 words has; longer replies are repetition, and parsing takes minutes."""
+_MOST_TO_REPAIR, _DEEPEST = 10_000, 50
+"""Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""
 _EXCERPT_LENGTH = 1000
 """Characters of a too long reply that an error keeps."""
 
@@ -159,7 +162,8 @@ def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
         loaded, truncated = _load(text[start:]) if start >= 0 else (None, False)
         loaded = encodable_values(loaded)
     except (ValueError, RecursionError) as error:
-        raise _parse_error(signature, text, "the reply is nested too deeply") from error
+        why = "the reply is nested too deeply, or too long to be repaired"
+        raise _parse_error(signature, text, why) from error
     if not isinstance(loaded, dict):
         raise _parse_error(signature, text, "the reply is not a JSON object")
     try:
@@ -177,6 +181,11 @@ def _load(text: str) -> tuple[Any, bool]:
         return _DECODER.raw_decode(text)[0], False
     with suppress(ValueError):
         return from_json(_LAST_NUMBER.sub("", text), allow_partial=True), True
+    if len(text) > _MOST_TO_REPAIR:
+        raise ValueError("too long to repair")
+    depths = accumulate((char in "{[") - (char in "}]") for char in text)
+    if max(depths, default=0) > _DEEPEST:
+        raise RecursionError
     return json_repair.loads(text), False
 
 

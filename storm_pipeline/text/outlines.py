@@ -13,6 +13,8 @@ from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120
 """Longest title, in characters; what is longer is prose."""
+_LONGEST_LINE = 10 * MAX_TITLE
+"""Characters of a line that may hold a title, with its marks and links."""
 
 _BACK_MATTER = re.compile(
     r"""(?:references?|see\ also|external\ (?:links?|resources)|further\ (?:reading|resources|information)|
@@ -159,6 +161,8 @@ def _mark(line: str) -> tuple[str, str]:
 
 def _cleaned(raw: str) -> str:
     """A title without marks; empty when it is no title but prose or nothing. Idempotent."""
+    if len(raw) > _LONGEST_LINE:
+        return ""
     title, before = tidy(raw), ""
     while title != before:
         before = title
