@@ -78,7 +78,7 @@ class LanguageModels:
         journal = journal or Journal(None)
         return cls(table, events=events or Events(), control=control, journal=journal, settings=settings)
 
-    def ask(self, role: Role, program: Program, *, usable: Usable | None = None, **inputs: Any) -> dspy.Prediction:
+    def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model, which serves all predictors of the program.
 
         Inputs that the model's context window has no room for are shortened, where the window is known, and that is
@@ -90,9 +90,9 @@ class LanguageModels:
         Args:
             role: whose model is asked.
             program: what is asked.
-            usable: whether the values can be used; with False, the program has failed. It is also called with the
-                last reply, as text, where no sample parses; with True, the replies are kept, and the caller reads
-                them from the error.
+            usable: positional; whether the values can be used; with False, the program has failed. It is also called
+                with the last reply, as text, where no sample parses; with True, the replies are kept, and the caller
+                reads them from the error.
             **inputs: input fields of the program.
 
         Raises:
@@ -140,11 +140,14 @@ class LanguageModels:
         model = self._table[role]
         reason = reply = ""
         for sample in range(self._settings.samples):
+            before = len(received)
             if sample:
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
             try:
                 return self._sample(role, program, received, call, sample)
             except AdapterParseError as error:
+                for key, _ in received[before:]:
+                    self._journal.unparsed("reply", key)
                 reason = f"the reply of {program.name} does not parse: {first_line(error)}"
                 reply = str(error.lm_response or "")
         raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)

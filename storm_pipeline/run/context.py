@@ -43,9 +43,9 @@ class RunContext:
     run: RunStore
     user_pieces: UserPieces = UserPieces()
 
-    def ask(self, role: Role, program: Program, *, usable: Usable | None = None, **inputs: object) -> dspy.Prediction:
+    def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""
-        return self.models.ask(role, program, usable=usable, **inputs)
+        return self.models.ask(role, program, usable, **inputs)
 
 
 class Writer(Protocol[E]):

@@ -113,6 +113,9 @@ class Journal:
                     f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"
                 ) from error
 
+    def unparsed(self, kind: str, key: str) -> None:
+        """Hook: the last record of this kind and key does not parse. Kept here, so that a resumed run behaves alike."""
+
     def reject(self, kind: str, key: str, value: Any) -> None:
         """Mark a record as unusable: later sessions do not get it. It stays in the file.
 

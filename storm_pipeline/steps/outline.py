@@ -10,7 +10,7 @@ from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.signatures.outline import OutlineSection
+from storm_pipeline.signatures.shapes import OutlineSection
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.text.sentences import opening_of
@@ -111,7 +111,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         return bool(read(reply).sections)
 
     try:
-        return read(ctx.ask("outliner", program, usable=usable, topic=topic, **told, **inputs))
+        return read(ctx.ask("outliner", program, usable, topic=topic, **told, **inputs))
     except ReplyError as error:
         outline = read(error.reply)
         if not outline.sections:
