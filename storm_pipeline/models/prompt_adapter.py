@@ -18,10 +18,10 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic_core import from_json
 
+from storm_pipeline.text.control_tokens import without_control_tokens
 from storm_pipeline.text.words import encodable, encodable_values, strip_thinking
 
 T = TypeVar("T")
-_CONTROL = re.compile(r"<\|")
 _FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
 _DECODER = json.JSONDecoder(strict=False)
 _LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
@@ -121,7 +121,7 @@ def _is_text(signature: type[dspy.Signature]) -> bool:
 
 
 def _labelled(name: str, value: object) -> str:
-    text = _CONTROL.sub("< |", str(value)).strip()  # a source must not inject control tokens of the chat template
+    text = without_control_tokens(str(value)).strip()  # a source must not speak the chat template's language
     label = name.replace("_", " ").capitalize()
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
