@@ -1,9 +1,19 @@
 """Values as people read them."""
 
+_JOINERS = {0x200C: None, 0x200D: None}
+
 
 def printable(text: str) -> str:
     """One line that cannot steer a terminal: runs of whitespace and control characters become one space."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return " ".join("".join(c if is_printable(c) else " " for c in text).split())
+
+
+def is_printable(text: str) -> bool:
+    """Whether a text has no control characters; those that join letters and emoji belong to the text.
+
+    Persian and Hindi are written with them (U+200C and U+200D).
+    """
+    return text.translate(_JOINERS).isprintable()
 
 
 def clock(seconds: float) -> str:
