@@ -27,7 +27,8 @@ a set, so it is tried only where such a character stands.
 """
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
-_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, lone surrogates, and what changes the direction of the text behind it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
@@ -103,8 +104,13 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 
 def tidy(text: str) -> str:
-    """A text on one line: white space collapsed, control characters and lone surrogates removed."""
-    return " ".join(_NOT_TEXT.sub("", text).split())
+    """A text on one line: white space collapsed; control characters, overrides of direction, surrogates removed."""
+    return " ".join(without_controls(text).split())
+
+
+def without_controls(text: str) -> str:
+    """A text without control characters, overrides of its direction and lone surrogates; white space stays."""
+    return _NOT_TEXT.sub("", text)
 
 
 def encodable(text: str) -> str:
