@@ -30,6 +30,7 @@ from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.contents import ContentsSource
 from storm_pipeline.search.edge import checked
 from storm_pipeline.settings import Role, Settings
+from storm_pipeline.text.display import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
 from storm_pipeline.writers import writer_for
@@ -381,9 +382,9 @@ def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) 
 
 def _validated(topic: str) -> str:
     topic = " ".join(topic.split())
-    if not topic.isprintable():
+    if not is_printable(topic):
         raise SettingsError("the topic holds unprintable characters: check how it was typed or passed")
-    if not topic:
+    if not topic.strip("\u200c\u200d "):
         raise SettingsError("the topic is empty: say what the article should be about")
     if len(topic) > _MAX_TOPIC_LENGTH:
         raise SettingsError(

@@ -226,6 +226,7 @@ class UsageRow:
         tokens_out: completion tokens.
         seconds: latency summed over calls (calls overlap, so this exceeds wall time).
         cost: US dollars, or None where the price is unknown.
+        estimated: calls whose tokens the server did not report, and which are estimated by characters.
     """
 
     stage: str
@@ -237,6 +238,7 @@ class UsageRow:
     tokens_out: int = 0
     seconds: float = 0.0
     cost: float | None = None
+    estimated: int = 0
 
 
 @dataclass(frozen=True)
@@ -265,6 +267,11 @@ class Usage:
     def tokens_out(self) -> int:
         """Completion tokens in all."""
         return sum(row.tokens_out for row in self.rows)
+
+    @property
+    def estimated(self) -> int:
+        """Calls whose tokens are estimated, in all."""
+        return sum(row.estimated for row in self.rows)
 
     @property
     def cost(self) -> float | None:

@@ -45,7 +45,7 @@ def run(
     """A run whose store holds the snippets; a model replies by the name of the signature that asks."""
     told = Told([])
 
-    def ask(role: str, program: Program, **inputs: Any) -> dspy.Prediction:
+    def ask(role: str, program: Program, usable: object = None, /, **inputs: Any) -> dspy.Prediction:
         return dspy.Prediction(**(replies or {})[program.name](inputs))
 
     unused: Any = SimpleNamespace()

@@ -33,6 +33,8 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
 
 def _usage(usage: Usage) -> str:
     tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
+    if usage.estimated:
+        tokens += f" (estimated for {usage.estimated} calls, whose server reports none)"
     cost = "unknown cost" if usage.cost is None else dollars(usage.cost)
     return f"{usage.calls} calls, {tokens}, {cost}, {usage.seconds:.0f} s"
 

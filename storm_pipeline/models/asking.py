@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,11 @@ from storm_pipeline.text.fitting import fitted
 _REPLY, _REVIEW = 1 / 8, 1 / 4
 """Share of a window kept free for a reply, and for a draft with the remarks on it and the reply to them, at most."""
 _REPLIES_OF_A_REVIEW = 3
+
+_Received = tuple[str, Mapping[str, Any]]
+"""Journal key and record of a reply."""
+Usable = Callable[[dspy.Prediction | str], bool]
+"""Whether what a model replied serves: the values of its reply; or, where no sample parses, the text of the last."""
 
 
 class LanguageModels:
@@ -72,23 +78,47 @@ class LanguageModels:
         journal = journal or Journal(None)
         return cls(table, events=events or Events(), control=control, journal=journal, settings=settings)
 
-    def ask(self, role: Role, program: Program, **inputs: Any) -> dspy.Prediction:
+    def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model, which serves all predictors of the program.
 
         Inputs that the model's context window has no room for are shortened, where the window is known, and that is
         recorded (:func:`storm_pipeline.text.fitting.fitted`). A reply that does not parse is sampled again, up to
         ``samples`` samples in all.
 
+        The replies of a program that fails are rejected in the journal, so that a resumed run asks for others.
+
+        Args:
+            role: whose model is asked.
+            program: what is asked.
+            usable: positional; whether the values can be used; with False, the program has failed. It is also called
+                with the last reply, as text, where no sample parses; with True, the replies are kept, and the caller
+                reads them from the error.
+            **inputs: input fields of the program.
+
         Raises:
             ModelAuthError: the endpoint refuses the key.
             ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
             BudgetSpentError: a cap leaves no room for a call.
-            ReplyError: no sample had the requested form.
+            ReplyError: no sample had the requested form, or the values cannot be used.
             StoppedError, TooManyFailuresError: the run must end.
         """
-        hook = PredictorHook(partial(self._predict, role, program))
-        with dspy.context(lm=self._table[role].lm, adapter=hook):
-            return program(**self._fitted(role, program, inputs))
+        received: list[_Received] = []
+        hook = PredictorHook(partial(self._predict, role, program, received))
+        try:
+            with dspy.context(lm=self._table[role].lm, adapter=hook):
+                prediction = program(**self._fitted(role, program, inputs))
+        except ReplyError as error:
+            if not (usable and error.reply and usable(error.reply)):
+                self._reject(received)
+            raise
+        if usable and not usable(prediction):
+            self._reject(received)
+            raise ReplyError(f"the reply of {self._table[role].name} to {program.name} cannot be used")
+        return prediction
+
+    def _reject(self, received: Sequence[_Received]) -> None:
+        for key, record in received:
+            self._journal.reject("reply", key, record)
 
     def _fitted(self, role: Role, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
         """The inputs as far as the role's model can read them, with room for its reply, and for remarks on that."""
@@ -105,46 +135,46 @@ class LanguageModels:
             )
         return shorter
 
-    def _predict(self, role: Role, program: Program, call: Predictor) -> Completions:
+    def _predict(self, role: Role, program: Program, received: list[_Received], call: Predictor) -> Completions:
         """The values of a predictor's output fields, from the first sample that parses."""
         model = self._table[role]
         reason = reply = ""
         for sample in range(self._settings.samples):
+            before = len(received)
             if sample:
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
             try:
-                return self._sample(role, program, call, sample)
+                return self._sample(role, program, received, call, sample)
             except AdapterParseError as error:
+                for key, _ in received[before:]:
+                    self._journal.unparsed("reply", key)
                 reason = f"the reply of {program.name} does not parse: {first_line(error)}"
                 reply = str(error.lm_response or "")
         raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
 
-    def _sample(self, role: Role, program: Program, call: Predictor, sample: int) -> Completions:
+    def _sample(
+        self, role: Role, program: Program, received: list[_Received], call: Predictor, sample: int
+    ) -> Completions:
         model = self._table[role]
         options = options_of(model, program, sample, self._settings.seed)
-        sent: list[Request] = []
 
         def send(messages: list[dict[str, Any]], call_options: dict[str, Any]) -> list[Any]:
             request = Request(role, model, messages, {**options, **call_options}, program.token_limit, current_place())
-            sent.append(request)
-            return self._outputs(request)
+            return self._outputs(request, received)
 
-        try:
-            completions: Completions = call.through(model.adapter, RequestHook(model.lm, send))
-        except AdapterParseError:
-            for request in sent:
-                self._journal.reject("reply", request.key)
-            raise
-        return completions
+        return call.through(model.adapter, RequestHook(model.lm, send))
 
-    def _outputs(self, request: Request) -> list[Any]:
+    def _outputs(self, request: Request, received: list[_Received]) -> list[Any]:
         """The replies from the journal, or new ones, which are added to it."""
         recorded = self._journal.take("reply", request.key)
         if recorded is not None:
+            received.append((request.key, recorded))
             self._events.emit(Reused(self._events.stage, "reply"))
             return list(recorded["texts"])
         with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
-            return self._with_retries(request).outputs
+            reply = self._with_retries(request)
+        received.append((request.key, _record_of(request, reply)))
+        return reply.outputs
 
     def _with_retries(self, request: Request) -> Reply:
         model = request.model
@@ -191,11 +221,17 @@ class LanguageModels:
                 tokens_out=tokens_out,
                 seconds=round(seconds, 3),
                 cost=reply.dollars(model),
+                estimated=reply.estimated,
             )
         )
-        self._journal.add("reply", request.key, {"texts": reply.texts, "role": request.role, "model": model.name})
+        self._journal.add("reply", request.key, _record_of(request, reply))
 
     def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
         self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))
+
+
+def _record_of(request: Request, reply: Reply) -> dict[str, Any]:
+    """A reply as the journal has it."""
+    return {"texts": reply.texts, "role": request.role, "model": request.model.name}

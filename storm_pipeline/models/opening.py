@@ -15,6 +15,7 @@ from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.models.usage_reports import tolerate_malformed_usage
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
@@ -131,6 +132,7 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     if _REASONING.search(model):
         decoding = {"temperature": 1.0}
     options.setdefault("max_tokens", settings.reply_tokens)
+    tolerate_malformed_usage()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     # DSPy's cache and retries are off: it would cache replies that do not parse and retry refusals
     return StatelessLM(model, cache=False, num_retries=0, **decoding, **options)

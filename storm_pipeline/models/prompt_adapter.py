@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from itertools import accumulate
 from typing import Annotated, Any, TypeVar
 
 import dspy
@@ -17,15 +18,17 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic_core import from_json
 
-from storm_pipeline.text.words import strip_thinking
+from storm_pipeline.text.control_tokens import without_control_tokens
+from storm_pipeline.text.words import encodable, encodable_values, strip_thinking
 
 T = TypeVar("T")
-_CONTROL = re.compile(r"<\|")
 _FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
 _DECODER = json.JSONDecoder(strict=False)
 _LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
 _MAX_REPLY_LENGTH = 50_000
 """Characters, more than a section of 5000 words has; longer replies are repetition, and parsing takes minutes."""
+_MOST_TO_REPAIR, _DEEPEST = 10_000, 50
+"""Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""
 _EXCERPT_LENGTH = 1000
 """Characters of a too long reply that an error keeps."""
 
@@ -94,6 +97,7 @@ class PromptAdapter(dspy.Adapter):
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Values of the output fields; reasoning text and code fences are ignored."""
+        completion = encodable(completion)
         text = strip_thinking(completion).strip()
         if len(text) > _MAX_REPLY_LENGTH:
             raise _parse_error(signature, text[:_EXCERPT_LENGTH], f"the reply is too long: {len(text):,} characters")
@@ -117,7 +121,7 @@ def _is_text(signature: type[dspy.Signature]) -> bool:
 
 
 def _labelled(name: str, value: object) -> str:
-    text = _CONTROL.sub("< |", str(value)).strip()  # a source must not inject control tokens of the chat template
+    text = without_control_tokens(str(value)).strip()  # a source must not speak the chat template's language
     label = name.replace("_", " ").capitalize()
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
@@ -156,8 +160,10 @@ def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
     start = text.find("{")
     try:
         loaded, truncated = _load(text[start:]) if start >= 0 else (None, False)
+        loaded = encodable_values(loaded)
     except (ValueError, RecursionError) as error:
-        raise _parse_error(signature, text, "the reply is nested too deeply") from error
+        why = "the reply is nested too deeply, or too long to be repaired"
+        raise _parse_error(signature, text, why) from error
     if not isinstance(loaded, dict):
         raise _parse_error(signature, text, "the reply is not a JSON object")
     try:
@@ -175,6 +181,11 @@ def _load(text: str) -> tuple[Any, bool]:
         return _DECODER.raw_decode(text)[0], False
     with suppress(ValueError):
         return from_json(_LAST_NUMBER.sub("", text), allow_partial=True), True
+    if len(text) > _MOST_TO_REPAIR:
+        raise ValueError("too long to repair")
+    depths = accumulate((char in "{[") - (char in "}]") for char in text)
+    if max(depths, default=0) > _DEEPEST:
+        raise RecursionError
     return json_repair.loads(text), False
 
 

@@ -1,5 +1,6 @@
 """One call of a language model: the request, its journal key, and the reply."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,15 +12,18 @@ from dspy.clients._deprecation import adapter_message_call
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.prices import cost
 from storm_pipeline.models.programs import Program
+from storm_pipeline.models.usage_reports import valid_counts
 from storm_pipeline.run.journal import current_place, fingerprint
 from storm_pipeline.settings import Role
+from storm_pipeline.text.fitting import most_tokens
 
 _CONNECTION = frozenset(
     "api_key api_base api_version base_url headers extra_headers extra_query timeout organization project "
     "custom_llm_provider azure_ad_token_provider".split()
 )
 """Model parameters that only configure the connection; all others may change the reply and are part of the key."""
-_CHARACTERS_PER_TOKEN = 4
+_LIKELY = 3 / 4
+"""Share of the most tokens that a text may have which it has with a tokenizer that knows its language."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Request:
     @property
     def tokens_in(self) -> int:
         """Approximate prompt tokens."""
-        return sum(len(str(message["content"])) for message in self.messages) // _CHARACTERS_PER_TOKEN
+        return sum(_likely_tokens(str(message["content"])) for message in self.messages)
 
     def send(self) -> "Reply":
         """Make the call.
@@ -64,7 +68,7 @@ class Request:
         # DSPy 3.4 warns about messages that do not come from an adapter; 3.5 replaces this API.
         with dspy.track_usage() as tracker, adapter_message_call(lm, self.messages):
             outputs = lm(messages=self.messages, **self.options)
-        return Reply(outputs or [""], tracker.get_total_tokens().get(lm.model, {}))
+        return Reply(outputs or [""], valid_counts(tracker.get_total_tokens().get(lm.model)), self.tokens_in)
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,12 @@ class Reply:
     Attributes:
         outputs: one per requested reply: its text, or a dict with ``text`` and more.
         usage: token counts as OpenAI names them; empty if the server reports none or a cache answered.
+        estimate: prompt tokens where the server does not report them, >= 0.
     """
 
     outputs: list[Any]
     usage: Mapping[str, Any]
+    estimate: int
 
     @property
     def texts(self) -> list[str]:
@@ -86,13 +92,27 @@ class Reply:
 
     @property
     def tokens(self) -> tuple[int, int, int]:
-        """Prompt tokens, the cached ones among them, and completion tokens."""
-        cached = (self.usage.get("prompt_tokens_details") or {}).get("cached_tokens")
-        return self.usage.get("prompt_tokens") or 0, cached or 0, self.usage.get("completion_tokens") or 0
+        """Prompt tokens, the cached ones among them, and completion tokens; estimated where they are not reported."""
+        tokens_in = self.usage.get("prompt_tokens") or self.estimate
+        cached = self.usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        tokens_out = self.usage.get("completion_tokens") or sum(map(_likely_tokens, self._written))
+        return tokens_in, min(cached, tokens_in), tokens_out
+
+    @property
+    def estimated(self) -> bool:
+        """Whether a number of :attr:`tokens` is estimated."""
+        unknown_out = not self.usage.get("completion_tokens") and any(self._written)
+        return not self.usage.get("prompt_tokens") or unknown_out
+
+    @property
+    def _written(self) -> list[str]:
+        """All that the model wrote, reasoning included where it is shown."""
+        parts = [output.values() if isinstance(output, dict) else [output] for output in self.outputs]
+        return [part for own in parts for part in own if isinstance(part, str)]
 
     def dollars(self, model: Model) -> float | None:
         """Cost in US dollars; None if unknown."""
-        return cost(model.price, *self.tokens) if model.price and self.usage else None
+        return cost(model.price, *self.tokens) if model.price else None
 
 
 def options_of(model: Model, program: Program, sample: int, seed: int | None) -> dict[str, Any]:
@@ -114,6 +134,10 @@ def options_of(model: Model, program: Program, sample: int, seed: int | None) ->
     if sample and model.lm.cache:
         options["cache"] = False  # else DSPy would serve the same unusable reply again
     return options
+
+
+def _likely_tokens(text: str) -> int:
+    return math.ceil(_LIKELY * most_tokens(text))
 
 
 def _seed_offset(place: str) -> int:

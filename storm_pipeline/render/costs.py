@@ -17,7 +17,10 @@ _STAGES = (
 
 @dataclass(frozen=True)
 class CostRow:
-    """Formatted numbers. ``time`` sums over calls, which may overlap; ``cost`` may be ``unknown``."""
+    """Formatted numbers, with ≈ where some are estimated.
+
+    ``time`` sums over calls, which may overlap; ``cost`` may be ``unknown``.
+    """
 
     stage: str
     role: str
@@ -51,13 +54,14 @@ def _row(stage: str, role: str, rows: Iterable[UsageRow]) -> CostRow:
 
 
 def _formatted(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
+    about = "≈" if usage.estimated else ""
     return CostRow(
         tidy(stage),
         tidy(role),
         f"{usage.calls:,}",
-        f"{max(0, usage.tokens_in - usage.tokens_cached):,}",
+        f"{about}{max(0, usage.tokens_in - usage.tokens_cached):,}",
         f"{usage.tokens_cached:,}",
-        f"{usage.tokens_out:,}",
+        f"{about}{usage.tokens_out:,}",
         clock(seconds),
         dollars(usage.cost),
     )

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import dspy
 
-from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.evidence import E, Evidence
 from storm_pipeline.references.store import ReferenceStore
@@ -43,9 +43,9 @@ class RunContext:
     run: RunStore
     user_pieces: UserPieces = UserPieces()
 
-    def ask(self, role: Role, program: Program, **inputs: object) -> dspy.Prediction:
+    def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""
-        return self.models.ask(role, program, **inputs)
+        return self.models.ask(role, program, usable, **inputs)
 
 
 class Writer(Protocol[E]):

@@ -64,7 +64,7 @@ class StageFinished(Event):
 
 @dataclass(frozen=True)
 class CallFinished(Event):
-    """A model replied. Units as in :class:`storm_pipeline.types.UsageRow`."""
+    """A model replied. Units as in :class:`storm_pipeline.types.UsageRow`; ``estimated``: whether tokens are."""
 
     role: str
     model: str
@@ -73,6 +73,7 @@ class CallFinished(Event):
     tokens_out: int
     seconds: float
     cost: float | None
+    estimated: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 A resumed run executes its recipe from the beginning, and repeated requests are served from the journal. So nothing is
 paid for twice, and nothing stale is reused: the key of a record is its request (settings, model, prompt, parameters)
-and the place in the run that made it.
+and the place in the run that made it. Records that turned out to be of no use are marked, and not served again.
 """
 
 import hashlib
@@ -25,6 +25,8 @@ def fingerprint(*parts: object) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
 
 
+_REJECTED, _FORGOTTEN = "rejected", "forgotten"
+"""Kinds of the records that mark one record, or all of a kind, as unusable."""
 _place: ContextVar[str] = ContextVar("storm_place", default="")
 
 
@@ -111,8 +113,24 @@ class Journal:
                     f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"
                 ) from error
 
-    def reject(self, kind: str, key: str) -> None:
-        """Hook: the last record of this kind and key was unusable. Kept here, so that a resumed run behaves alike."""
+    def unparsed(self, kind: str, key: str) -> None:
+        """Hook: the last record of this kind and key does not parse. Kept here, so that a resumed run behaves alike."""
+
+    def reject(self, kind: str, key: str, value: Any) -> None:
+        """Mark a record as unusable: later sessions do not get it. It stays in the file.
+
+        Raises:
+            RunError: as :meth:`add`.
+        """
+        self.add(_REJECTED, key, {"kind": kind, "value": fingerprint(value)})
+
+    def forget(self, kind: str, **having: str) -> None:
+        """Mark all records of this kind, or those whose values have such items, as unusable.
+
+        Raises:
+            RunError: as :meth:`add`.
+        """
+        self.add(_FORGOTTEN, kind, having)
 
     def close(self) -> None:
         """Close the file. Idempotent."""
@@ -142,10 +160,23 @@ class Journal:
         for number, line in enumerate(text.splitlines(), 1):
             record = _record(line)
             if record:
-                self._unused[record[0], record[1]].append(record[2])
+                self._apply(*record)
             elif line.strip():
                 damaged.append(number)
         self.damaged = tuple(damaged)
+
+    def _apply(self, kind: str, key: str, value: Any) -> None:
+        """Add a record of an earlier session to the unused ones, or drop those that it marks."""
+        if kind == _REJECTED:
+            records = self._unused[value["kind"], key]
+            last = next((n for n in reversed(range(len(records))) if fingerprint(records[n]) == value["value"]), None)
+            if last is not None:
+                del records[last]
+        elif kind == _FORGOTTEN:
+            for own in [own for own in self._unused if own[0] == key]:
+                self._unused[own] = deque(record for record in self._unused[own] if not _has(record, value))
+        else:
+            self._unused[kind, key].append(value)
 
 
 def copy_records(source: Path, target: Path, *, without: str) -> None:
@@ -159,6 +190,10 @@ def copy_records(source: Path, target: Path, *, without: str) -> None:
         target.write_bytes(b"".join(_line(*record) for record in records if record[0] != without))
     except OSError as error:
         raise RunError(f"cannot copy {source} to {target}: {error.strerror}") from error
+
+
+def _has(record: Any, items: Mapping[str, str]) -> bool:
+    return not items or (isinstance(record, dict) and all(record.get(name) == item for name, item in items.items()))
 
 
 def _line(kind: str, key: str, value: Any) -> bytes:

@@ -66,6 +66,7 @@ class Ledger:
             tokens_cached=row.tokens_cached + call.tokens_cached,
             tokens_out=row.tokens_out + call.tokens_out,
             seconds=round(row.seconds + call.seconds, 3),
+            estimated=row.estimated + call.estimated,
             cost=None if row.cost is None or call.cost is None else _sum_of(row.cost, call.cost),
         )
 

@@ -13,6 +13,7 @@ from storm_pipeline.pages.web import WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
 from storm_pipeline.search.addresses import page_address
 from storm_pipeline.search.base import Search
+from storm_pipeline.search.bounds import BoundedSearch
 from storm_pipeline.search.cache import CachedSearch
 from storm_pipeline.search.choosing import choose
 from storm_pipeline.search.contents import ContentsSource
@@ -124,7 +125,7 @@ class RunSearch(Search):
         truth = settings.exclude_urls, settings.exclude_titles
         self._kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
         filtering = partial(ReliableSearch, policy=policy, kept_out=self._kept_out, trusted=trusted)
-        self._search: Search = filtering(engine.search)
+        self._search: Search = filtering(BoundedSearch(engine.search))
         self._reader: PageReader | None = None
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             unread = frozenset[str]() if settings.read_pages == "always" else collections

@@ -12,6 +12,7 @@ from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.text.outlines import outline_to_markdown, parse_outline
+from storm_pipeline.text.words import encodable_values
 from storm_pipeline.types import Outline, Perspective
 
 MOST_SECTIONS = 1000
@@ -32,7 +33,7 @@ def read_piece(path: Path) -> Any:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        return json.loads(text) if path.suffix == ".json" else text
+        return encodable_values(json.loads(text)) if path.suffix == ".json" else text
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"cannot read {path}: {error}; it must be a file that the run wrote, edited or not") from error
 

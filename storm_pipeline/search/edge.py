@@ -2,7 +2,6 @@
 
 import inspect
 import logging
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
@@ -10,11 +9,11 @@ from storm_pipeline.documents.plain import one_line
 from storm_pipeline.errors import SearchError, SettingsError, StormError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.result import SearchResult, checked_value
+from storm_pipeline.text.words import encodable_values
 from storm_pipeline.types import Snippet
 
 _EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and text"
 _FIELDS = tuple(field.name for field in fields(Snippet))
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _log = logging.getLogger(__name__)
 
 
@@ -99,12 +98,7 @@ def _snippet(item: object, engine: str) -> Snippet:
     for name in ("url", "text"):
         if values.get(name) is None or (isinstance(values[name], str) and not values[name].strip()):
             raise TypeError(f"no `{name}`")
-    return checked_value(Snippet, {name: _encodable(value) for name, value in values.items()})
-
-
-def _encodable(value: object) -> object:
-    """The value with lone surrogates replaced, which cannot be encoded as UTF-8."""
-    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
+    return checked_value(Snippet, encodable_values(values))
 
 
 def _name(engine: object) -> str:

@@ -50,6 +50,7 @@ def as_article(
 
 def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
     if not sections:
+        ctx.run.journal.forget("reply", role="writer")
         why = ctx.ledger.failure_summary() or "the sources say too little"
         raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")
 

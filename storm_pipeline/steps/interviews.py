@@ -59,7 +59,10 @@ def _require_sources(ctx: RunContext, topic: str, conversations: Conversations) 
     why = ctx.ledger.failure_summary()
     queries = [query for conversation in conversations for turn in conversation.turns for query in turn.queries]
     if not queries:
+        if not why:
+            ctx.run.journal.forget("reply", role="asker")
         raise ModelError(f"no question about {topic!r} could be asked: {why or 'the writer asked none'}")
+    ctx.run.journal.forget("search")
     tried = ", ".join(repr(query) for query in queries[:3])
     raise NothingFoundError(
         f"{ctx.search.name} found no source for {topic!r} ({len(queries)} queries, such as {tried}); "

@@ -1,7 +1,9 @@
 """The outline: a draft from the topic alone, refined with the conversations (paper section 3.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
+
+import dspy
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelError, ReplyError
@@ -9,6 +11,7 @@ from storm_pipeline.languages import count_words, detect, opening_of
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.signatures.shapes import OutlineSection
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
@@ -100,25 +103,33 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     Raises:
         ModelError: no reply holds a heading.
     """
-    bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
+    told = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx)}
+
+    def read(reply: dspy.Prediction | str) -> Outline:
+        bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
+        if isinstance(reply, str):
+            return parse_outline(reply, topic, **bounds)
+        return outline_from_headings(_headings(reply.sections), topic, **bounds)
+
+    def usable(reply: dspy.Prediction | str) -> bool:
+        return bool(read(reply).sections)
+
     try:
-        told = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx)}
-        sections = ctx.ask("outliner", program, topic=topic, **told, **inputs).sections
-        named = {s.title.casefold().strip() for s in sections}
-        pairs = (
-            pair
-            for s in sections
-            # Small models put one section below another as well.
-            for pair in [(1, s.title), *((2, t) for t in s.subsections if t.casefold().strip() not in named)]
-        )
-        outline = outline_from_headings(pairs, topic, **bounds)
+        return read(ctx.ask("outliner", program, usable, topic=topic, **told, **inputs))
     except ReplyError as error:
-        outline = parse_outline(error.reply, topic, **bounds)
+        outline = read(error.reply)
         if not outline.sections:
             raise
-    if not outline.sections:
-        raise ReplyError(f"the outline of {topic!r} has no usable heading")
-    return outline
+        return outline
+
+
+def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:
+    """Level and title of each heading that a model plans."""
+    named = {section.title.casefold().strip() for section in sections}
+    for section in sections:
+        yield 1, section.title
+        # Small models put one section below another as well.
+        yield from ((2, title) for title in section.subsections if title.casefold().strip() not in named)
 
 
 def share_budget(conversations: Sequence[Conversation], words: int) -> str:

@@ -16,6 +16,7 @@ def search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
     with ctx.events.in_stage("search"):
         found = usable(ctx, search_all(ctx, [topic]))
     if not found:
+        ctx.run.journal.forget("search")
         raise NothingFoundError(f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
     ctx.store.add(found)
     return found

@@ -1,9 +1,16 @@
 """Human-readable formatting of values."""
 
+_JOINERS = {0x200C: None, 0x200D: None}
+
 
 def printable(text: str) -> str:
     """One line without control sequences: runs of whitespace and control characters become one space."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return " ".join("".join(c if is_printable(c) else " " for c in text).split())
+
+
+def is_printable(text: str) -> bool:
+    """Whether a text has no control characters; the joiners of Persian, Hindi and emoji (U+200C, U+200D) are none."""
+    return text.translate(_JOINERS).isprintable()
 
 
 def clock(seconds: float) -> str:

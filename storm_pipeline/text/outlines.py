@@ -14,6 +14,8 @@ from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120
 """Maximum length of a title in characters; longer lines are prose."""
+_LONGEST_LINE = 10 * MAX_TITLE
+"""Characters of a line that may hold a title, with its marks and links."""
 
 _BACK_MATTER = re.compile(
     r"""(?:references?|see\ also|external\ (?:links?|resources)|further\ (?:reading|resources|information)|
@@ -171,6 +173,8 @@ def _mark(line: str) -> tuple[str, str]:
 
 def _cleaned(raw: str) -> str:
     """A title without markup; empty if it is prose or blank. Idempotent."""
+    if len(raw) > _LONGEST_LINE:
+        return ""
     title, before = tidy(raw), ""
     while title != before:
         before = title

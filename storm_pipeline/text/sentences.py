@@ -10,7 +10,7 @@ import threading
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import Any
 
 from storm_pipeline.text.words import MARKER, has_word, word_count
@@ -29,7 +29,7 @@ _STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
 _PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}")
 _YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
-_PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)[.!?…]+[{re.escape(_CLOSERS)}]*(?=\s+[^\sa-z])")
+_PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)(?<![.!?…])[.!?…]++[{re.escape(_CLOSERS)}]*+(?=\s+[^\sa-z])")
 # After these a full stop does not end the sentence if a number, a lower-case letter or a bracket follows.
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"])(?:[Nn]os?|[Vv]ols?|pp?|[Ff]igs?|[Ee]qs?|ch|sec|al|approx|c|ca|cf|vs|v|e\.g|i\.e|viz|eds|"
@@ -52,6 +52,13 @@ _BEGINS_SENTENCE = re.compile(
 _EXCLAIMED = re.compile(r"[!?]$")
 _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
 _import_lock = threading.Lock()
+_REACH = 200
+"""Characters before and behind a cut that are looked at: all of it would take time that grows with the square."""
+_MOST_FOR_RULES = 4000
+"""Characters of a part that pysbd's rules cut; its time grows with the square."""
+_MOST_DOUBTS = 40
+"""Short forms in a part that pysbd's rules cut; each costs a pass over all of it."""
+_DOUBT = re.compile(r"\b\w{1,3}\.")
 
 
 def split_sentences(text: str) -> list[str]:
@@ -115,20 +122,22 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 def _line_spans(text: str) -> list[tuple[int, int]]:
     """Spans of the lines that are not blank; soft-wrapped lines and lines of markers join the line before."""
     spans: list[tuple[int, int]] = []
-    position, blank = 0, False
+    position, blank, worded = 0, False, False
     for line in text.splitlines(keepends=True):
         start, position = position, position + len(line)
         plain = MARKER.sub("", line).strip()
         if not line.strip():
             blank = True
             continue
-        before = text[spans[-1][0] : spans[-1][1]] if spans else ""
+        before = text[max(spans[-1][0], spans[-1][1] - _REACH) : spans[-1][1]] if spans else ""
         before_text = MARKER.sub("", before).strip()
         wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(before_text)
-        if spans and (not plain or wrapped or not before_text):
+        if spans and (not plain or wrapped or not worded):
             spans[-1] = (spans[-1][0], position)
+            worded = worded or bool(plain)
         else:
             spans.append((start, position))
+            worded = bool(plain)
         blank = False
     return spans
 
@@ -146,8 +155,8 @@ def _boundaries(line: str) -> list[int]:
         if not 0 < end < len(positions):
             continue
         start, after = positions[end - 1] + 1, positions[end]
-        piece = masked[cuts[-1] if cuts else 0 : start].strip()
-        if _may_cut(piece, masked[start:after], masked[after:]):
+        piece = masked[max(cuts[-1] if cuts else 0, start - _REACH) : start].strip()
+        if _may_cut(piece, masked[start:after], masked[after : after + _REACH]):
             cuts.append(after)
     return cuts
 
@@ -175,10 +184,12 @@ def _split_at_plain_ends(tight: str) -> Iterator[str]:
     """
     start = 0
     for found in () if _SINGLE_QUOTE.search(tight) else _STOP_BEFORE_CAPITAL.finditer(tight):
-        part = tight[start : found.end()]
-        if _is_plain_end(part[:-1]) and _is_closed(part):
-            yield part
-            start = found.end()
+        end = found.end()
+        if _is_plain_end(tight[max(start, end - _REACH) : end - 1]) and (
+            end - start > _MOST_FOR_RULES or _is_closed(tight[start:end])
+        ):
+            yield tight[start:end]
+            start = end
     yield tight[start:]
 
 
@@ -201,12 +212,17 @@ def _is_closed(text: str) -> bool:
 def _pysbd_ends(part: str) -> list[int]:
     """Ends of pysbd's sentences, not counting white space; by simple rules if pysbd alters the text."""
     solid = "".join(part.split())
-    pieces = ["".join(piece.split()) for piece in _segmenter().processor(part).process() or ()]
+    pieces = ["".join(piece.split()) for piece in _segmenter().processor(part).process() or ()] if _suits(part) else []
     if "".join(pieces) != solid:
         pieces = ["".join(piece.split()) for piece in _PLAIN_BOUNDARY.sub(r"\g<0>" + "\0", part).split("\0")]
         if "".join(pieces) != solid:
             return []
     return list(accumulate(map(len, pieces)))
+
+
+def _suits(part: str) -> bool:
+    """Whether pysbd's rules cut a text in little time."""
+    return len(part) <= _MOST_FOR_RULES and sum(1 for _ in islice(_DOUBT.finditer(part), _MOST_DOUBTS)) < _MOST_DOUBTS
 
 
 def _may_cut(piece: str, gap: str, rest: str) -> bool:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 from itertools import accumulate
+from typing import Any
 
 _NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\^)?\d+)*"
 _NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
@@ -26,7 +27,9 @@ class, so that matching is attempted only at such characters.
 """
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
-_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, lone surrogates, and what changes the direction of the text behind it."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
@@ -106,8 +109,33 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 
 def tidy(text: str) -> str:
-    """A text on one line: white space collapsed, control characters and lone surrogates removed."""
-    return " ".join(_NOT_TEXT.sub("", text).split())
+    """A text on one line: white space collapsed; control characters, overrides of direction, surrogates removed."""
+    return " ".join(without_controls(text).split())
+
+
+def without_controls(text: str) -> str:
+    """A text without control characters, overrides of its direction and lone surrogates; white space stays."""
+    return _NOT_TEXT.sub("", text)
+
+
+def encodable(text: str) -> str:
+    """A text without lone surrogates, which UTF-8 cannot encode: U+FFFD stands for each; pairs become characters."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def encodable_values(value: Any) -> Any:
+    """JSON values with all texts :func:`encodable`, the keys of objects included; values of other types stay."""
+    match value:
+        case str():
+            return encodable(value)
+        case list():
+            return [encodable_values(item) for item in value]
+        case dict():
+            return {encodable_values(key): encodable_values(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def strip_thinking(text: str) -> str:

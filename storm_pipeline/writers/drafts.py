@@ -24,6 +24,8 @@ _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 AskAgain = Callable[[str], str]
 """Remarks on a draft → the writer's reply to them; raises ModelError."""
+_END = 300
+"""Characters of a line's end by which it is decided whether the next one continues it."""
 
 
 @dataclass(frozen=True)
@@ -187,14 +189,16 @@ class _Review:
 
 def _lines(text: str) -> list[str]:
     """The lines of a reply that hold words, each with what the next one only continues."""
-    lines: list[str] = []
+    lines: list[list[str]] = []
+    end = ""
     for line in text.splitlines():
-        continued = lines and (has_markers_alone(line) or (line[:1].islower() and not _is_finished(lines[-1])))
-        if continued:
-            lines[-1] = f"{lines[-1]} {line}"
+        if lines and (has_markers_alone(line) or (line[:1].islower() and not _is_finished(end))):
+            lines[-1].append(line)
+            end = f"{end} {line}"[-_END:]
         elif has_word(line) and not line.startswith("```"):
-            lines.append(line)
-    return lines
+            lines.append([line])
+            end = line[-_END:]
+    return [" ".join(pieces) for pieces in lines]
 
 
 def _without_bullet(line: str, language: str) -> str:

@@ -10,7 +10,7 @@ from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
-from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.opening import open_models
 from storm_pipeline.models.programs import Programs
@@ -219,12 +219,49 @@ def test_usage_is_told_for_every_call() -> None:
     assert call.cost is None  # unknown is unknown, not zero
 
 
-def test_a_reply_without_usage_counts_as_a_call() -> None:
+def test_tokens_that_are_not_reported_are_estimated() -> None:
     events: list[Event] = []
     body = completion('{"related_topics": ["A"]}', usage=False)
     with FakeModel(faults={"FindRelatedTopics": [Reply(body=body)]}) as server:
-        related(models(server.lm, events))
-    assert [e.tokens_out for e in events if isinstance(e, CallFinished)] == [0]
+        related(models(server.lm, events, prices=("openai/fake=1/2",)))
+        prompt = sum(len(content) for _, content in server.asked[0].messages)
+    (call,) = (event for event in events if isinstance(event, CallFinished))
+    assert call.estimated
+    assert prompt / 5 < call.tokens_in < prompt / 2
+    assert 4 < call.tokens_out < 15
+    assert call.cost == pytest.approx((call.tokens_in + 2 * call.tokens_out) / 1e6)
+
+
+MALFORMED: list[object] = [
+    *(None, "x", [], 3, {}, "100", {"prompt_tokens": "100", "completion_tokens": "5"}, {"prompt_tokens": True}),
+    *({"prompt_tokens": -5, "completion_tokens": -7}, {"prompt_tokens": 1.5}, {"prompt_tokens": [1]}),
+    *({"prompt_tokens": None}, {"prompt_tokens_details": "x"}, {"prompt_tokens_details": {"cached_tokens": -4}}),
+    *({"completion_tokens_details": [1]}, {"prompt_tokens": 0, "completion_tokens": 0}),
+]
+
+
+@pytest.mark.parametrize("usage", MALFORMED, ids=str)
+def test_malformed_usage_never_discards_a_reply(usage: object) -> None:
+    events: list[Event] = []
+    body = completion('{"related_topics": ["A"]}', usage=False) | {"usage": usage}
+    with FakeModel(faults={"FindRelatedTopics": [Reply(200, json.dumps(body).encode())]}) as server:
+        assert related(models(server.lm, events)) == ["A"]
+        assert len(server.asked) == 1
+    (call,) = (event for event in events if isinstance(event, CallFinished))
+    assert call.estimated
+    assert call.tokens_in > 50
+    assert call.tokens_out > 0
+    assert call.tokens_cached == 0
+
+
+def test_a_cap_on_tokens_binds_without_usage() -> None:
+    body = completion('{"related_topics": ["A"]}', usage=False)
+    with FakeModel(faults={"FindRelatedTopics": [Reply(body=body)] * 99}) as server:
+        asking = models(server.lm, max_tokens=6000)
+        with pytest.raises(BudgetSpentError, match="--max-tokens"):
+            for _ in range(99):
+                related(asking)
+        assert 3 < len(server.asked) < 40
 
 
 def test_the_schema_travels_only_where_it_is_wanted() -> None:

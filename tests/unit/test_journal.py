@@ -32,3 +32,41 @@ def test_a_copy_has_every_record_but_those_left_out(told: list[tuple[str, str, A
                     if own == kind != "piece":
                         wanted[key].append(value)
                 assert {key: list(found) for key, found in copied.earlier(kind).items()} == dict(wanted)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), values), max_size=12), st.data())
+def test_a_rejected_record_is_not_served_again_and_all_others_are(
+    told: list[tuple[str, Any]], data: st.DataObject
+) -> None:
+    rejected = data.draw(st.lists(st.sampled_from(told), unique_by=told.index) if told else st.just([]))
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "journal.jsonl"
+        with Journal(path) as journal:
+            for key, value in told:
+                journal.add("reply", key, value)
+            for key, value in rejected:
+                journal.reject("reply", key, value)
+        wanted = list(told)
+        for one in rejected:
+            wanted.remove(one)
+        with Journal(path) as again:
+            assert not again.damaged
+            assert again.unused("reply") == len(wanted)
+            for key in "abc":
+                left = [value for own, value in wanted if own == key]
+                assert sorted(map(repr, again.earlier("reply").get(key, ()))) == sorted(map(repr, left))
+
+
+def test_forgotten_records_are_those_before_it_that_have_what_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        for role in ("writer", "asker"):
+            journal.add("reply", "a", {"role": role})
+            journal.add("search", role, {})
+        journal.forget("reply", role="writer")
+        journal.forget("search")
+        journal.add("reply", "b", {"role": "writer"})
+        journal.add("search", "asker", {"found": 1})
+    with Journal(path) as again:
+        assert again.earlier("reply") == {"a": ({"role": "asker"},), "b": ({"role": "writer"},)}
+        assert again.earlier("search") == {"asker": ({"found": 1},)}

@@ -104,3 +104,14 @@ def test_a_number_is_read_whole_or_not_at_all(numbers: list[int], end: float) ->
 
 def test_what_follows_a_reply_does_not_excuse_its_faults() -> None:
     refused(WriteQueries, '{"queries": ["salt", 7]} That is all.')
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=60))
+def test_no_reply_brings_text_that_cannot_be_encoded(text: str) -> None:
+    for reply in (
+        json.dumps({"queries": [f"salt {text}"]}),
+        json.dumps({"queries": [f"salt {text}"]}, ensure_ascii=False),
+    ):
+        values = PromptAdapter().parse(WriteQueries, reply)
+        json.dumps(values, ensure_ascii=False).encode("utf-8")
+    PromptAdapter().parse(AskQuestion, f"salt {text}")["question"].encode("utf-8")

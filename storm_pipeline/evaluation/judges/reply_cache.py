@@ -30,6 +30,10 @@ class JudgeReplyCache(Journal):
         """Store a reply, replacing an earlier one; a full disk is ignored."""
         self._replies.put(f"{self._judge} {kind} {key}", value)
 
-    def reject(self, kind: str, key: str) -> None:
+    def unparsed(self, kind: str, key: str) -> None:
+        """Remove the reply."""
+        self.add(kind, key, None)
+
+    def reject(self, kind: str, key: str, value: Any) -> None:  # noqa: ARG002 - the base class's contract
         """Remove the reply."""
         self.add(kind, key, None)

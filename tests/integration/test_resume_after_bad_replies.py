@@ -1,0 +1,121 @@
+"""Runs that ended because replies or searches were of no use, resumed when model and engine have recovered."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel, completion
+from servers import Reply
+from test_pipeline import folder, world
+from test_resume import answers, storm, text
+
+from storm_pipeline import Article
+from storm_pipeline.errors import StormError
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Outline
+
+USELESS = {
+    "empty": "",
+    "refused": "I'm sorry, but I can't help with that.",
+    "cut off": '{"queries": ["silk',
+    "not JSON": "Queries: silk, spice",
+    "wrong form": '{"answer": 1}',
+    "thinking": "<think>Let me see",
+    "too long": "x" * 60_000,
+}
+
+
+def replies(text: str) -> list[Reply]:
+    return [Reply(body=completion(text))] * 40
+
+
+def healed(server: FakeModel, *signatures: str) -> None:
+    for name in signatures:
+        server._faults.pop(name, None)
+
+
+def sections_of(made: Article | Outline) -> int:
+    return len(made.sections)
+
+
+@pytest.mark.parametrize("kind", USELESS)
+def test_a_run_that_ended_with_useless_replies_asks_again(tmp_path: Path, kind: str) -> None:
+    with FakeModel(answers(), faults={"WriteQueries": replies(USELESS[kind])}) as server:
+        if kind == "cut off":  # its first query is whole enough to be searched for
+            server._faults["WriteQueries"] = replies('{"quer')
+        with pytest.raises(StormError):
+            storm(server, tmp_path, samples=2).write("Silk Road")
+        before = len(server.asked)
+        healed(server, "WriteQueries")
+        article = storm(server, tmp_path, samples=2).resume(folder(tmp_path))
+        new = [asked.signature for asked in server.asked[before:]]
+    assert sections_of(article)
+    assert "WriteQueries" in new
+    assert "FindRelatedTopics" not in new  # what was of use is not bought again
+
+
+def test_an_outline_that_failed_twice_is_asked_for_again(tmp_path: Path) -> None:
+    for bad in (
+        "",
+        "No headings here.",
+        json.dumps({"sections": []}),
+        '{"sections": [{"title": "", "subsections": []}]}',
+    ):
+        place = tmp_path / str(len(bad))
+        faults = {name: replies(bad) for name in ("DraftOutline", "RefineOutline")}
+        with FakeModel(answers(), faults=faults) as server:
+            with pytest.raises(StormError):
+                storm(server, place, max_failures=9).write("Silk Road")
+            before = len(server.asked)
+            healed(server, *faults)
+            article = storm(server, place, max_failures=9).resume(folder(place))
+            new = {asked.signature for asked in server.asked[before:]}
+        assert sections_of(article)
+        assert {"DraftOutline", "RefineOutline"} <= new
+        assert "AskQuestion" not in new
+
+
+def test_an_outline_read_from_plain_text_is_not_asked_for_again(tmp_path: Path) -> None:
+    plain = "# History\n# Goods\n# Routes"
+    with FakeModel(answers() | {"DraftOutline": plain, "RefineOutline": plain}) as server:
+        whole = storm(server, tmp_path).write("Silk Road")
+        asked = len(server.asked)
+        (folder(tmp_path) / "article.md").unlink()
+        again = storm(server, tmp_path).resume(folder(tmp_path))
+        assert len(server.asked) == asked
+    assert text(again) == text(whole)
+
+
+def test_a_second_sample_that_served_is_not_asked_for_again(tmp_path: Path) -> None:
+    with FakeModel(answers(), faults={"WriteQueries": replies("no")[:1]}) as server:
+        whole = storm(server, tmp_path).write("Silk Road")
+        asked = len(server.asked)
+        (folder(tmp_path) / "article.md").unlink()
+        again = storm(server, tmp_path).resume(folder(tmp_path))
+        assert len(server.asked) == asked
+    assert text(again) == text(whole)
+
+
+@pytest.mark.parametrize(
+    ("signature", "bad"), [("AskQuestion", "Thank you so much for your help!"), ("WriteSection", "Nothing is known.")]
+)
+def test_replies_that_lead_to_nothing_are_asked_for_again(tmp_path: Path, signature: str, bad: str) -> None:
+    with FakeModel(answers(), faults={signature: replies(bad)}) as server:
+        with pytest.raises(StormError):
+            storm(server, tmp_path).write("Silk Road")
+        before = len(server.asked)
+        healed(server, signature)
+        article = storm(server, tmp_path).resume(folder(tmp_path))
+        assert signature in {asked.signature for asked in server.asked[before:]}
+    assert sections_of(article)
+
+
+@pytest.mark.parametrize("recipe", ["storm", "rag"])
+def test_searches_that_found_nothing_are_made_again(tmp_path: Path, recipe: str) -> None:
+    found: list[Any] = []
+    with FakeModel(answers()) as server:
+        with pytest.raises(StormError):
+            storm(server, tmp_path, search=FakeSearch(lambda _: found)).write("Silk Road", recipe=recipe)
+        article = storm(server, tmp_path, search=FakeSearch(world)).resume(folder(tmp_path))
+    assert sections_of(article)

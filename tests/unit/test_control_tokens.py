@@ -1,0 +1,60 @@
+"""Control tokens of chat templates in text that others wrote: none reaches a prompt, and nothing else is changed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.signatures.research import AskQuestion
+from storm_pipeline.text.control_tokens import ANGLED, BARS, BRACKETED, LEFT, without_control_tokens
+
+TOKENS = [
+    *("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|system|>", "<|end|>"),
+    *("<|channel|>", "<|START_OF_TURN_TOKEN|>", "<｜User｜>", "‹｜User｜>", "<｜end▁of▁sentence｜>", "＜|im_end|＞"),
+    *("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "[SYSTEM_PROMPT]", "[/TOOL_RESULTS]", "[gMASK]"),
+    *("<s>", "</s>", "<unk>", "<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<THINK>", "</think>"),
+    *("<tool_call>", "</tool_call>", "<sep>", "<think/>"),
+]
+HARMLESS = [
+    *("It cost < 5 | 6 >, or $3.50 [1].", "[1] [2, 3] [Source 4]", "<b>bold</b> <p class='s'> <strong> <sub>2</sub>"),
+    *("a<b and c>d", "x << y >> z", "[sic] [citation needed] [inst] [Instruments]", "|a|b|\n|---|---|", "xs |> map"),
+    *("the <sys> tag", "«guillemets» ‹single›", "<script>", "thinking of <thing>", "\u06cc\u200c\u0646", "1 < s > 0"),
+]
+pieces = st.one_of(
+    st.sampled_from(TOKENS),
+    st.sampled_from(HARMLESS),
+    st.text(f"{LEFT}{BARS}>/[]sINSTY ", max_size=8),
+    st.text(max_size=9),
+)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_a_control_token_is_broken_up(token: str) -> None:
+    told = without_control_tokens(f"before {token} after")
+    assert token not in told
+    assert told.replace(" ", "") == f"before{token}after"
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_harmless_text_stays(text: str) -> None:
+    assert without_control_tokens(text) == text
+
+
+@given(st.lists(pieces, max_size=6).map("".join))
+def test_no_token_survives_and_only_spaces_are_added(text: str) -> None:
+    told = without_control_tokens(text)
+    assert told.replace(" ", "") == text.replace(" ", "")
+    assert without_control_tokens(told) == told
+    names = [*(f"<{end}{name}>" for name in ANGLED for end in ("", "/")), *(f"[{name}]" for name in BRACKETED), "<|"]
+    assert not [token for token in [*names, *TOKENS] if token in told]
+
+
+@given(st.text(st.characters(exclude_characters=f"{LEFT}["), max_size=60))
+def test_text_without_brackets_stays(text: str) -> None:
+    assert without_control_tokens(text) == text
+
+
+def test_a_prompt_has_none_of_them() -> None:
+    inputs = {"topic": " ".join(TOKENS), "conversation": "\n".join(TOKENS)}
+    content = PromptAdapter().format_user_message_content(AskQuestion, inputs)
+    assert not [token for token in TOKENS if token in content]

@@ -1,0 +1,32 @@
+"""Texts of engines, cut to what a run can read."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline import Snippet
+from storm_pipeline.search.bounds import LONGEST_TEXT, LONGEST_TITLE, BoundedSearch
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+
+
+def found(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
+    result = BoundedSearch(checked(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))).search(
+        "q", 1
+    )
+    return result.snippets[0], result.lost
+
+
+@given(st.text(min_size=1, max_size=300).filter(str.strip), st.text(max_size=50))
+def test_what_is_short_stays_but_for_what_cannot_be_encoded(text: str, title: str) -> None:
+    snippet, lost = found(text, title)
+    assert (snippet.text, snippet.title, lost) == (text, title, ())
+
+
+@given(st.text("ab \n", min_size=1, max_size=40), st.integers(1, 3))
+def test_what_is_long_is_cut_at_white_space_where_there_is_some(piece: str, times: int) -> None:
+    text = "x" + piece * (times * LONGEST_TEXT // len(piece) + 1)
+    snippet, lost = found(text, text)
+    assert len(snippet.text) <= LONGEST_TEXT
+    assert len(snippet.title) <= LONGEST_TITLE
+    assert text.startswith(snippet.text)
+    assert "1 texts of more than 50,000 characters" in lost[0]
