@@ -9,20 +9,21 @@ UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 text and sync it to disk; at any moment the path holds either the old or the new file, complete.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file and sync it to disk; at any moment the path holds either the old or the new file, complete.
 
     Args:
         path: the file to write; its folder must exist.
-        text: without lone surrogates; its line ends are kept as they are.
+        content: bytes, or text without lone surrogates, which is written as UTF-8 with its line ends as they are.
 
     Raises:
         OSError: the file cannot be written; its old content is unchanged.
     """
     scratch = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
     try:
-        with scratch.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        with scratch.open("xb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(path)

@@ -345,7 +345,12 @@ def _write(ctx: RunContext) -> Article:
     report = replace(ctx.ledger.report(), uncited=uncited)
     usage = ctx.ledger.usage(time.monotonic() - start)
     article = replace(
-        article, usage=usage, report=report, sources_excluded=ctx.search.excluded, revisions=ctx.ledger.revisions()
+        article,
+        usage=usage,
+        report=report,
+        sources_excluded=ctx.search.excluded,
+        revisions=ctx.ledger.revisions(),
+        written=ctx.run.created,
     )
     _save_usage(ctx, usage)
     ctx.run.save_text("article.md", article.to_markdown())

@@ -409,3 +409,57 @@ class Article:
         from storm_pipeline.render.json import to_json
 
         return to_json(self)
+
+    def to_docx(self, *, citation_style: str | None = None) -> bytes:
+        """Export as a Word document whose references are endnotes, formatted by a CSL style such as ``apa``."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "docx", citation_style=citation_style)
+
+    def to_pdf(self, *, citation_style: str | None = None) -> bytes:
+        """Export as PDF pages, the references formatted by a CSL style; needs WeasyPrint or Chromium."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "pdf", citation_style=citation_style)
+
+    def to_epub(self, *, citation_style: str | None = None) -> bytes:
+        """Export as an EPUB book, the references formatted by a CSL style."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "epub", citation_style=citation_style)
+
+    def to_obsidian(self, *, citation_style: str | None = None) -> str:
+        """Export as a Markdown note for Obsidian, the references formatted by a CSL style."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "obsidian", citation_style=citation_style).decode()
+
+    def to_wikitext(self) -> str:
+        """Export as a MediaWiki page whose references are citation templates."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "wikitext").decode()
+
+    def to_latex(self) -> str:
+        """Export as a LaTeX document that contains its BibTeX references."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "latex").decode()
+
+    def to_bibtex(self) -> str:
+        """Export the references as BibTeX."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "bibtex").decode()
+
+    def to_ris(self) -> str:
+        """Export the references as RIS."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "ris").decode()
+
+    def to_csl(self) -> str:
+        """Export the references as CSL-JSON."""
+        from storm_pipeline.export.formats import export
+
+        return export(self, "csl").decode()

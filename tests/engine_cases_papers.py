@@ -177,7 +177,7 @@ PAPERS: dict[str, Case] = {
         lambda hits, _: {"total": len(hits), "offset": 0} | ({"data": hits} if hits else {}),
         query={
             "query": "silk road", "limit": "10",
-            "fields": "title,abstract,tldr,url,year,publicationDate,externalIds",
+            "fields": "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue",
         },
         headers={"x-api-key": KEY},
         page=_pages("https://doi.org/10.1000/a.{}"),
@@ -225,7 +225,8 @@ PAPERS: dict[str, Case] = {
         crossref_work,
         lambda hits, _: {"status": "ok", "message-type": "work-list", "message": {"items": hits}},
         query={
-            "query": "silk road", "rows": "10", "filter": "has-abstract:true", "select": "DOI,title,abstract,issued",
+            "query": "silk road", "rows": "10", "filter": "has-abstract:true",
+            "select": "DOI,title,abstract,issued,author,container-title,publisher",
             "mailto": "me@x.org",
         },
         page=_pages("https://doi.org/10.1000/b.{}"),

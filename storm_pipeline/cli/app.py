@@ -11,6 +11,7 @@ from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.experiment import experiment_app
+from storm_pipeline.cli.export import export
 from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
@@ -34,6 +35,7 @@ app.command(cls=SettingsCommand, short_help="Resume an interrupted RUN or batch.
 app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of an article about TOPIC.")(estimate)
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
+app.command(short_help="Write the article of RUN as files for other programs.")(export)
 app.add_typer(assets_app, name="assets")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")

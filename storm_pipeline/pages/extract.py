@@ -12,6 +12,7 @@ from storm_pipeline.documents.pdf import read_pdf
 from storm_pipeline.documents.plain import iso_date, plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
+from storm_pipeline.pages.citation_tags import citation_tags
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
 from storm_pipeline.pages.interstitials import is_interstitial
 
@@ -39,6 +40,9 @@ class Page:
         author: names of its authors if known.
         site: name of its site if known.
         language: its declared language code, if any, without region: ``en``.
+        publisher: its declared publisher, if any.
+        doi: its declared DOI, if any, in lower case.
+        accessed: ISO date on which it was fetched, if known.
     """
 
     url: str
@@ -48,6 +52,9 @@ class Page:
     author: str | None = None
     site: str | None = None
     language: str | None = None
+    publisher: str | None = None
+    doi: str | None = None
+    accessed: str | None = None
 
 
 def extract(fetched: Fetched) -> Page:
@@ -98,16 +105,18 @@ def _from_html(fetched: Fetched) -> Page:
     head = trafilatura.load_html(_truncated(html, _MAX_METADATA_TAGS))
     if head is None:
         return Page(url, "", ((None, text),))
-    canonical, language = _canonical_link(head, url), _language(head)
+    canonical, language, tags = _canonical_link(head, url), _language(head), citation_tags(head)
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(
         canonical,
         plain_text(about.title)[:_MAX_NAME_CHARS],
         ((None, text),),
-        iso_date(about.date),
-        plain_text(about.author)[:_MAX_NAME_CHARS] or None,
-        plain_text(about.sitename)[:_MAX_NAME_CHARS] or None,
+        iso_date(about.date) or tags.published,
+        tags.authors or plain_text(about.author)[:_MAX_NAME_CHARS] or None,
+        tags.journal or plain_text(about.sitename)[:_MAX_NAME_CHARS] or None,
         language,
+        tags.publisher,
+        tags.doi,
     )
 
 

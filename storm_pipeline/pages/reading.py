@@ -163,6 +163,9 @@ def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet
         author=page.author or hit.author,
         site=page.site or hit.site,
         language=page.language or hit.language,
+        publisher=page.publisher or hit.publisher,
+        doi=page.doi or hit.doi,
+        accessed=page.accessed or hit.accessed,
     )
 
 

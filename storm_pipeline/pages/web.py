@@ -1,5 +1,7 @@
 """Web pages, fetched politely and safely, with their text extracted."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from storm_pipeline.pages.addresses import Access
@@ -33,4 +35,5 @@ class WebPages:
         Raises:
             PageError: it was not fetched, or contains no text.
         """
-        return extract(fetch_page(url, self._limits, self._access, self._politeness.visit))
+        page = extract(fetch_page(url, self._limits, self._access, self._politeness.visit))
+        return replace(page, accessed=datetime.now(UTC).date().isoformat())

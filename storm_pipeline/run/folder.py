@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,14 @@ class RunStore:
     def recipe(self) -> str:
         """Name of the method; begins with ``outline`` if the run only makes an outline."""
         return str(self.state["recipe"])
+
+    @property
+    def created(self) -> str | None:
+        """ISO date (UTC) on which the run was begun; None if ``run.json`` does not say."""
+        try:
+            return datetime.fromtimestamp(float(self.state["created"]), UTC).date().isoformat()
+        except (KeyError, TypeError, ValueError, OverflowError, OSError):
+            return None
 
     def begin(self, settings: Settings) -> None:
         """Start another session of the run; its number is ``state["sessions"]``."""

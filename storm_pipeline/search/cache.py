@@ -1,13 +1,14 @@
 """Disk cache of search results, so that no search is repeated or paid for twice."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 from unicodedata import normalize
 
 from storm_pipeline.errors import SearchError
 from storm_pipeline.search.base import Search
-from storm_pipeline.search.result import SearchResult
+from storm_pipeline.search.result import SearchResult, checked_value
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
@@ -15,7 +16,8 @@ CacheMode = Literal["use", "off", "refresh", "replay"]
 """``use``: search on a cache miss. ``off``: neither read nor write. ``refresh``: always search, and store the result.
 ``replay``: never search; a cache miss is an error."""
 _FORMAT = 1
-_FIELDS = ("url", "title", "text", "published", "page", "engine")
+_FIELDS = tuple(field.name for field in fields(Snippet))
+"""In the order in which they are stored. New fields are added at the end: records of earlier versions lack them."""
 
 
 class CachedSearch(Search):
@@ -74,9 +76,9 @@ class CachedSearch(Search):
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
     """The snippets of a record; None if it is malformed."""
-    if not isinstance(record, list):
+    if not isinstance(record, list) or not all(isinstance(one, list) and len(one) <= len(_FIELDS) for one in record):
         return None
     try:
-        return tuple(Snippet(**dict(zip(_FIELDS, values, strict=True))) for values in record)
-    except (TypeError, ValueError):
+        return tuple(checked_value(Snippet, dict(zip(_FIELDS, values, strict=False))) for values in record)
+    except TypeError:
         return None

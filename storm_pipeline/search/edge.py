@@ -3,7 +3,8 @@
 import inspect
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 
 from storm_pipeline.documents.plain import one_line
 from storm_pipeline.errors import SearchError, SettingsError, StormError
@@ -17,13 +18,17 @@ _FIELDS = tuple(field.name for field in fields(Snippet))
 _log = logging.getLogger(__name__)
 
 
-def checked(engine: SearchEngine | Search) -> Search:
+def checked(engine: SearchEngine | Search, *, is_remote: bool = False) -> Search:
     """Wrap an engine in validation, unless it is a :class:`Search` already.
+
+    Args:
+        engine: see :class:`CheckedSearch`.
+        is_remote: whether it sends requests, so that its snippets are accessed when it is searched.
 
     Raises:
         SettingsError: it is not an engine; says what it lacks.
     """
-    return engine if isinstance(engine, Search) else CheckedSearch(engine)
+    return engine if isinstance(engine, Search) else CheckedSearch(engine, is_remote=is_remote)
 
 
 class CheckedSearch(Search):
@@ -34,13 +39,15 @@ class CheckedSearch(Search):
 
     Args:
         engine: any object with a ``name`` and a method ``search(query, k)``; see :class:`SearchEngine`.
+        is_remote: set the ``accessed`` of snippets that have none to today (UTC).
 
     Raises:
         SettingsError: ``name`` is not a string, or there is no such method.
     """
 
-    def __init__(self, engine: SearchEngine) -> None:
+    def __init__(self, engine: SearchEngine, *, is_remote: bool = False) -> None:
         self._name = _name(engine)
+        self._is_remote = is_remote
         self._engine = engine
 
     @property
@@ -79,11 +86,14 @@ class CheckedSearch(Search):
         return SearchResult(snippets, lost=(lost,))
 
     def _valid_snippets(self, items: Iterable[object], problems: list[str]) -> Iterator[Snippet]:
+        today = datetime.now(UTC).date().isoformat() if self._is_remote else None
         for number, item in enumerate(items, 1):
             try:
-                yield _snippet(item, self._name)
+                snippet = _snippet(item, self._name)
             except TypeError as error:
                 problems.append(f"number {number}, which has {error}")
+            else:
+                yield replace(snippet, accessed=snippet.accessed or today)
 
 
 def _snippet(item: object, engine: str) -> Snippet:

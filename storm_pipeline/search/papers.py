@@ -1,17 +1,35 @@
 """Shared parts of the engines for research papers: one URL per paper whichever engine finds it, and partial dates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import takewhile
 from urllib.parse import quote
 
 from storm_pipeline.documents.plain import plain_text
 
+_MAX_AUTHORS = 30
+
+
+def doi_name(doi: object) -> str | None:
+    """A DOI by itself, lower-cased since DOIs are case-insensitive; None if it is none."""
+    name = plain_text(doi).lower()
+    return name if name.startswith("10.") else None
+
+
+def joined_names(names: Iterable[object]) -> str | None:
+    """Names of authors as :attr:`storm_pipeline.types.Snippet.author` has them, the first 30; None if there are none.
+
+    Args:
+        names: each ``Given Family`` or ``Family, Given``; anything but a string is left out.
+    """
+    plain = (plain_text(name).replace(";", ",") for name in names)
+    return "; ".join(list(filter(None, plain))[:_MAX_AUTHORS]) or None
+
 
 def doi_address(doi: object) -> str:
     """URL of a paper by its DOI, lower-cased since DOIs are case-insensitive; empty if there is no DOI."""
-    name = plain_text(doi).lower()
-    return "https://doi.org/" + quote(name, safe="/:;().,_-~!*'") if name.startswith("10.") else ""
+    name = doi_name(doi)
+    return "https://doi.org/" + quote(name, safe="/:;().,_-~!*'") if name else ""
 
 
 def arxiv_address(number: object) -> str:

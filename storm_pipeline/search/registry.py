@@ -72,7 +72,7 @@ def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEn
         return composite
     _reject_unsupported(info, config)
     raw = module.open_engine(argument, config)
-    engine, options = checked(raw), config.options
+    engine, options = checked(raw, is_remote=info.remote), config.options
     if info.remote and config.remember:
         engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
     if options.domains or options.without_domains:

@@ -10,6 +10,7 @@ from engine_cases_papers import (
     XHTML,
     arxiv_entry,
     arxiv_feed,
+    crossref_work,
     pubmed_answer,
     pubmed_article,
     scholar_paper,
@@ -227,3 +228,40 @@ def test_crossref_can_do_without_dates_and_titles(issued: Any) -> None:
     case = PAPERS["crossref"]
     found, _ = ask(case, case.has({"DOI": "10.1/A(1)<2>", "abstract": "x", "title": [], "issued": issued}))
     assert [(s.url, s.title, s.published) for s in found] == [("https://doi.org/10.1/a(1)%3C2%3E", "", None)]
+
+
+def test_papers_carry_what_a_reference_needs() -> None:
+    arxiv, crossref, pubmed, scholar = (PAPERS[n] for n in ("arxiv", "crossref", "pubmed", "semantic-scholar"))
+    entry = arxiv_entry(arxiv.page(1)).replace(
+        "</entry>",
+        "<author><name>B. von Author</name></author>"
+        '<x:doi xmlns:x="http://arxiv.org/schemas/atom">10.1000/ABC</x:doi></entry>',
+    )
+    (found,), _ = ask(arxiv, Reply(body=arxiv_feed([entry])))
+    assert (found.author, found.publisher, found.doi) == ("A. Author; B. von Author", "arXiv", "10.1000/abc")
+
+    authors = [{"given": "Jane", "family": "Doe"}, {"name": "The Group; B"}, {"family": "Roe"}, 7, {}]
+    work = crossref_work(crossref.page(1)) | {"author": authors, "container-title": ["Sea", "S"], "publisher": "Press"}
+    (found,), _ = ask(crossref, crossref.has(work))
+    assert (found.author, found.site, found.publisher) == ("Doe, Jane; The Group, B; Roe", "Sea", "Press")
+    assert found.url == f"https://doi.org/{found.doi}"
+
+    people = "<AuthorList><Author><LastName>Doe</LastName><ForeName>Jane</ForeName></Author>" + (
+        "<Author><CollectiveName>The Group</CollectiveName></Author></AuthorList>"
+        '<ELocationID EIdType="pii">x</ELocationID><ELocationID EIdType="doi">10.1000/ABC</ELocationID></Article>'
+    )
+    (found,), _ = ask(pubmed, pubmed.has(pubmed_article(pubmed.page(1)).replace("</Article>", people, 1)))
+    assert (found.author, found.site, found.doi) == ("Doe, Jane; The Group", "J", "10.1000/abc")
+
+    paper = scholar_paper(scholar.page(1)) | {"authors": [{"name": "Jane Doe"}, {"name": None}], "venue": "Sea"}
+    (found,), _ = ask(scholar, scholar.has(paper))
+    assert (found.author, found.site, found.doi) == ("Jane Doe", "Sea", "10.1000/a.1")
+
+
+@pytest.mark.parametrize("odd", [None, 7, "x", [], {}, [7], [None], [{"name": 7}]])
+def test_papers_with_odd_particulars_are_found_all_the_same(odd: Any) -> None:
+    for name, record in (("crossref", crossref_work), ("semantic-scholar", scholar_paper)):
+        case = PAPERS[name]
+        particulars = dict.fromkeys(("author", "authors", "container-title", "publisher", "venue"), odd)
+        found, _ = ask(case, case.has(record(case.page(1)) | particulars))
+        assert [snippet.text for snippet in found] == ["text 1"]

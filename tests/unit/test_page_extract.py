@@ -1,6 +1,7 @@
 """From fetched bytes to a page's text: what is read, what counts as not had, and what hostile pages can't do."""
 
 import time
+from html import escape
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +33,27 @@ def read(body: bytes | str, kind: str = "text/html", charset: str | None = None,
 
 def text_of(page: Page) -> str:
     return " ".join(" ".join(text for _, text in page.pages).split())
+
+
+def test_a_page_declares_how_to_cite_it() -> None:
+    tags = {
+        "citation_author": ["Doe, Jane", "Roe, R.; Jr."],
+        "citation_journal_title": ["Marine Letters"],
+        "DC.Publisher": ["Sea Press"],
+        "dc.identifier": ["ISSN 1234", "doi: 10.1000/ABC"],
+        "citation_publication_date": ["2019/05/02"],
+    }
+    head = "".join(f'<meta name="{name}" content="{text}">' for name, texts in tags.items() for text in texts)
+    page = read(html(head=f"<title>Caravans</title>{head}"))
+    assert (page.author, page.site, page.publisher) == ("Doe, Jane; Roe, R., Jr.", "Marine Letters", "Sea Press")
+    assert (page.doi, page.published) == ("10.1000/abc", "2019-05-02")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["citation_author", "citation_doi", "dc.date"]), st.text(max_size=30))))
+@settings(deadline=None, max_examples=30)
+def test_any_tags_can_be_read(pairs: list[tuple[str, str]]) -> None:
+    tags = "".join(f'<meta name="{name}" content="{escape(text)}">' for name, text in pairs)
+    assert text_of(read(html(head=f"<title>Caravans</title>{tags}"))) == " ".join(SENTENCES)
 
 
 def test_a_page_of_html() -> None:

@@ -12,7 +12,7 @@ from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument
-from storm_pipeline.search.papers import arxiv_address
+from storm_pipeline.search.papers import arxiv_address, doi_name, joined_names
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.types import Snippet
 
@@ -29,6 +29,7 @@ _MAX_QUERY_CHARS = 600
 _PER_SECOND = 1 / 3
 _FIRST_DAY, _LAST_DAY = date(1986, 1, 1), date(2099, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
+_ARXIV = "{http://arxiv.org/schemas/atom}"
 _TOTAL = "{http://a9.com/-/spec/opensearch/1.1/}totalResults"
 _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-9]+)?")
 
@@ -114,7 +115,16 @@ def _snippets(entries: list[Any]) -> Iterator[Snippet]:
         if page and text:
             published = iso_date(entry.findtext(f"{_ATOM}published", "").strip())
             title = element_text(entry.find(f"{_ATOM}title"))
-            yield Snippet(arxiv_address(page[1]), title, text, published=published, engine=ArxivSearch.name)
+            yield Snippet(
+                arxiv_address(page[1]),
+                title,
+                text,
+                published=published,
+                engine=ArxivSearch.name,
+                author=joined_names(map(element_text, entry.iterfind(f"{_ATOM}author/{_ATOM}name"))),
+                publisher="arXiv",
+                doi=doi_name(element_text(entry.find(f"{_ARXIV}doi"))),
+            )
 
 
 def _date_clause(options: SearchOptions) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.documents.fragments import fragment_text
-from storm_pipeline.documents.plain import one_line
+from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
-from storm_pipeline.search.papers import doi_address, partial_date
+from storm_pipeline.search.papers import doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.types import Snippet
 
 MAIL_VARIABLE = "CROSSREF_MAILTO"
@@ -24,6 +24,7 @@ INFO = EngineInfo(
     open_web=False,
 )
 _MAX_RESULTS = 100
+_FIELDS = "DOI,title,abstract,issued,author,container-title,publisher"
 _PUBLIC, _POLITE = Rate(1.0, concurrent=1), Rate(3.0, concurrent=3)
 
 
@@ -56,7 +57,7 @@ class CrossrefSearch:
         rate: float | None = None,
     ) -> None:
         mailto = (mailto or env_var(MAIL_VARIABLE)).strip()
-        self._fixed = {"filter": _filter(options or SearchOptions()), "select": "DOI,title,abstract,issued"}
+        self._fixed = {"filter": _filter(options or SearchOptions()), "select": _FIELDS}
         if mailto:
             self._fixed["mailto"] = mailto
         allowed = _POLITE if mailto else _PUBLIC
@@ -100,12 +101,28 @@ def _snippets(answer: Any) -> Iterator[Snippet]:
             and (url := doi_address(work.get("DOI")))
             and (text := fragment_text(work.get("abstract")))
         ):
-            yield Snippet(url, _title(work), text, published=_issued(work), engine=CrossrefSearch.name)
+            yield Snippet(
+                url,
+                _first(work, "title"),
+                text,
+                published=_issued(work),
+                engine=CrossrefSearch.name,
+                author=joined_names(map(_name, objects(work.get("author")))),
+                site=_first(work, "container-title") or None,
+                publisher=plain_text(work.get("publisher")) or None,
+                doi=doi_name(work.get("DOI")),
+            )
 
 
-def _title(work: Mapping[str, Any]) -> str:
-    titles = work.get("title")
-    return fragment_text(titles[0]) if isinstance(titles, list) and titles else ""
+def _first(work: Mapping[str, Any], name: str) -> str:
+    """The first text of a field that holds several."""
+    found = work.get(name)
+    return fragment_text(found[0]) if isinstance(found, list) and found else ""
+
+
+def _name(author: Mapping[str, Any]) -> str:
+    family, given = plain_text(author.get("family")), plain_text(author.get("given"))
+    return f"{family}, {given}" if family and given else family or plain_text(author.get("name"))
 
 
 def _issued(work: Mapping[str, Any]) -> str | None:

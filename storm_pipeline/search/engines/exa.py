@@ -96,9 +96,10 @@ class ExaSearch:
             raise unknown_format("exa")
         for hit in objects(results):
             title, published = plain_text(hit.get("title")), iso_date(hit.get("publishedDate"))
+            author = plain_text(hit.get("author")) or None
             if url := web_address(hit.get("url")):
                 for text in texts(hit.get("highlights")):
-                    yield Snippet(url, title, text, published=published, engine=self.name)
+                    yield Snippet(url, title, text, published=published, engine=self.name, author=author)
 
 
 def _option_params(options: SearchOptions) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
-from storm_pipeline.search.papers import partial_date
+from storm_pipeline.search.papers import doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.types import Snippet
 
@@ -131,7 +131,34 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
         if number.isdecimal() and text:
             title = element_text(article.find("ArticleTitle")) or element_text(article.find("Book/BookTitle"))
             url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/"
-            yield number, Snippet(url, title, text, published=_date(article), engine=PubMedSearch.name)
+            yield (
+                number,
+                Snippet(
+                    url,
+                    title,
+                    text,
+                    published=_date(article),
+                    engine=PubMedSearch.name,
+                    author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
+                    site=element_text(article.find("Journal/Title")) or None,
+                    publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
+                    doi=_doi(paper, article),
+                ),
+            )
+
+
+def _name(author: Any) -> str:
+    family, given = (element_text(author.find(part)) for part in ("LastName", "ForeName"))
+    return f"{family}, {given}" if family and given else family or element_text(author.find("CollectiveName"))
+
+
+def _doi(paper: Any, article: Any) -> str | None:
+    """The paper's DOI, from its electronic location or its list of identifiers; not one of its references'."""
+    found = [
+        *(one for one in article.iterfind("ELocationID") if one.get("EIdType") == "doi"),
+        *(one for one in paper.iterfind("*/ArticleIdList/ArticleId") if one.get("IdType") == "doi"),
+    ]
+    return next(filter(None, (doi_name(element_text(one)) for one in found)), None)
 
 
 def _parts(article: Any) -> Iterator[str]:

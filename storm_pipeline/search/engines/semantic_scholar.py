@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from storm_pipeline.documents.plain import iso_date, plain_text, web_address
+from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
-from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
+from storm_pipeline.search.papers import arxiv_address, doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import bare_words, joined
 from storm_pipeline.types import Snippet
 
@@ -25,7 +25,7 @@ INFO = EngineInfo(
 )
 _MAX_RESULTS = 100
 _MAX_QUERY_CHARS = 300
-_FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds"
+_FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
 
 
 def open_engine(argument: str, config: EngineConfig) -> "SemanticScholarSearch":
@@ -109,12 +109,25 @@ def _snippets(answer: Any) -> Iterator[Snippet]:
         if isinstance(paper, dict) and (url := _url(paper)) and (text := _text(paper)):
             published = iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")])
             title = plain_text(paper.get("title"))
-            yield Snippet(url, title, text, published=published, engine=SemanticScholarSearch.name)
+            yield Snippet(
+                url,
+                title,
+                text,
+                published=published,
+                engine=SemanticScholarSearch.name,
+                author=joined_names(author.get("name") for author in objects(paper.get("authors"))),
+                site=plain_text(paper.get("venue")) or None,
+                doi=doi_name(_external_ids(paper).get("DOI")),
+            )
+
+
+def _external_ids(paper: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = paper.get("externalIds")
+    return found if isinstance(found, dict) else {}
 
 
 def _url(paper: Mapping[str, Any]) -> str:
-    external_ids = paper.get("externalIds")
-    external_ids = external_ids if isinstance(external_ids, dict) else {}
+    external_ids = _external_ids(paper)
     return (
         arxiv_address(external_ids.get("ArXiv"))
         or doi_address(external_ids.get("DOI"))

@@ -1,0 +1,81 @@
+"""``storm export``: the article of a run as files for other programs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import say, show_table
+
+if TYPE_CHECKING:
+    from storm_pipeline.types import Article
+
+
+def export(
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.", show_default=False),
+    ] = None,
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMATS", help="Formats, separated by commas, such as docx,pdf; or all."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files; default: that of the run.")
+    ] = None,
+    citation_style: Annotated[
+        str | None,
+        typer.Option(
+            "--citation-style", metavar="STYLE", help="CSL style of the references: apa, ieee, …, or a .csl file."
+        ),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
+    with Guard(debug=debug):
+        from storm_pipeline.errors import SettingsError
+        from storm_pipeline.export.formats import FORMATS, export_format
+        from storm_pipeline.export.formats import export as exported
+
+        if run is None and to is None:
+            show_table(
+                ("format", "file", "what it is"), [(f.name, f"article{f.suffix}", f.about) for f in FORMATS.values()]
+            )
+            return
+        if run is None or to is None:
+            raise SettingsError("say which run and which formats: storm export RUN --to docx,bibtex")
+        names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
+        formats = list(map(export_format, names))
+        article = _article(run)
+        folder = out or (run if run.is_dir() else run.parent)
+        for chosen in formats:
+            content = exported(article, chosen.name, citation_style=citation_style)
+            say(str(_written(folder / f"article{chosen.suffix}", content)))
+
+
+def _article(run: Path) -> "Article":
+    from storm_pipeline.errors import RunError
+    from storm_pipeline.render.json import from_json
+
+    path = run / "article.json" if run.is_dir() else run
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(
+            f"{path} cannot be read ({error}): name the folder of a finished run, or its article.json"
+        ) from error
+    return from_json(text)
+
+
+def _written(path: Path, content: bytes) -> Path:
+    from storm_pipeline.errors import RunError
+    from storm_pipeline.files import write_atomically
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror}; free some space or choose --out") from error
+    return path

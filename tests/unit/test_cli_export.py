@@ -1,0 +1,70 @@
+"""``storm export``: files of a run's article."""
+
+from pathlib import Path
+
+import pytest
+from articles import section, sentence, source
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.cli import app
+from storm_pipeline.export.formats import FORMATS
+from storm_pipeline.export.manuscript import manuscript
+from storm_pipeline.render.json import to_json
+from storm_pipeline.types import Article
+
+LAKE = source("lake", "The lake is deep.")
+ARTICLE = Article("Lake Orrin", sections=(section("Depth", sentence("It is deep.", LAKE)),), sources=(LAKE,))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "article.json").write_text(to_json(ARTICLE), encoding="utf-8")
+    return folder
+
+
+def storm(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+
+
+def test_files_are_written_beside_the_article_and_named(run: Path) -> None:
+    told = storm(run, "--to", "docx, bibtex,CSL")
+    assert told.exit_code == 0, told.output
+    assert told.stdout.split() == [str(run / f"article{suffix}") for suffix in (".docx", ".bib", ".csl.json")]
+    assert (run / "article.bib").read_text() == ARTICLE.to_bibtex()
+    assert (run / "article.docx").read_bytes() == ARTICLE.to_docx()
+
+
+def test_a_file_and_a_folder_can_be_given(run: Path, tmp_path: Path) -> None:
+    told = storm(run / "article.json", "--to", "ris", "--out", tmp_path / "new" / "er")
+    assert told.exit_code == 0, told.output
+    assert (tmp_path / "new" / "er" / "article.ris").read_text() == ARTICLE.to_ris().replace("\r\n", "\n")
+
+
+def test_formats_are_listed() -> None:
+    told = storm()
+    assert told.exit_code == 0
+    assert [line.split()[0] for line in told.stdout.splitlines()] == ["format", *FORMATS]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("RUN", "--to", "doc"), 2, "no export format is called 'doc'"),
+        (("RUN",), 2, "say which run and which formats"),
+        (("RUN/absent", "--to", "ris"), 1, "cannot be read"),
+    ],
+)
+def test_what_cannot_be_done(run: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    told = storm(*(argument.replace("RUN", str(run)) for argument in arguments))
+    assert told.exit_code == code
+    assert message in told.stderr
+    assert not list(run.glob("article.[!j]*"))
+
+
+def test_methods_of_an_article() -> None:
+    for name in FORMATS:
+        if name != "pdf":
+            made = getattr(ARTICLE, f"to_{name}")()
+            assert (made if isinstance(made, bytes) else made.encode()) == FORMATS[name].write(manuscript(ARTICLE))
