@@ -67,6 +67,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "contents": NoContents(),
         "perspectives": 2,
         "turns": 3,
+        "rounds": 1,
         "attempts": 2,
         "lm_timeout": 10,
         "out": tmp_path / "runs",

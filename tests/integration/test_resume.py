@@ -53,6 +53,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "contents": NoContents(),
         "perspectives": 1,
         "turns": 2,
+        "rounds": 1,
         "workers": 1,
         "attempts": 1,
         "max_failures": 0,
