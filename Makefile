@@ -23,7 +23,7 @@ CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH
 EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 
-.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults bench-lengths clean
+.PHONY: help setup demo test coverage check format assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -136,7 +136,10 @@ bench-statements: $(READY) ## evaluate the screen of statement coverage (STORM_D
 bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
 	@$(BIN)/python -m benchmarks.faults
 
-bench-lengths: $(READY) ## measure time against length of what reads replies and pages
+bench-fuzz: $(READY) ## random replies, hits, documents and run folders (MINUTES=5)
+	@$(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),5)
+
+bench-lengths: $(READY) ## time against length of what reads replies and pages
 	@$(BIN)/python -m benchmarks.lengths
 
 bench-sources: $(READY) ## measure what the source filter excludes from real search results (STORM_DATA=…)

@@ -209,7 +209,17 @@ def _record(line: bytes) -> tuple[str, str, Any] | None:
         intact = record["sum"] == fingerprint(kind, key, value)
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    return (kind, key, value) if intact else None
+    return (kind, key, value) if intact and _is_readable(kind, key, value) else None
+
+
+def _is_readable(kind: object, key: object, value: object) -> bool:
+    """Whether an intact record has the form that this version reads."""
+    if not isinstance(kind, str) or not isinstance(key, str):
+        return False
+    marks = kind in {_REJECTED, _FORGOTTEN}
+    if marks and not (isinstance(value, dict) and all(isinstance(item, str) for item in value.values())):
+        return False
+    return kind != _REJECTED or (isinstance(value, dict) and value.keys() == {"kind", "value"})
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

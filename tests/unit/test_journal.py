@@ -70,3 +70,15 @@ def test_forgotten_records_are_those_before_it_that_have_what_is_named(tmp_path:
     with Journal(path) as again:
         assert again.earlier("reply") == {"a": ({"role": "asker"},), "b": ({"role": "writer"},)}
         assert again.earlier("search") == {"asker": ({"found": 1},)}
+
+
+@given(st.sampled_from(["rejected", "forgotten"]), values)
+def test_a_mark_of_unknown_form_is_damage(kind: str, value: Any) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "journal.jsonl"
+        with Journal(path) as journal:
+            journal.add("reply", "a", 1)
+            journal.add(kind, "reply", value)
+        with Journal(path) as again:
+            assert again.damaged == (2,)
+            assert again.take("reply", "a") == 1
