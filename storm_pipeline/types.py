@@ -392,6 +392,18 @@ class Article:
         cited = dict.fromkeys(c.source_id for s in self.sentences() for c in s.citations)
         return tuple(by_id[i] for i in cited)
 
+    def __repr__(self) -> str:
+        """One line: title, and how much there is of what."""
+        amounts = {"section": len(self.sections), "sentence": sum(1 for _ in self.sentences())}
+        counted = ", ".join(f"{number} {noun}{'' if number == 1 else 's'}" for noun, number in amounts.items())
+        return f"<Article {self.title!r}: {counted}, {len(self.references)} of {len(self.sources)} sources cited>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page, in a frame."""
+        from storm_pipeline.render.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_markdown(self) -> str:
         """Render as Markdown with numbered citations and a reference list."""
         from storm_pipeline.render.markdown import to_markdown

@@ -105,7 +105,8 @@ def read_latex(data: bytes) -> Rows:
     )
     entries = bibtex_entries(found[1]) if found else {}
     assert text.count(r"\end{filecontents*}") == bool(found)
-    body = text.partition("\\maketitle\n")[2].partition("\n\\sloppy\n")[0].partition("\n\\end{document}")[0]
+    after = text.partition("\\maketitle\n")[2]
+    body = re.split(r"\n\\renewcommand\{\\refname\}|\n\\end\{document\}", after)[0]
     rows = []
     for line in body.split("\n"):
         if heading := re.fullmatch(r"\\(?:sub)*(?:section|paragraph)\{(.*)\}", line):

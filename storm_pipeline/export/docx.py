@@ -30,7 +30,7 @@ def write(manuscript: Manuscript) -> bytes:
         else:
             _add_paragraph(document.add_paragraph(), block, notes)
     if manuscript.references:
-        document.add_heading("References", 1)
+        document.add_heading(manuscript.references_heading, 1)
     notes.finish()
     saved = io.BytesIO()
     document.save(saved)

@@ -46,8 +46,10 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
         else:
             yield ""
             yield from (_sentence(sentence, manuscript) for sentence in block.sentences)
+    yield ""
     if manuscript.references:
-        yield "\n\\sloppy\n\\bibliographystyle{unsrtnat}\n\\bibliography{\\jobname}"
+        yield rf"\renewcommand{{\refname}}{{{tex_text(manuscript.references_heading)}}}"
+        yield "\\sloppy\n\\bibliographystyle{unsrtnat}\n\\bibliography{\\jobname}"
     yield "\n\\end{document}\n"
 
 

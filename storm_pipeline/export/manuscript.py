@@ -1,16 +1,19 @@
 """An article as every format writes it: blocks in reading order, numbered references, and how it came to be."""
 
 import datetime
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from storm_pipeline.export.characters import clean
 from storm_pipeline.export.entries import Run, plain_entry
 from storm_pipeline.export.reference import Reference, read_references
-from storm_pipeline.languages import detect
+from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import number_references
+from storm_pipeline.text.display import day
 from storm_pipeline.types import Article, Paragraph, Section
 
+_LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 DEEPEST = 6
 """Heading levels go from 1, the sections of an article, to this."""
 UNTITLED = "Untitled"
@@ -55,7 +58,7 @@ class Manuscript:
         entries: for each reference its line in a reference list, without its number.
         models: names of the models that wrote it; may be empty.
         written: ISO date, or empty.
-        language: ISO 639-1 code, or ``und``.
+        language: code of its language (BCP 47), ``und`` if that is unknown.
     """
 
     title: str
@@ -71,6 +74,11 @@ class Manuscript:
         for block in self.blocks:
             if isinstance(block, ParagraphBlock):
                 yield from block.sentences
+
+    @property
+    def references_heading(self) -> str:
+        """Heading of the reference list, in the article's language where that is known."""
+        return references_heading(self.language)
 
     @property
     def provenance(self) -> str:
@@ -98,7 +106,7 @@ def manuscript(article: Article, formatter: Formatter | None = None) -> Manuscri
     blocks = (*_paragraphs(article.lead, numbers), *_sections(article.sections, 1, numbers))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
     references = read_references(article, ((s.text, s.numbers) for s in sentences))
-    language = detect(" ".join(sentence.text for sentence in sentences)) or "und"
+    language = article.language if _LANGUAGE.fullmatch(article.language) else "und"
     entries = formatter(references, language) if formatter else map(plain_entry, references)
     models = dict.fromkeys(clean(row.model) for row in article.usage.rows)
     return Manuscript(
@@ -110,18 +118,6 @@ def manuscript(article: Article, formatter: Formatter | None = None) -> Manuscri
         written=_iso_day(article.written),
         language=language,
     )
-
-
-def day(iso: str) -> str:
-    """An ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``."""
-    parts = [int(part) for part in iso.split("-")]
-    if len(parts) == 1:
-        return iso
-    month = f"{_MONTHS[parts[1] - 1]} {iso[:4]}"
-    return month if len(parts) == 2 else f"{parts[2]} {month}"
-
-
-_MONTHS = "January February March April May June July August September October November December".split()
 
 
 def _iso_day(text: str | None) -> str:

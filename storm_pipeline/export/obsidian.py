@@ -30,7 +30,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
         else:
             yield from (escape(sentence.text) + "".join(map(_link, sentence.numbers)) for sentence in block.sentences)
     if manuscript.references:
-        yield "\n# References\n"
+        yield f"\n# {escape(manuscript.references_heading)}\n"
     for number, entry in enumerate(manuscript.entries, 1):
         yield f"{number}. {''.join(map(_run, entry))} ^ref-{number}"
 

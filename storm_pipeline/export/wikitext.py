@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from storm_pipeline.export.manuscript import HeadingBlock, Manuscript, day
+from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.export.reference import Reference
+from storm_pipeline.text.display import day
 
 _SPECIAL = re.compile(r"[&<>\[\]{}|=]|'(?=')|(?<=')'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_|(?<=:)/(?=/)")
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
@@ -31,7 +32,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
             marks = "".join(_ref(manuscript.references[number - 1], defined) for number in sentence.numbers)
             yield escape(sentence.text) + marks
     if manuscript.references:
-        yield "\n== References ==\n<references />"
+        yield f"\n== {escape(manuscript.references_heading)} ==\n<references />"
 
 
 def escape(text: str) -> str:

@@ -14,7 +14,7 @@ from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.render.page import page_environment
-from storm_pipeline.text.display import dollars
+from storm_pipeline.text.display import day, dollars
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
 
@@ -61,8 +61,7 @@ class _Section:
 class _Reference:
     number: int
     source: _Link
-    pages: str
-    published: str
+    about: tuple[str, ...]
     uses: tuple[str, ...]
 
 
@@ -92,6 +91,8 @@ def to_html(article: Article) -> str:
         references=page.references(),
         sentences=len(sentences),
         uncited=sum(not sentence.citations for sentence in sentences),
+        models=", ".join(_models(article.usage)),
+        written=tidy(article.written or ""),
         usage=article.usage,
         facts=_facts(article.usage),
         costs=cost_rows(article.usage),
@@ -142,7 +143,7 @@ class _Page:
         """The cited sources; call it after all sections, when every use is known."""
         pages = cited_pages(self._article)
         return tuple(
-            _Reference(n, _link(source), pages.get(source.id, ""), _published(source), tuple(self._uses[n]))
+            _Reference(n, _link(source), _about(source, pages.get(source.id, "")), tuple(self._uses[n]))
             for n, source in enumerate(self._article.references, 1)
         )
 
@@ -158,8 +159,19 @@ def _link(source: Source) -> _Link:
     return _Link(label(source), host(url), url, url if is_link(url) else "")
 
 
-def _published(source: Source) -> str:
-    return next((tidy(s.published) for s in source.snippets if s.published), "")
+def _about(source: Source, pages: str) -> tuple[str, ...]:
+    """Who wrote and published a source, where and when, as far as its snippets say."""
+
+    def first(name: str) -> str:
+        return next((text for snippet in source.snippets if (text := tidy(getattr(snippet, name) or ""))), "")
+
+    accessed = f"accessed {first('accessed')}" if first("accessed") else ""
+    parts = (first("author"), first("site"), first("publisher"), pages, first("published"), accessed)
+    return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
+
+
+def _models(usage: Usage) -> tuple[str, ...]:
+    return tuple(filter(None, dict.fromkeys(tidy(row.model) for row in usage.rows)))
 
 
 def _with_turns(article: Article) -> list[Conversation]:
@@ -171,7 +183,7 @@ def _facts(usage: Usage) -> list[tuple[str, str]]:
     if not usage.rows:
         return []
     return [
-        ("Written by", ", ".join(dict.fromkeys(tidy(row.model) for row in usage.rows))),
+        ("Written by", ", ".join(_models(usage))),
         ("Model calls", f"{usage.calls:,}"),
         ("Tokens read", f"{usage.tokens_in:,}"),
         ("Tokens written", f"{usage.tokens_out:,}"),
@@ -221,4 +233,5 @@ def _letters(index: int) -> str:
 def _template() -> "Template":
     environment = page_environment("storm_pipeline.render")
     environment.filters["letters"] = _letters
+    environment.filters["day"] = day
     return environment.get_template("article.html")

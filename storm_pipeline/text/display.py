@@ -1,6 +1,10 @@
 """Human-readable formatting of values."""
 
+import re
+
 _JOINERS = {0x200C: None, 0x200D: None}
+_ISO = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
+_MONTHS = "January February March April May June July August September October November December".split()
 
 
 def printable(text: str) -> str:
@@ -11,6 +15,15 @@ def printable(text: str) -> str:
 def is_printable(text: str) -> bool:
     """Whether a text has no control characters; the joiners of Persian, Hindi and emoji (U+200C, U+200D) are none."""
     return text.translate(_JOINERS).isprintable()
+
+
+def day(iso: str) -> str:
+    """An ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``; any other text as it is."""
+    found = _ISO.fullmatch(iso)
+    if not found or not found[2]:
+        return iso
+    month = f"{_MONTHS[int(found[2]) - 1]} {found[1]}"
+    return f"{int(found[3])} {month}" if found[3] else month
 
 
 def clock(seconds: float) -> str:

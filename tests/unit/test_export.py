@@ -172,6 +172,13 @@ def test_wikitext() -> None:
     )
 
 
+def test_the_reference_list_is_headed_in_the_language_of_the_article() -> None:
+    german = replace(example(), language="de")
+    assert "== Einzelnachweise ==" in export(german, "wikitext").decode()
+    assert r"\renewcommand{\refname}{Einzelnachweise}" in export(german, "latex").decode()
+    assert manuscript(replace(german, language="a b<")).language == "und"
+
+
 def test_bibtex() -> None:
     entries = readers.bibtex_entries(export(example(), "bibtex").decode())
     assert entries["doe2019"]["authors"] == "Doe, Jane; van Gogh, Vincent"

@@ -10,6 +10,7 @@ from strategies import HOSTILE, URLS, articles, usages
 
 from storm_pipeline.render.costs import cost_rows
 from storm_pipeline.render.html import duration, to_html
+from storm_pipeline.text.display import day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
     Article,
@@ -70,6 +71,8 @@ ALLOWED = {
     "tr",
     "th",
     "td",
+    "button",
+    "time",
 }
 
 
@@ -275,3 +278,57 @@ def test_the_rows_of_the_table_hold_all_calls(usage: Usage) -> None:
     rows = cost_rows(usage)
     assert sum(int(row.calls.replace(",", "")) for row in rows) == usage.calls
     assert len({(row.stage, row.role) for row in usage.rows}) == len(rows)
+
+
+def test_the_page_says_what_wrote_it_when_and_on_what_it_stands() -> None:
+    page = Page(to_html(replace(example(), written="2026-11-22")))
+    assert "Written by a program (small-model) from the sources below" in page.visible
+    assert "22 November 2026" in page.visible
+    assert "2 of 3 sentences stand on 2 sources" in page.visible
+    assert "Written by a program from the sources below" in Page(to_html(Article("x"))).visible
+    assert "0 of 0 sentences stand on 0 sources" in Page(to_html(Article("x"))).visible
+
+
+def test_the_page_can_be_copied_and_saved_once_its_script_runs() -> None:
+    page = Page(to_html(example()))
+    (tools,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "tools"]
+    assert "hidden" in tools
+    assert [a.get("data-copy", "save") for tag, a in page.tags if tag == "button"] == ["article", ".references", "save"]
+
+
+def test_references_say_who_published_them_where_and_when() -> None:
+    about = {"author": "Jane Doe", "site": "Marine Letters", "publisher": "Sea Press", "published": "2019-05"}
+    one = Snippet("https://example.org/a", "Corals", "They bleach.", accessed="2026-11-22", page=4, **about)
+    source = Source(one.source_id, one.url, one.title, (one,))
+    article = Article("x", (Paragraph((Sentence("So.", (Citation(source.id, one.id),)),)),), sources=(source,))
+    said = "example.org · Jane Doe · Marine Letters · Sea Press · p. 4 · 2019-05 · accessed 2026-11-22"
+    assert said in Page(to_html(article)).visible
+
+
+@given(articles())
+@settings(max_examples=20, deadline=None)
+def test_a_notebook_shows_the_page_in_a_frame(article: Article) -> None:
+    shown = Page(article._repr_html_())
+    ((tag, attributes),) = shown.tags
+    assert tag == "iframe"
+    assert attributes["srcdoc"] == to_html(article)
+    assert "allow-same-origin" not in (attributes["sandbox"] or "")
+    assert shown.text == []
+
+
+def test_a_short_representation() -> None:
+    assert repr(example()) == "<Article 'The tower': 1 section, 3 sentences, 2 of 2 sources cited>"
+
+
+@pytest.mark.parametrize(
+    ("iso", "words"),
+    [
+        ("2019-05-02", "2 May 2019"),
+        ("2019-12", "December 2019"),
+        ("2019", "2019"),
+        ("2019-13", "2019-13"),
+        ("", ""),
+    ],
+)
+def test_days_in_words(iso: str, words: str) -> None:
+    assert day(iso) == words
