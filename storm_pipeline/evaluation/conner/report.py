@@ -132,16 +132,8 @@ def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Recor
         differences = interval([b[item] - a[item] for item in shared])
         before, after = (_mean([own[item] for item in shared], len(shared)) for own in (a, b))
         p = NONE if tested.permutation is None else f"{tested.permutation:.3f}"
-        rows.append(
-            (
-                name,
-                str(len(shared)),
-                before,
-                after,
-                signed_interval(differences.mean, differences.low, differences.high),
-                p,
-            )
-        )
+        change = signed_interval(differences.mean, differences.low, differences.high)
+        rows.append((name, str(len(shared)), before, after, change, p))
     if not rows:
         return f"Not measured: {one[0]} beside {other[0]}."
     return _table(("measure", "items", one[0], other[0], "difference", "p"), rows)
