@@ -192,6 +192,12 @@ def test_damaged_records(tmp_path: Path) -> None:
         fitted([])
 
 
+def test_uses_that_were_not_measured_are_named(records: tuple[Record, ...]) -> None:
+    text = to_markdown([one for one in records if one.kind in KINDS], {})
+    assert "Not measured: random demonstrations beside chosen by Q." in text
+    assert "Not measured: first sample beside chosen by Q." in text
+
+
 def test_the_report_says_all(records: tuple[Record, ...], data: Path) -> None:
     views = {item.id: item.pageviews or 0 for item in read_conner(data, "wow")}
     text = to_markdown(records, views)

@@ -7,7 +7,8 @@ from storm_pipeline.evaluation.conner.correlation import somers_d
 from storm_pipeline.evaluation.conner.scoring import Record
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid
-from storm_pipeline.evaluation.significance import compare, interval
+from storm_pipeline.evaluation.reporting.tables import LEVEL
+from storm_pipeline.evaluation.significance import compare, holm, interval
 
 _BETTER_GENERATED = ("relevance", "coherence_sentence", "coherence_paragraph", "helpfulness", "gain", "validity")
 _WORSE_GENERATED = ("fact_consistent", "informativeness")
@@ -21,27 +22,42 @@ class Claim:
         says: the claim, with its place.
         dataset: on which it was checked.
         items: how many pairs or items.
-        found: the number with its 95 % interval.
-        holds: ``yes`` where the interval lies on the claimed side of 0, ``no`` where on the other, else ``open``.
+        value: the difference, or Somers' D.
+        low: lower end of its 95 % bootstrap interval.
+        high: upper end.
+        sign: 1 where the claim is that the value is above 0, -1 where below.
+        p: of the permutation test of a difference, or of Somers' D; None where there is no test.
     """
 
     says: str
     dataset: str
     items: int
-    found: str
-    holds: str
+    value: float
+    low: float
+    high: float
+    sign: int
+    p: float | None
+
+    def verdict(self, corrected: float | None) -> str:
+        """``yes`` or ``no`` where the interval leaves out 0 and the corrected p is below 0.05, else ``open``."""
+        if corrected is None or corrected >= LEVEL or self.low <= 0 <= self.high:
+            return "open"
+        return "yes" if (self.value > 0) == (self.sign > 0) else "no"
 
 
 def claims(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
-    """A table, a row a claim and data set.
+    """A table, a row a claim and data set; p-values are corrected by Holm's method over the whole table.
 
     Args:
         records: of the four kinds of knowledge, for the same items.
         pageviews: item → views of its topic's page.
     """
     found = [*_differences(records), *_associations(records, pageviews)]
-    rows = [(one.says, one.dataset, str(one.items), one.found, one.holds) for one in found]
-    columns = ("claim", "data", "n", "found [95 % interval]", "holds here")
+    rows = [
+        (one.says, one.dataset, str(one.items), signed_interval(one.value, one.low, one.high), _p(p), one.verdict(p))
+        for one, p in zip(found, holm([one.p for one in found]), strict=True)
+    ]
+    columns = ("claim", "data", "n", "difference or D [95 % interval]", "p (Holm)", "holds here")
     return grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
 
 
@@ -78,9 +94,7 @@ def _difference(
         return
     tested = compare(first, second)
     own = interval([first[item] - second[item] for item in shared])
-    low, high = own.low or 0.0, own.high or 0.0
-    p = "" if tested.permutation is None else f", p = {tested.permutation:.3f}"
-    yield Claim(says, dataset, len(shared), f"{own.mean:+.3f} [{low:+.3f}, {high:+.3f}]{p}", _verdict(low, high, sign))
+    yield Claim(says, dataset, len(shared), own.mean, own.low or 0.0, own.high or 0.0, sign, tested.permutation)
 
 
 def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> Iterator[Claim]:
@@ -105,13 +119,17 @@ def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> It
 def _association(says: str, dataset: str, pairs: Sequence[tuple[float, float]], sign: int) -> Iterator[Claim]:
     found = somers_d([x for x, _ in pairs], [y for _, y in pairs]) if pairs else None
     if found:
-        yield Claim(says, dataset, found.items, f"D = {found}", _verdict(found.low, found.high, sign))
+        yield Claim(says, dataset, found.items, found.d, found.low, found.high, sign, found.p)
 
 
 def _pairs(records: Sequence[Record], x: str, y: str) -> list[tuple[float, float]]:
     return [(a, b) for one in records if (a := one.scores.get(x)) is not None and (b := one.scores.get(y)) is not None]
 
 
-def _verdict(low: float, high: float, sign: int) -> str:
-    low, high = (low, high) if sign > 0 else (-high, -low)
-    return "yes" if low > 0 else "no" if high < 0 else "open"
+def signed_interval(value: float, low: float | None, high: float | None) -> str:
+    """A signed number with its interval, where there is one."""
+    return f"{value:+.3f}" + (f" [{low:+.3f}, {high:+.3f}]" if low is not None and high is not None else "")
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from storm_pipeline.evaluation.conner.claims import claims
+from storm_pipeline.evaluation.conner.claims import claims, signed_interval
 from storm_pipeline.evaluation.conner.correlation import somers_d
 from storm_pipeline.evaluation.conner.quality import Quality, choose_knowledge
 from storm_pipeline.evaluation.conner.scoring import EXTRINSIC, INTRINSIC, Record
@@ -132,9 +132,10 @@ def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Recor
         differences = interval([b[item] - a[item] for item in shared])
         before, after = (_mean([own[item] for item in shared], len(shared)) for own in (a, b))
         p = NONE if tested.permutation is None else f"{tested.permutation:.3f}"
-        rows.append(
-            (name, str(len(shared)), before, after, _signed(differences.mean, differences.low, differences.high), p)
-        )
+        change = signed_interval(differences.mean, differences.low, differences.high)
+        rows.append((name, str(len(shared)), before, after, change, p))
+    if not rows:
+        return f"Not measured: {one[0]} beside {other[0]}."
     return _table(("measure", "items", one[0], other[0], "difference", "p"), rows)
 
 
@@ -146,10 +147,6 @@ def _gamma(quality: Quality) -> str:
     names = ("factuality", "relevance", "coherence", "informativeness")
     told = ", ".join(f"{name} {getattr(quality, name):+.3f}" for name in names)
     return f"Gamma, fitted to the gain in helpfulness of the items of Table 2, which none of these belongs to: {told}."
-
-
-def _signed(mean: float, low: float | None, high: float | None) -> str:
-    return f"{mean:+.3f}" + (f" [{low:+.3f}, {high:+.3f}]" if low is not None and high is not None else "")
 
 
 def _datasets(records: Iterable[Record]) -> list[str]:
