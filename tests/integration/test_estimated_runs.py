@@ -108,6 +108,7 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         "AskQuestions": lambda user: json.dumps(
             {"questions": [question(user) for _ in range(int(re.findall(r"Number: (\d+)", user)[-1]))]}
         ),
+        "FindOpenQuestions": lambda user: json.dumps({"questions": [question(user) for _ in range(6)]}),
         "WriteArticle": mending(
             lambda user: "\n".join(
                 f"## {title}\n{retold(sentences_shown(user)[start::6], words_wanted(user) // 6)}"
