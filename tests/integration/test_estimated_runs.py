@@ -123,7 +123,9 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         "FindRepeated": json.dumps({"repeated": [1, 2]}),
         "EditArticle": json.dumps({"edits": [{"kind": "cut", "sentence": 2, "other": 1, "text": ""}] * 4}),
         "RewordSentence": inside_out,
-        "WriteSection": mending(lambda user: section(user, copied=2 * (next(written) % 2))),
+        **dict.fromkeys(
+            ("WriteSection", "ReviseSection"), mending(lambda user: section(user, copied=2 * (next(written) % 2)))
+        ),
     }
 
 
