@@ -173,6 +173,20 @@ def test_somers_d_by_hand() -> None:
     assert "†" in str(somers_d(range(20), range(20)))
 
 
+def test_values_of_one_item_widen_the_interval() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.random(12)
+    y = x + rng.random(12)
+    copies = [[float(value) for value in own for _ in range(4)] for own in (x, y)]
+    alone = somers_d(*copies)
+    grouped = somers_d(*copies, [f"{n:02}" for n in range(12) for _ in range(4)])
+    single = somers_d(x.tolist(), y.tolist())
+    assert alone is not None and grouped is not None and single is not None
+    assert grouped.d == alone.d == pytest.approx(single.d)
+    assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)
+    assert (grouped.low, grouped.high) == pytest.approx((single.low, single.high))
+
+
 shares = st.floats(0, 1)
 verdicts = st.tuples(shares, shares).map(sorted).map(lambda cut: Verdict(cut[0], cut[1] - cut[0], 1 - cut[1]))
 verdict_tables = st.lists(st.lists(verdicts, max_size=4), min_size=1, max_size=5)
