@@ -4,12 +4,12 @@ Searches run side by side, and each is judged by itself, so that no chance decid
 them together tell is drawn on where they have come to their end.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.conversations import piece_of
-from storm_pipeline.types import Conversation, Snippet, Turn
+from storm_pipeline.types import Conversation, Paragraph, Section, Sentence, Snippet, Turn
 
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
@@ -34,6 +34,34 @@ def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> 
     return tuple(_without(ctx, conversation, gone) for conversation in conversations)
 
 
+def sections_without_copies(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """Written sections without citations of such pages, which leave the store too.
+
+    Sentences that have no other citation are dropped, and counted as unsupported; what is empty then goes.
+    """
+    gone = leave_out_copies(ctx)
+    kept = tuple(section for own in sections if (section := _section_without(own, gone)) is not None)
+    before, after = (sum(1 for own in some for _ in own.sentences()) for some in (sections, kept))
+    ctx.events.count(dropped_unsupported=before - after)
+    return kept
+
+
+def _section_without(section: Section, gone: frozenset[str]) -> Section | None:
+    paragraphs = tuple(Paragraph(_cited_elsewhere(paragraph.sentences, gone)) for paragraph in section.paragraphs)
+    filled = tuple(paragraph for paragraph in paragraphs if paragraph.sentences)
+    below = tuple(own for sub in section.subsections if (own := _section_without(sub, gone)) is not None)
+    return replace(section, paragraphs=filled, subsections=below) if filled or below else None
+
+
+def _cited_elsewhere(sentences: Sequence[Sentence], gone: frozenset[str]) -> tuple[Sentence, ...]:
+    """The sentences without citations of pages that are gone, and without those that cited no other."""
+    return tuple(
+        replace(s, citations=tuple(c for c in s.citations if c.source_id not in gone))
+        for s in sentences
+        if not s.citations or any(c.source_id not in gone for c in s.citations)
+    )
+
+
 def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) -> Conversation:
     turns = tuple(_turn(turn, gone) for turn in conversation.turns)
     if turns == conversation.turns:
@@ -46,6 +74,6 @@ def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) 
 
 
 def _turn(turn: Turn, gone: frozenset[str]) -> Turn:
-    said = (replace(s, citations=tuple(c for c in s.citations if c.source_id not in gone)) for s in turn.answer)
+    answer = tuple(sentence for sentence in _cited_elsewhere(turn.answer, gone) if sentence.citations)
     snippets = tuple(s for s in turn.snippets if s.source_id not in gone)
-    return replace(turn, answer=tuple(s for s in said if s.citations), snippets=snippets)
+    return replace(turn, answer=answer, snippets=snippets)

@@ -4,7 +4,7 @@ Not in the paper; a part of the recipe ``storm+gaps``.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
@@ -13,6 +13,7 @@ from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.conversations import look_up
+from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
 from storm_pipeline.types import Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections
 
@@ -44,7 +45,8 @@ def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Wri
         held = _look_up_what_is_open(ctx, topic, written, number)
         if held is None:
             return written
-        conversations = (*written.conversations, held)
+        conversations = without_copies(ctx, (*written.conversations, held))
+        written = replace(written, sections=sections_without_copies(ctx, written.sections))
         ctx.run.save_json("conversations.json", conversations)
         with ctx.events.in_stage("evidence"):
             evidence = ctx.writer.gather(ctx, written.evidence.outline, conversations, written.evidence)
