@@ -90,7 +90,7 @@ class MetricError(StormError):
 
 
 class ExperimentError(StormError):
-    """An experiment's results cannot be read or written: absent, damaged, or of a newer version."""
+    """An experiment's results cannot be read, written or evaluated: absent, damaged, of a newer version, or too few."""
 
 
 class StoreError(StormError):

@@ -86,7 +86,7 @@ def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
 
 
 def named(name: str, pins: Path) -> Asset:
-    """The asset with a name; raises AssetError if there is none."""
+    """The asset of that name in a pins file; raises AssetError if there is none."""
     assets = {asset.name: asset for asset in catalogue(pins)}
     if name not in assets:
         raise AssetError(f"no asset is named {name!r}; choose one of {', '.join(assets)}")

@@ -34,14 +34,14 @@ class MetricInterval:
 
 @dataclass(frozen=True)
 class CalibrationRow:
-    """A judge on one task.
+    """How well a judge's scores agree with the known answers of one task.
 
     Attributes:
         task: name of the task.
         pairs: number of judged pairs.
         positives: share of supported pairs.
-        auc: probability that a supported pair scores above an unsupported one, ties counting half; always yes: 0.5.
-        balanced_accuracy: mean of the true positive and true negative rates at the threshold; always yes: 0.5.
+        auc: probability that a supported pair scores above an unsupported one, ties counting half; 0.5 by chance.
+        balanced_accuracy: mean of the true positive and true negative rates at the threshold; 0.5 by chance.
         f1: of the supported class, at the threshold.
         always_yes: F1 of always saying yes.
     """

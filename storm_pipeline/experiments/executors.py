@@ -178,13 +178,15 @@ def run_concurrently(
     halt: threading.Event,
     on_halt: Callable[[], None] = lambda: None,
 ) -> "Generator[tuple[J, Future[R]], None, None]":
-    """Keep up to ``at_once`` jobs running until none are left or ``halt`` is set; yield each job when it ends.
+    """Run jobs, at most ``at_once`` at a time; yield each one started, with its future, when it ends.
+
+    Once ``halt`` is set no job is started; those running are waited for and yielded. Closing the iterator waits too.
 
     Args:
         begin: starts a job.
         jobs: consumed when a slot is free.
         at_once: maximum concurrent jobs.
-        halt: set by the caller to stop; set here when the iterator is closed early or ``jobs`` raises.
+        halt: set by the caller to stop; set here when the iterator is closed early, or ``jobs`` or ``begin`` raises.
         on_halt: called, possibly repeatedly, after ``halt`` is set; notifies running jobs.
     """
     waiting = iter(jobs)

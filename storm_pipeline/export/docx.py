@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The document. Where a source is cited again, a cross-reference leads to its note, so each is listed once."""
+    """The manuscript as the bytes of a Word file. A source has one endnote; later citations refer to it."""
     from docx import Document
 
     document = Document()

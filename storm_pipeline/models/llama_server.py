@@ -28,7 +28,9 @@ _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
 class LocalServer:
-    """A running embedded model. Close it when done; as a context manager it closes itself.
+    """A language model that runs in this process and is served over HTTP.
+
+    Close it when done; as a context manager it closes itself.
 
     Attributes:
         url: base address for an OpenAI client, ``http://127.0.0.1:<port>/v1``.

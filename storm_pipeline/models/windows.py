@@ -5,7 +5,7 @@ from storm_pipeline.models.prices import listed_window
 from storm_pipeline.settings import Role, Settings, is_embedded
 
 ASSUMED = 16_384
-"""Tokens that a context window is taken to hold where nobody knows."""
+"""Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8
 """Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest."""
 _INTERVIEWS = 1 / 2

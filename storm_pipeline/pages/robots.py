@@ -67,7 +67,7 @@ class Politeness:
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:
-        """Enter before requesting a page, leave when it has been read.
+        """Context in which to request and read one page: checks robots.txt, then waits for the site's rate limit.
 
         Raises:
             PageError: the site's robots.txt forbids the page, or could not be fetched.

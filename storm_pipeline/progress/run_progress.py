@@ -122,7 +122,7 @@ class RunBoard:
         return ", ".join(parts)
 
     def draw(self, _height: int = 0) -> RenderableType:
-        """A bar per line, and the totals below."""
+        """One bar per stage or download, and a line of totals below."""
         totals = Text(self.totals(), style="bold", no_wrap=True, overflow="ellipsis")
         return Group(self._bars.get_renderable(), totals)
 

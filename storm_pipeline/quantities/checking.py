@@ -1,4 +1,4 @@
-"""Finding quantities of a sentence that its sources do not state."""
+"""Quantities of a sentence that its sources do not state, compared by value."""
 
 import functools
 import re

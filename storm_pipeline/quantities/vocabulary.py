@@ -54,7 +54,7 @@ _IN_ONE_WORD = ("tausend", "mille", "mila")
 
 @functools.cache
 def vocabulary(language: str) -> Vocabulary:
-    """The vocabulary of a language by its ISO 639-1 code; an unsupported one has only the shared words."""
+    """The vocabulary of a language by its ISO 639-1 code; others have only what all languages share (mln, bn, %)."""
     return Vocabulary(
         numerals={word.casefold(): value for word, value in _numerals(language)},
         hundred=_words(tables.HUNDRED, language),

@@ -89,7 +89,7 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
 
 
 def number_references(article: Article) -> dict[str, int]:
-    """The number of each cited source, from 1 by first use; agrees with ``article.references``."""
+    """The number of each cited source, from 1, in the order of ``article.references``."""
     return {source.id: number for number, source in enumerate(article.references, 1)}
 
 

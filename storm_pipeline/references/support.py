@@ -144,7 +144,7 @@ def _is_form(name: str, word: str) -> bool:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text in digits, without thousands separators."""
+    """The numbers of a text in digits, without thousands separators; :mod:`storm_pipeline.quantities` has values."""
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 

@@ -33,7 +33,7 @@ class CostRow:
 
 
 def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
-    """A row per stage and role over all models, in the order of the method."""
+    """One row per stage and role, summed over models; stages in the order in which a run takes them."""
     rows = sorted(usage.rows, key=_sort_key)
     return tuple(_row(*key, group) for key, group in groupby(rows, key=lambda row: (row.stage, row.role)))
 

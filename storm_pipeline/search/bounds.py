@@ -25,7 +25,7 @@ class BoundedSearch(Search):
         return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
-        """The engine's result within the bounds; how many texts were cut is in ``lost``.
+        """The engine's result within the bounds; a line in ``lost`` counts the texts that were cut.
 
         Raises:
             SearchError: as the engine's.

@@ -53,5 +53,8 @@ def is_back_matter(title: str) -> bool:
 
 
 def is_lead(title: str) -> bool:
-    """Whether a heading in another language than English stands for the lead: an introduction, a summary."""
+    """Whether a heading in another language than English stands for the lead: an introduction, a summary.
+
+    English ones are matched in :mod:`storm_pipeline.text.outlines`.
+    """
     return bool(_IS_LEAD.fullmatch(title))

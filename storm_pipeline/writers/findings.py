@@ -17,12 +17,14 @@ _SAME_FINDING = 0.92
 
 
 def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
-    """Sections × texts: cosine to the heading and its nearest subheading, less half of the section's mean.
+    """Sections × texts: mean of the cosines to the heading and to the nearest title of the section, heading included.
+
+    Half of the section's mean is subtracted, so that broad headings do not attract everything.
 
     Args:
         ctx: the run.
-        outline: of the article.
-        vectors: of the texts, a row a text.
+        outline: the article's outline.
+        vectors: embeddings of the texts, one row per text.
     """
     rows = []
     for section in outline.sections:

@@ -30,7 +30,7 @@ class OrderWeights:
     outer_bias: Floats
 
     def logits(self, pairs: Floats) -> Floats:
-        """How sure the second sentence follows the first, of features of shape (pairs, 4 d)."""
+        """Logit that the second sentence of each pair follows the first; features have shape (pairs, 4 d)."""
         hidden = np.maximum(0, pairs @ self.inner + self.inner_bias)
         return np.asarray(hidden @ self.outer + self.outer_bias, dtype=np.float32)
 
@@ -62,7 +62,7 @@ class SentenceOrder:
 
 
 def features(vectors: Vectors) -> Floats:
-    """What the network sees of a paragraph: vectors of shape (sentences, d) to pairs of shape (sentences, 4 d).
+    """The network's input: for each sentence, paired with the one before, a row; (sentences, d) to (sentences, 4 d).
 
     A row is the sentence before (zeros before the first), the sentence, their product and their difference.
     """
