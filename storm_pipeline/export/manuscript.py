@@ -1,4 +1,4 @@
-"""An article as every format writes it: blocks in reading order, numbered references, and how it came to be."""
+"""The format-independent form of an article for export: blocks in order, numbered references, and provenance."""
 
 import datetime
 import re
@@ -15,15 +15,15 @@ from storm_pipeline.types import Article, Paragraph, Section
 
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 DEEPEST = 6
-"""Heading levels go from 1, the sections of an article, to this."""
+"""Deepest heading level; 1 is a section of the article."""
 UNTITLED = "Untitled"
 Formatter = Callable[[Sequence[Reference], str], Sequence[tuple[Run, ...]]]
-"""References and the article's language code to an entry of the reference list for each."""
+"""Formats the references as entries of a reference list, in the article's language."""
 
 
 @dataclass(frozen=True)
 class Cited:
-    """A sentence on one line, never empty, and the numbers of the references it cites, ascending."""
+    """A sentence on one line, never empty, and the ascending numbers of the references that it cites."""
 
     text: str
     numbers: tuple[int, ...]
@@ -49,16 +49,16 @@ Block = HeadingBlock | ParagraphBlock
 
 @dataclass(frozen=True)
 class Manuscript:
-    """What the formats write. All texts are cleaned, see :func:`storm_pipeline.export.characters.clean`.
+    """The content that all formats write. All texts are cleaned, see :func:`storm_pipeline.export.characters.clean`.
 
     Attributes:
         title: never empty.
         blocks: headings and paragraphs in reading order, the lead first.
         references: the cited sources by number.
-        entries: for each reference its line in a reference list, without its number.
+        entries: the reference list entry of each reference, without its number.
         models: names of the models that wrote it; may be empty.
         written: ISO date, or empty.
-        language: code of its language (BCP 47), ``und`` if that is unknown.
+        language: BCP 47 code of its language, ``und`` if unknown.
     """
 
     title: str
@@ -77,12 +77,12 @@ class Manuscript:
 
     @property
     def references_heading(self) -> str:
-        """Heading of the reference list, in the article's language where that is known."""
+        """Heading of the reference list, in the article's language if known."""
         return references_heading(self.language)
 
     @property
     def provenance(self) -> str:
-        """One sentence that says what wrote the text, when, and on what it stands."""
+        """A sentence that states which models wrote the text, when, and from how many sources."""
         sentences = list(self.sentences())
         cited = sum(bool(sentence.numbers) for sentence in sentences)
         models = f" ({', '.join(self.models)})" if self.models else ""
@@ -99,9 +99,9 @@ def manuscript(article: Article, formatter: Formatter | None = None) -> Manuscri
 
     Args:
         article: what to export.
-        formatter: makes the entries of the reference list; by default :func:`plain_entry`.
+        formatter: formats the reference list; by default :func:`plain_entry` per reference.
     """
-    article = _told(article)
+    article = _without_empty_sentences(article)
     numbers = number_references(article)
     blocks = (*_paragraphs(article.lead, numbers), *_sections(article.sections, 1, numbers))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
@@ -131,16 +131,16 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _told(article: Article) -> Article:
-    """The article without sentences that have no text, which would number references that nothing shown cites."""
+def _without_empty_sentences(article: Article) -> Article:
+    """The article without empty sentences, whose references would be numbered but cited nowhere visible."""
 
-    def told(paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
+    def filtered(paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
         return tuple(Paragraph(tuple(s for s in one.sentences if clean(s.text))) for one in paragraphs)
 
     def section(one: Section) -> Section:
-        return Section(one.heading, told(one.paragraphs), tuple(map(section, one.subsections)))
+        return Section(one.heading, filtered(one.paragraphs), tuple(map(section, one.subsections)))
 
-    return replace(article, lead=told(article.lead), sections=tuple(map(section, article.sections)))
+    return replace(article, lead=filtered(article.lead), sections=tuple(map(section, article.sections)))
 
 
 def _sections(sections: Sequence[Section], level: int, numbers: dict[str, int]) -> Iterator[Block]:

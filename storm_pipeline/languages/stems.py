@@ -1,9 +1,9 @@
-"""What two texts speak of, for comparing them: their content words without endings, in many languages.
+"""Stems of content words in many languages, for comparing texts.
 
-English keeps the rules of :mod:`storm_pipeline.text.index_terms`. Other languages lose the endings of number, case and
-gender, and Arabic its article and prefixes: light stemming (CISTEM for German; Savoy 2006 for Romance languages and
-Russian; Larkey's light10 for Arabic), which needs no dictionary. Chinese and Japanese are compared by Han characters
-and by pairs of characters: pairs alone part sentences that say the same in other words.
+English uses the rules of :mod:`storm_pipeline.text.index_terms`. For other languages the endings of number, case and
+gender are removed, for Arabic also the article and prefixes: light stemming without a dictionary (CISTEM for German;
+Savoy 2006 for Romance languages and Russian; Larkey's light10 for Arabic). Chinese and Japanese are compared by Han
+characters and by pairs of characters: with pairs alone, paraphrases look too different.
 """
 
 import re
@@ -18,7 +18,7 @@ from storm_pipeline.text.words import HAN_KANA, words
 
 _RUN = re.compile(f"[{HAN_KANA}]+")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}|[はをにがのとでへも的了着是在和与及等之于其而且也但并]")
-"""Pairs of hiragana, and characters that serve grammar: what has them tells no topic."""
+"""Pairs of hiragana, and grammatical particles: they carry no topical content."""
 _ELISION = re.compile("['’]")
 _CYRILLIC, _ARABIC = re.compile("[\u0400-\u052f]"), re.compile("[\u0600-\u06ff]")
 _MARKS = re.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670]")
@@ -32,25 +32,25 @@ _RUSSIAN_ENDING = re.compile(
 _GERMAN_ENDING = re.compile("(?<=....)(?:e[mr]|nd)$|(?<=...)[tesn]$")
 _ROMANCE_ENDING = re.compile("(?<=...)(?:aux|eaux|ées?|és|é|os|as|es|is|[aeiosx])$")
 _ENDINGS = {"de": (_GERMAN_ENDING, 4), **dict.fromkeys(("fr", "es", "it", "pt"), (_ROMANCE_ENDING, 2))}
-"""By language: endings, and how many may be taken off one after another."""
+"""By language: endings, and the maximum number removed in succession."""
 
 
 @lru_cache(maxsize=8192)
 def stem_set(text: str, language: str = "en") -> frozenset[str]:
-    """Stems of a text's content words, in small letters.
+    """Stems of a text's content words, in lower case.
 
     Args:
         text: any text.
-        language: ISO 639-1 code, which decides about function words and endings.
+        language: ISO 639-1 code, which selects function words and endings.
     """
     characters = frozenset(_characters(text)) if _is_unspaced(text) else frozenset[str]()
     if language == "en":
-        told = (word for word in words(text.casefold()) if word not in STOP_WORDS)
-        return characters | frozenset(stem(word) for word in told if len(word) > 1 or word.isdigit())
-    own = _stemmer(language)
+        content = (word for word in words(text.casefold()) if word not in STOP_WORDS)
+        return characters | frozenset(stem(word) for word in content if len(word) > 1 or word.isdigit())
+    stem_of = _stemmer(language)
     stop = stop_words(language)
     parts = (part for word in words(text.casefold()) for part in _ELISION.split(word) if part not in stop)
-    return characters | frozenset(own(part) for part in parts if len(part) > 1 or part.isdigit())
+    return characters | frozenset(stem_of(part) for part in parts if len(part) > 1 or part.isdigit())
 
 
 def _is_unspaced(text: str) -> bool:
@@ -62,7 +62,7 @@ def _is_unspaced(text: str) -> bool:
 
 
 def _characters(text: str) -> Iterator[str]:
-    """Han characters, and overlapping pairs of Han characters and kana, that may tell a topic."""
+    """Han characters, and overlapping pairs of Han characters and kana, that may carry topical content."""
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
         for i, character in enumerate(run):
             if not KANA.match(character) and not _PARTICLES.match(character):
@@ -72,7 +72,7 @@ def _characters(text: str) -> Iterator[str]:
 
 
 def _stemmer(language: str) -> Callable[[str], str]:
-    def own(word: str) -> str:
+    def stemmed(word: str) -> str:
         if _ARABIC.search(word):
             return _arabic(word)
         if _CYRILLIC.search(word):
@@ -85,7 +85,7 @@ def _stemmer(language: str) -> Callable[[str], str]:
             word = ending.sub("", word)
         return word
 
-    return own
+    return stemmed
 
 
 def _arabic(word: str) -> str:
@@ -94,5 +94,5 @@ def _arabic(word: str) -> str:
 
 
 def _folded(word: str) -> str:
-    """Without umlauts, which come and go with number and degree."""
+    """The word without umlauts, which vary with number and degree."""
     return word.replace("ä", "a").replace("ö", "o").replace("ü", "u")

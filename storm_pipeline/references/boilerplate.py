@@ -1,9 +1,9 @@
-"""What stands on pages beside their text: notices of cookies, calls to subscribe or share, credits. Pure functions.
+"""Removes page boilerplate: cookie notices, calls to subscribe or share, credits. Pure functions.
 
-Only whole sentences go, and only short ones that speak of the site to its visitor: "we use cookies", "share this
-article", a menu of nothing but "Terms of use" and "Privacy policy". An article on a law about cookies or on a company's
-privacy policy says the same words of a subject, and stays: a writer passes over what is left of a menu, but what was
-cut is lost. The patterns are words of English, German, French and Spanish sites.
+Only whole, short sentences addressed to the visitor are removed: "we use cookies", "share this article", a menu of
+nothing but "Terms of use" and "Privacy policy". Articles about cookie laws or a company's privacy policy use the same
+words and are kept: a writer can ignore the remains of a menu, but text that was cut is lost. The patterns cover
+English, German, French and Spanish sites.
 """
 
 import re
@@ -12,22 +12,22 @@ from functools import lru_cache
 from storm_pipeline.languages import detect, length_in_words, stop_words
 
 _SENTENCE = re.compile(r"((?<=[.!?…。！？؟])\s+|\s+[|•·]\s+|(?<=[。！？])(?=[^\s”’」』）】》]))")
-"""What parts two sentences, as a group; nothing does in Chinese and Japanese."""
+"""Separator between sentences, as a group; empty in Chinese and Japanese."""
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]{0,2000}\)")
 _PICTURE = re.compile(
     r"!\[[^\[\]]{0,500}\]\((?:https?:|/|#|data:)[^()\s]{0,2000}\)|\[Image \d+:[^\[\]]{0,500}\]\(\s*\)"
 )
-"""A picture with its alternative text, which describes what it shows rather than the subject of the page."""
+"""A picture with its alternative text, which describes the picture rather than the subject of the page."""
 _EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _LISTED = re.compile(r"[,;\d]")
 _SHORTEST_MENU = 25
 _PROSE = 0.05
-"""Share of function words that prose of any length has at least."""
+"""Minimum share of function words in prose."""
 _LONGEST = 40
-"""Words of a sentence that may be cut."""
+"""Maximum words of a sentence that may be removed."""
 _LONGEST_CALL = 10
-"""Words of a call to do something, or of a credit, that may be cut."""
+"""Maximum words of a call to action that may be removed."""
 _NOTICE = re.compile(
     r"\b(?:we|our partners|(?:this|the|our) (?:web ?)?(?:site|page))\b.{0,60}\b(?:use|uses|using|place|store|set)s? "
     r"(?:\w+ ){0,2}cookies\b|"
@@ -78,10 +78,10 @@ _NAMED_IN_MENUS = re.compile(
 
 @lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
-    """The text on one line without addresses, pictures, menus and notices of the site; possibly empty.
+    """The text on one line without addresses, pictures, menus and site notices; possibly empty.
 
     Args:
-        text: of a page, in any form; what stands on two lines of it is never one sentence of the site.
+        text: of a page, in any form; lines are checked separately.
     """
     linked = _LINK.sub(r"\1", _PICTURE.sub(" ", text))
     plain = _EMPTY_LINK.sub(" ", _ADDRESS.sub(" ", linked))
@@ -95,9 +95,9 @@ def without_boilerplate(text: str) -> str:
 
 
 def is_menu(piece: str) -> bool:
-    """Whether so many words between two stops are the links of a page: hardly any function words, no number, no comma.
+    """Whether a long text between full stops is a list of links: hardly any function words, no number, no comma.
 
-    Of a language whose function words are not known, none is.
+    Always false for languages without a function word list.
     """
     words = piece.split()
     if len(words) < _SHORTEST_MENU or _LISTED.search(piece):
@@ -107,9 +107,9 @@ def is_menu(piece: str) -> bool:
 
 
 def is_interstitial(sentence: str) -> bool:
-    """Whether a sentence is a notice of the site (of 40 words at most), a call to do something (10), or a credit (8).
+    """Whether a sentence is a site notice (at most 40 words), a call to action (10), or a credit (8).
 
-    A menu is one too if it names nothing but the likes of "Terms of use" and "Privacy policy".
+    A menu counts if it consists only of items such as "Terms of use" and "Privacy policy".
     """
     words = length_in_words(sentence)
     if words > _LONGEST:

@@ -1,4 +1,4 @@
-"""Which snippets are kept, looked up by id or by source, in orders that do not depend on when each came."""
+"""Snippets, looked up by id or by source, in orders that do not depend on when each was added."""
 
 import dataclasses
 import threading
@@ -11,10 +11,10 @@ from storm_pipeline.types import Snippet, Source
 
 
 class Catalogue:
-    """Snippets by their ids. Safe for threads. What it holds depends on what was added, not on the order of adding.
+    """Snippets by id. Thread-safe. Its content depends on what was added, not on the order of adding.
 
-    A snippet that comes again in another form (with another title, or in other white space or case) is kept in the form
-    that leaves the fewest fields empty. One text on several pages is as many snippets, each of which can be cited.
+    Of several forms of a snippet (different title, white space or case), the one with the fewest empty fields is kept.
+    A text that occurs on several pages is kept once per page, and each can be cited.
     """
 
     def __init__(self) -> None:
@@ -31,12 +31,12 @@ class Catalogue:
 
     @property
     def changes(self) -> int:
-        """Number of times that a snippet was added or removed, or another form of it kept instead."""
+        """Number of times that a snippet was added, removed, or replaced by another form of it."""
         with self._lock:
             return self._changes
 
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Keep snippets; those that were new, in their order, as they are kept."""
+        """Add snippets; returns the stored form of the new ones, in the given order."""
         offered = [(normalised_text(snippet.text), snippet) for snippet in snippets]
         new = []
         with self._lock:
@@ -53,7 +53,7 @@ class Catalogue:
             return tuple(self._by_id[snippet_id] for snippet_id in new)
 
     def remove(self, source_ids: Iterable[str]) -> None:
-        """Forget all snippets of these sources; ids that are unknown are passed over."""
+        """Remove all snippets of these sources; unknown ids are ignored."""
         with self._lock:
             for source_id in source_ids:
                 for snippet_id in self._by_source.pop(source_id, ()):
@@ -64,7 +64,7 @@ class Catalogue:
                     self._changes += 1
 
     def snippet(self, snippet_id: str) -> Snippet:
-        """The snippet of an id.
+        """The snippet with this id.
 
         Raises:
             StoreError: there is none.
@@ -76,7 +76,7 @@ class Catalogue:
         return found
 
     def source(self, source_id: str) -> Source:
-        """The source of an id, with its snippets.
+        """The source with this id, with its snippets.
 
         Raises:
             StoreError: there is none.
@@ -88,10 +88,10 @@ class Catalogue:
         return _source(snippets)
 
     def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
-        """Each text once: of the pages that have it, one whose snippet is preferred, then the one with most snippets.
+        """One snippet per distinct text: a preferred one if possible, then one of the page with most snippets.
 
         Args:
-            preferred: ids.
+            preferred: snippet ids.
         """
         with self._lock:
 
@@ -114,19 +114,19 @@ class Catalogue:
 
 
 def _preference(snippet: Snippet) -> tuple[int | str, ...]:
-    """Puts the forms of one snippet in order: the fewest empty fields first, then by what stands in them."""
+    """Sort key for the forms of one snippet: fewest empty fields first, then by field values."""
     values = dataclasses.astuple(snippet)
     return sum(value in {None, ""} for value in values), *map(repr, values)
 
 
 def _source(snippets: Iterable[Snippet]) -> Source:
-    """The page of some snippets, called and addressed as most of them have it."""
+    """The page of these snippets, with the most common title and address."""
     ordered = tuple(sorted(snippets, key=lambda snippet: (snippet.page or 0, snippet.id)))
     url = _most_common(snippet.url for snippet in ordered)
     return Source(ordered[0].source_id, url, _most_common(s.title for s in ordered if s.title), ordered)
 
 
 def _most_common(texts: Iterable[str]) -> str:
-    """The text that comes most often, of several the first by alphabet; empty where there is none."""
+    """The most frequent text, ties broken alphabetically; empty if there is none."""
     counts = Counter(texts)
     return min(counts, key=lambda text: (-counts[text], text), default="")

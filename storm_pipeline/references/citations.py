@@ -1,9 +1,9 @@
 """Citations as pure functions: read them from model output, number them, and read them back from Markdown.
 
 Inside the package a sentence carries ids of sources and snippets (paper section 3.4 asks for inline
-citations). Numbers exist in two places only: in what a model is shown and answers, where ``[n]`` is the n-th
-snippet shown, and in rendered text, where ``[n]`` is the n-th source by first use. A number that points at
-nothing shown is dropped where it is parsed, and counted.
+citations). Numbers exist in two places only: in prompts and replies, where ``[n]`` is the n-th snippet shown, and in
+rendered text, where ``[n]`` is the n-th source by first use. A number that refers to no snippet is dropped in parsing,
+and counted.
 """
 
 import re
@@ -25,7 +25,7 @@ _NEEDED = re.compile(
     r"\\?\[\s*(?:citations?|sources?|references?)\s+(?:is\s+)?(?:needed|required|missing)\s*\\?\]", re.I
 )
 _SUPERSCRIPT = re.compile(r"</?sup\b[^<>]*>", re.I)
-_MARK = "\0"  # stands where a marker was taken out; tidy() has removed any that the text brought along
+_MARK = "\0"  # placeholder for a removed marker; tidy() strips any that the text contains
 _GROUP = re.compile(rf"{_MARK}(?:[\s,;]*{_MARK})*")
 _BRACKETED = re.compile(rf"[(（]\s*{_MARK}\s*[)）]")
 _BETWEEN_STOPS = re.compile(rf"([.!?。！？][\"'”’)\]]*)\s*{_MARK}\s*[.。]")
@@ -33,7 +33,7 @@ _OPENING = re.compile(rf"^{_MARK}[\s:,;，、；：،؛]*")
 _BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？）」』】》،؛؟۔।{HAN_KANA}])")
 _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।]|\.(?!\w))")
 _FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")
-"""A space stands before the other marks in French."""
+"""French puts a space before the other punctuation marks."""
 
 _MARKDOWN_SENTENCE = re.compile(r"(.*?)((?:\[\d+\])*)")
 _PAGES = r"(?:, pp?\. \d+(?:, \d+)*)?"
@@ -45,11 +45,11 @@ _MARKDOWN_STRUCTURE = ("#", "*", "---")
 
 @dataclass(frozen=True)
 class CitedText:
-    """A model's text after reading its markers.
+    """A model's text with its markers parsed.
 
     Attributes:
         sentences: in order, without markers, each with its distinct citations in order of appearance.
-        invented: how many numbers pointed at nothing shown; they were dropped.
+        invented: number of references to snippets that were not shown; they were dropped.
     """
 
     sentences: tuple[Sentence, ...]
@@ -59,7 +59,7 @@ class CitedText:
 def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
-    Lists, ranges, doubled brackets and labels (``[Source 1]``) are understood, ``(1)`` is not a marker,
+    Lists, ranges, doubled brackets and labels (``[Source 1]``) are recognised, ``(1)`` is not a marker,
     markdown links keep their text only, ``[citation needed]`` is removed, and other brackets stay. A marker
     that stands alone belongs to the sentence before it (to the first sentence if there is none before). A
     range covers the snippets shown within it and counts as one invention for each end that lies outside.
@@ -67,8 +67,8 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
     Args:
         text: model output, without its thinking.
         shown: what the numbers refer to, in the order shown.
-        language: ISO 639-1 code of the text, by which it is cut into sentences.
-        names: names that contain stops, which are not split.
+        language: ISO 639-1 code of the text, for sentence splitting.
+        names: names that contain full stops, which are not split.
     """
     sentences: list[Sentence] = []
     waiting: list[Citation] = []
@@ -117,7 +117,7 @@ def cited_pages(article: Article) -> dict[str, str]:
 def sentence_table(article: Article) -> list[tuple[str, tuple[str, ...]]]:
     """Every sentence's text, on one line, with the ids of the sources it cites, ascending by their numbers.
 
-    Sentences without text are left out: nothing of them is ever rendered.
+    Sentences without text are left out, as they are in rendered output.
     """
     numbers = number_references(article)
     return [
@@ -128,10 +128,10 @@ def sentence_table(article: Article) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def parse_markdown(markdown: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Read rendered Markdown back: every sentence's text with the addresses of the sources it cites.
+    """Parse rendered Markdown: every sentence's text with the addresses of the sources it cites.
 
-    The inverse of :func:`storm_pipeline.render.markdown.to_markdown`, which writes a sentence a line: equals
-    :func:`sentence_table` with addresses for ids.
+    The inverse of :func:`storm_pipeline.render.markdown.to_markdown`, which writes one sentence per line; equals
+    :func:`sentence_table` with addresses instead of ids.
     """
     urls: dict[str, str] = {}
     rows: list[tuple[str, list[str]]] = []
@@ -146,7 +146,7 @@ def parse_markdown(markdown: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _without_links(text: str) -> str:
-    """Links reduced to their text (a linked marker to the marker), notes of missing citations removed."""
+    """Reduce links to their text (a linked marker to the marker) and remove "citation needed" notes."""
 
     def reduced(found: re.Match[str]) -> str:
         inner = found["text"]
@@ -156,7 +156,7 @@ def _without_links(text: str) -> str:
 
 
 def _take_markers(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[str]]:
-    """A sentence without its markers, and what stood in them, in order."""
+    """A sentence without its markers, and the markers' contents in order."""
     numbers: list[str] = []
 
     def take(found: re.Match[str]) -> str:
@@ -164,7 +164,7 @@ def _take_markers(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[str]]:
         return _MARK
 
     text = tidy(raw)
-    while True:  # taking one marker out can close the brackets of another around it
+    while True:  # removing one marker can complete another one around it
         marked = MARKER.sub(take, text)
         marked = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, marked))
         marked = _OPENING.sub("", _BRACKETED.sub("", marked))
@@ -175,7 +175,7 @@ def _take_markers(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[str]]:
 
 
 def _resolve(markers: Sequence[str], shown: Sequence[Citation]) -> tuple[list[Citation], int]:
-    """The citations that the markers' numbers mean, and how many numbers mean nothing."""
+    """The citations that the markers refer to, and the number of invalid references."""
     found: list[Citation] = []
     invented = 0
     for numbers in markers:
@@ -187,7 +187,7 @@ def _resolve(markers: Sequence[str], shown: Sequence[Citation]) -> tuple[list[Ci
 
 
 def _number(digits: str) -> int:
-    """The value of decimal digits in any script; what has more than nine of them is out of range anyway."""
+    """The value of decimal digits in any script; numbers of more than nine digits are out of range anyway."""
     return int(digits) if len(digits) <= 9 else 10**9
 
 

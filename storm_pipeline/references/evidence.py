@@ -1,4 +1,4 @@
-"""What sections are written from."""
+"""The evidence that sections are written from."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ from storm_pipeline.references.passages import Passage
 from storm_pipeline.types import Heading, Outline, Section, Sentence
 
 FEW_FACTS = 5
-"""A section with fewer facts gets a search of its own, for the interviews passed it by; and it can spare none."""
+"""A section with fewer facts was missed by the interviews: it gets a search of its own, and more rewording attempts."""
 FEWEST_SENTENCES = 2
-"""A heading over a single sentence promises more than it holds."""
+"""Minimum sentences of a section."""
 _FEWEST_FACTS = 2
 _FEW_WORDS = 200
 """A section whose passages have fewer words gets a search of its own."""
@@ -26,7 +26,7 @@ class SectionEvidence(ABC):
     @property
     @abstractmethod
     def is_empty(self) -> bool:
-        """Whether no section can be written from it."""
+        """Whether it is too little to write a section from."""
 
     @property
     @abstractmethod
@@ -35,16 +35,16 @@ class SectionEvidence(ABC):
 
     @abstractmethod
     def adds_to(self, before: Self | None) -> bool:
-        """Whether it has something that the same section's earlier evidence had not."""
+        """Whether it has something that the section's earlier evidence lacked."""
 
     @abstractmethod
     def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets that the writer is shown, or sentences of them."""
+        """Ids of the snippets that the evidence comes from."""
 
 
 @dataclass(frozen=True)
 class FactEvidence(SectionEvidence):
-    """Single facts, and how many sections' length the section may have."""
+    """Single facts, and the length allowed, in sections."""
 
     facts: tuple[Fact, ...] = ()
     room: int = 1
@@ -60,23 +60,23 @@ class FactEvidence(SectionEvidence):
         return len(self.facts) < FEW_FACTS
 
     def adds_to(self, before: Self | None) -> bool:
-        """Whether it has a fact that the earlier evidence had not."""
+        """Whether it has a fact that the earlier evidence lacked."""
         return before is None or not set(self.facts) <= set(before.facts)
 
     def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets that the facts stand in."""
+        """Ids of the snippets that the facts come from."""
         return frozenset(fact.citation.snippet_id for fact in self.facts)
 
 
 @dataclass(frozen=True)
 class PassageEvidence(SectionEvidence):
-    """Passages, and what the interviews made of them.
+    """Passages, and the interview findings drawn from them.
 
     Attributes:
         passages: in the order in which they are shown.
-        findings: sentences of interview answers that rest on these passages.
-        own: how many of them, the first ones, fit this section better than any other.
-        target_words: length that the text should have.
+        findings: sentences of interview answers that cite these passages, the section's own first.
+        own: number of findings assigned to this section.
+        target_words: target length of the section.
     """
 
     passages: tuple[Passage, ...] = ()
@@ -86,7 +86,7 @@ class PassageEvidence(SectionEvidence):
 
     @property
     def own_findings(self) -> tuple[Sentence, ...]:
-        """The findings that belong here."""
+        """The findings assigned to this section."""
         return self.findings[: self.own]
 
     @property
@@ -105,11 +105,11 @@ class PassageEvidence(SectionEvidence):
         return self.words < _FEW_WORDS
 
     def adds_to(self, before: Self | None) -> bool:
-        """Whether a finding of its own was not there before."""
+        """Whether it has an own finding that the earlier evidence lacked."""
         return before is None or not {f.text for f in self.own_findings} <= {f.text for f in before.findings}
 
     def since(self, before: Self, section: Section) -> Self:
-        """What a section's reviser needs: the passages that the section cites, and what was not shown before."""
+        """The evidence for revising a section: the passages that it cites, and everything not shown before."""
         cited = {c.snippet_id for sentence in section.sentences() for c in sentence.citations}
         shown = before.snippet_ids() - cited
         passages = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
@@ -127,12 +127,12 @@ E = TypeVar("E", bound=SectionEvidence)
 
 @dataclass(frozen=True)
 class Evidence(Generic[E]):
-    """What an article is written from.
+    """The evidence that an article is written from.
 
     Attributes:
-        outline: the outline that the evidence can fill.
-        sections: one for each first-level section of it.
-        for_lead: facts that no section is shown, since the lead tells them.
+        outline: the outline after merging sections without evidence.
+        sections: one for each of its first-level sections.
+        for_lead: facts reserved for the lead.
     """
 
     outline: Outline
@@ -140,5 +140,5 @@ class Evidence(Generic[E]):
     for_lead: tuple[Fact, ...] = ()
 
     def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets that any section is shown."""
+        """Ids of the snippets in any section's evidence."""
         return frozenset[str]().union(*(own.snippet_ids() for own in self.sections))

@@ -1,7 +1,6 @@
-"""Single sentences of snippets, numbered, as a writer is shown them.
+"""Facts: single sentences of snippets, numbered for prompts.
 
-Short numbered facts are what small models cite truthfully; large ones lose nothing by them, and the prompt is half as
-long as with whole snippets.
+Small models cite short numbered facts correctly, and the prompt is half as long as with whole snippets.
 """
 
 import math
@@ -18,7 +17,7 @@ from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
 _POSSESSIVE = re.compile("^[的之のにはへを]+")
-"""What follows a topic in a Chinese or Japanese heading."""
+"""Particles that follow a topic in a Chinese or Japanese heading."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,19 @@ class Fact:
 
     @property
     def in_context(self) -> str:
-        """As it is embedded: alone, a sentence seldom names what it is about."""
+        """The text to embed, with the title: a sentence alone seldom names its subject."""
         return f"{self.title}: {self.text}" if self.title else self.text
 
 
 @lru_cache(maxsize=4096)
 def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
-    """What a snippet says, sentence by sentence; none where it holds menus and the like alone."""
+    """The statements of a snippet, one per sentence; none if it contains only menus and the like."""
     citation = Citation(snippet.source_id, snippet.id)
     return tuple(Fact(text, snippet.title, citation) for text in statements_in(snippet.text))
 
 
 def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = "en") -> list[Snippet]:
-    """The ``limit`` snippets that share most with ``need`` in rare words, in their order; nothing is embedded."""
+    """The ``limit`` snippets that share most rare words with ``need``, in the given order; nothing is embedded."""
     snippets = list(snippets)
     return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets], language), limit)
 
@@ -51,24 +50,24 @@ def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = 
 def nearest_facts(
     snippets: Iterable[Snippet], need: str, limit: int, *, serves: Callable[[str], bool] = bool
 ) -> list[Fact]:
-    """The ``limit`` facts of the snippets that share most with ``need``, in the order of the snippets.
+    """The ``limit`` facts of the snippets that share most rare words with ``need``, in the order of the snippets.
 
     Args:
-        snippets: what was found.
-        need: what the facts are to be about.
-        limit: how many, at most.
-        serves: tells of a fact's text whether it can be used.
+        snippets: search results.
+        need: what the facts have to be about.
+        limit: maximum number of facts.
+        serves: whether a fact with this text can be used.
     """
     facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet) if serves(fact.text))
     return _best(facts, _shared(need, [f"{fact.title} {fact.text}" for fact in facts]), limit)
 
 
 def _shared(need: str, texts: Sequence[str], language: str = "en") -> list[float]:
-    """For each text the weight of the needed stems that it has: rarer ones weigh more, longer texts less."""
+    """For each text the total weight of the needed stems in it: rare stems weigh more, long texts less."""
     wanted, terms = stem_set(need, language), [stem_set(text, language) for text in texts]
     frequency = Counter(term for own in terms for term in own)
     weight = {term: math.log(1 + len(terms) / frequency[term]) for term in wanted & frequency.keys()}
-    # fsum, since a set's order, and with it a plain sum's last digit, is another in every process.
+    # fsum, since set order, and with it the rounding of a plain sum, differs between processes.
     return [math.fsum(weight[term] for term in wanted & own) / math.sqrt(8 + len(own)) for own in terms]
 
 
@@ -78,7 +77,7 @@ def numbered(facts: Sequence[Fact]) -> str:
 
 
 def shared_stems(a: str, b: str, language: str = "en") -> float:
-    """Share of the content words of ``a`` that ``b`` has too, in [0, 1]; 0.0 where ``a`` has none."""
+    """Share of the content words of ``a`` that ``b`` has too, in [0, 1]; 0.0 if ``a`` has none."""
     return recall(stem_set(a, language), stem_set(b, language))
 
 
@@ -88,7 +87,7 @@ def names_topic(text: str, topic: str, language: str = "en") -> bool:
 
 
 def without_topic(topic: str, title: str, language: str = "en") -> str:
-    """The title without the topic's words; as it is, if there are no others."""
+    """The title without the topic's words; unchanged if there are no others."""
     if has_spaces(language):
         wanted = stem_set(topic, language)
         left = " ".join(word for word in title.split() if not stem_set(word, language) & wanted)
@@ -98,7 +97,7 @@ def without_topic(topic: str, title: str, language: str = "en") -> str:
 
 
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:
-    """Share of what is needed that is there; 0.0 where nothing is needed."""
+    """Share of ``needed`` in ``had``, in [0, 1]; 0.0 if nothing is needed."""
     return len(needed & had) / len(needed) if needed else 0.0
 
 

@@ -1,8 +1,7 @@
-"""Whether what a capable writer cites supports its sentences, and what could be done where it does not.
+"""Checks whether a capable writer's citations support its sentences, and repairs citations where possible.
 
-A check that helps: the writer's own citations stand unless something speaks against them. What a sentence lacks is
-looked for in everything that was shown, and cited too. Only what is found nowhere is a problem, told in words that the
-writer can act on.
+The writer's own citations are kept unless there is evidence against them. Support that they lack is searched for in all
+passages shown, and cited too. Only what is found nowhere becomes a problem, worded so that the writer can act on it.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,26 +17,26 @@ from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 _STANDS = 0.30
-"""Least likeness of a sentence to a passage at which its citation stands."""
+"""Minimum similarity of a sentence to a cited passage at which the citation is kept."""
 _FOUND = 0.55
-"""Least likeness at which a passage that the writer did not cite is cited instead of, or for want of, its own."""
+"""Minimum similarity at which an uncited passage replaces missing or unsupported citations."""
 _COMPLETES = 0.30
-"""Least likeness of a passage that is cited too because it has a number which those cited lack."""
+"""Minimum similarity of a passage that is added because it has a number which the cited ones lack."""
 LONGEST_RUN = 16
-"""Words in a row that a sentence may share with a passage; names and numbers do not count."""
+"""Longest run of words that a sentence may share with a passage, not counting names and numbers."""
 _FOREIGN = 0.5
-"""Share of letters in a script that topic and headings do not use, from which on a sentence is in another one."""
+"""Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A sentence with the citations that stand.
+    """The verdict on a sentence.
 
     Attributes:
-        sentence: with snippets of the passages that support it.
-        change: what was done to its citations, in words; empty if nothing was.
-        problem: what the writer has to mend, in words; empty if nothing.
-        is_only_copied: whether the problem is no lack of support, but that it repeats a passage word for word.
+        sentence: the sentence, citing snippets of the passages that support it.
+        change: description of the change to its citations; empty if unchanged.
+        problem: description of what the writer has to fix; empty if nothing.
+        is_only_copied: whether the problem is copied wording rather than missing support.
     """
 
     sentence: Sentence
@@ -48,22 +47,22 @@ class Judged:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence as it was written: without markers, and the positions of the passages that it cites, from 0."""
+    """A sentence as written, without markers, and the positions (from 0) of the passages that it cites."""
 
     text: str
     cited: tuple[int, ...]
 
 
 class Grounding:
-    """Judges sentences by the passages that their writer was shown.
+    """Checks sentences against the passages that their writer was shown.
 
     Args:
         shown: the passages, in the order of their numbers.
-        known: what needs no source: the topic and the headings.
+        known: text whose content needs no citation: the topic and the headings.
         embed: texts to unit vectors.
         language: ISO 639-1 code of the sentences.
-        longest_run: words in a row, names and numbers aside, that a sentence may share with a passage.
-        pages: id of a source → all that is known of its page, where its date may stand; by default what was shown.
+        longest_run: longest allowed run of words shared with a passage, not counting names and numbers.
+        pages: source id → all snippets of its page, searched for its date; by default those shown.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Grounding:
         self._texts = [passage.text for passage in shown]
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
-        """The sentences in their order, judged."""
+        """The verdicts on the sentences, in the same order."""
         return [self._judged(claim) for claim in claims]
 
     def _judged(self, claim: Claim) -> Judged:
@@ -95,32 +94,32 @@ class Grounding:
             return Judged(Sentence(claim.text), problem="no source was found for it")
         kept, change = self._supporting(claim)
         if not kept:
-            told = self._numbers(claim.cited)
-            said = (
-                f"{told} {'does' if len(claim.cited) == 1 else 'do'} not say this"
+            markers = self._numbers(claim.cited)
+            finding = (
+                f"{markers} {'does' if len(claim.cited) == 1 else 'do'} not say this"
                 if claim.cited
                 else "it cites no passage"
             )
-            return Judged(Sentence(claim.text), problem=f"{said}, nor does any other passage shown")
+            return Judged(Sentence(claim.text), problem=f"{finding}, nor does any other passage shown")
         lacking = self._lacking(claim.text, kept)
         if lacking:
             kept, more, lacking = self._completed(claim.text, claim.cited, kept, lacking)
             change = "; ".join(part for part in (change, more) if part)
         problem, copied = "", False
         if lacking:
-            told = ", ".join(f"“{spelt}”" for spelt in lacking)
+            spelt = ", ".join(f"“{one}”" for one in lacking)
             problem = (
-                f"{told} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
+                f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
             )
         elif (source := copied_from(claim.text, self._texts, self._longest_run, self._language)) is not None:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
-        """A sentence that its writer stands by, with the words of a passage that say so; None if no passage has them.
+        """The verdict on a sentence that its writer supports with a quotation; None if no passage contains it.
 
-        Checks that compare are wrong now and then; what can be read where the writer says it stands is no invention.
-        Every part of the quotation stands in a passage, those cited first, word for word but for case and punctuation.
+        Similarity checks are sometimes wrong; a verbatim quotation proves that the writer did not invent the claim.
+        Each part of the quotation must occur in a passage, ignoring case and punctuation; cited ones come first.
         """
         found = quoted_in(quotation, self._texts, claim.cited)
         if not found:
@@ -129,14 +128,14 @@ class Grounding:
         return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(found)} quoted")
 
     def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
-        """The passages that stand behind a claim, and what was changed to find them."""
+        """The passages that support a claim, and a description of the change to its citations."""
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
         if standing:
             return standing, ""
         found = self._likeness.likest(claim.text, range(len(self.shown)), _FOUND)
         chosen = next((i for i in found if not self._lacking(claim.text, (i,))), None)
         if chosen is None and found and not self._lacking(claim.text, range(len(self.shown))):
-            chosen = found[0]  # what it lacks stands in others, which are cited too
+            chosen = found[0]  # other passages have what it lacks and are added later
         if chosen is None:
             return (), ""
         instead = f" instead of {self._numbers(claim.cited)}" if claim.cited else ""
@@ -148,8 +147,8 @@ class Grounding:
     def _completed(
         self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
     ) -> tuple[tuple[int, ...], str, tuple[str, ...]]:
-        """The passages with those that have what the kept ones lack; what was added, and what is still lacking."""
-        own = [i for i in own if i not in kept]  # cited by the writer, and hardly like the sentence
+        """The passages plus those that have the lacking quantities; the change in words, and what is still lacking."""
+        own = [i for i in own if i not in kept]  # cited by the writer, but hardly similar
         others = [
             i
             for i in range(len(self.shown))
@@ -168,7 +167,7 @@ class Grounding:
         return (*kept, *added), f"{self._numbers(added)} cited too" if added else "", lacking
 
     def _lacking(self, text: str, kept: Sequence[int]) -> tuple[str, ...]:
-        """The quantities that these passages do not state; dates can only add to what they state, and take long."""
+        """The quantities that these passages do not state; page dates, which are slow to find, are tried last."""
         return self._missing(text, kept) and self._missing(text, kept, [self._date(i) for i in kept])
 
     def _missing(self, text: str, kept: Sequence[int], dates: Sequence[str] = ()) -> tuple[str, ...]:
@@ -188,7 +187,7 @@ class Grounding:
         return "".join(f"[{i + 1}]" for i in positions)
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """For each passage the snippet that says most of the sentence, and one of a copy if it says as much."""
+        """For each passage the snippet that covers the sentence best, and one of a copy if it covers as much."""
         found: dict[Citation, None] = {}
         wanted = stem_set(text, self._language)
         for i in kept:
@@ -200,11 +199,11 @@ class Grounding:
         return tuple(found)
 
     def _date(self, i: int) -> str:
-        """When the page of a passage appeared; where nobody says so, the first date that its text has."""
+        """The publication date of a passage's page, or else the first date in its text or title."""
         page = self._pages(self.shown[i].source_id)
-        told = [snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page]
+        dates = [snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page]
         titles = (first_day(snippet.title, self._language) for snippet in page)
-        return next(filter(None, (*told, *titles)), "")
+        return next(filter(None, (*dates, *titles)), "")
 
     def _shown_of(self, source_id: str) -> Sequence[Snippet]:
         return [s for passage in self.shown if passage.source_id == source_id for s in passage.snippets]

@@ -1,4 +1,4 @@
-"""Who is who: the snippets of a page that give in full a name which its other snippets use alone."""
+"""Finds the snippets of a page that introduce people whom its other snippets mention by bare surname."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,24 +7,24 @@ from itertools import pairwise
 from storm_pipeline.types import Snippet
 
 _MOST = 2
-"""Snippets added for a page."""
+"""Maximum number of snippets added per page."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")
-"""What may stand between two parts of a name: a space, and initials."""
+"""Separator between two parts of a name: a space, and possibly initials."""
 _NEAR = 5
-"""Characters before a word in which the end of the sentence before it stands."""
+"""Characters before a word in which to look for the end of the previous sentence."""
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 
 
 def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page that give a first name, a title or an office before a name which others of it use alone.
+    """Snippets of a page with a first name, title or office for a name that the shown snippets use alone.
 
-    "Daca said …" tells a reader nothing while "Przemysław Daca, the head of …" stands in a snippet that is not shown.
-    Only scripts with capital letters have such names; two snippets at most, those that introduce most names first.
+    "Daca said …" is useless to a reader while "Przemysław Daca, the head of …" is in a snippet that is not shown.
+    Works only for scripts with capital letters; at most two snippets, those that introduce most names first.
 
     Args:
-        snippets: those of the page that are shown.
-        page: all that is known of it, in its order.
+        snippets: the snippets shown of the page.
+        page: all snippets of the page, in order.
     """
     shown = {snippet.id for snippet in snippets}
     unknown = {name for s in snippets for name in _names(s.text)} - {name for s in snippets for name in _full(s.text)}
@@ -45,7 +45,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _full(text: str) -> Iterator[str]:
-    """Capitalised words behind another one that does not begin a sentence."""
+    """Capitalised words preceded by another one that does not begin a sentence."""
     for before, word in pairwise(_capitalised(text)):
         if _INITIAL.fullmatch(text, before.end(), word.start()) and not _begins_sentence(text, before.start()):
             yield word[0]

@@ -1,4 +1,4 @@
-"""Snippets of one page that overlap, joined into the contiguous texts that they were cut from. Pure functions."""
+"""Joins overlapping snippets of one page into the contiguous texts that they were cut from. Pure functions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,14 +8,14 @@ from functools import cached_property
 from storm_pipeline.types import Snippet
 
 _SHORTEST_OVERLAP = 4
-"""Words that the end of a snippet and the beginning of its neighbour must share to be joined."""
+"""Minimum overlap, in words, at which two snippets are joined."""
 _A_WORD = 3
-"""Han and kana characters that count as much as one word of another script."""
+"""Han or kana characters that count as one word."""
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _PUNCTUATION = re.compile(r"(?<!\d)\W+|\W+(?!\d)")
-"""All but what stands between two digits: 3.5 is not 35."""
+"""Punctuation and spaces, except between two digits: 3.5 is not 35."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Piece:
     """A text of a page with the snippets that it comes from.
 
     Attributes:
-        tokens: its words, or Han characters, each with the white space before it.
-        snippets: in the order of the text; what lies within another one stands behind that.
+        tokens: its words, or Han and kana characters, each with the white space before it.
+        snippets: in text order; a snippet contained in another one follows it.
     """
 
     tokens: tuple[str, ...]
@@ -32,7 +32,7 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """The text, on as many lines as the page has it."""
+        """The text, with the line breaks of the page."""
         return "".join(self.tokens)
 
     @cached_property
@@ -42,32 +42,31 @@ class Piece:
 
     @cached_property
     def line(self) -> str:
-        """The plain tokens in one string, so that looking for one piece in another is a single substring search."""
+        """The plain tokens in one string, so that containment of pieces is a single substring search."""
         return f" {' '.join(self.plain)} "
 
     @cached_property
     def head(self) -> str:
-        """The least that an overlap at the beginning has to have."""
+        """The shortest possible overlap at the beginning."""
         return f" {' '.join(self.plain[:_SHORTEST_OVERLAP])} "
 
     @cached_property
     def tail(self) -> str:
-        """The least that an overlap at the end has to have."""
+        """The shortest possible overlap at the end."""
         return f" {' '.join(self.plain[-_SHORTEST_OVERLAP:])} "
 
 
 def piece_of(snippet: Snippet) -> Piece:
-    """A snippet without the dots by which an engine shows that its text is cut."""
+    """A snippet as a piece, without the ellipses with which search engines mark cut text."""
     text = snippet.text.strip().strip("…").removeprefix("...").removesuffix("...").strip()
     return Piece(tuple(_TOKEN.findall(text)), (snippet,))
 
 
 def joined(page: Sequence[Snippet]) -> list[Piece]:
-    """The snippets of one page, each given once, as few texts as their overlaps allow.
+    """Join the distinct snippets of one page into as few texts as their overlaps allow.
 
-    A snippet within another one is taken into it; the longest overlaps are joined first. Snippets without text are left
-    out. The texts stand in the order in which the first snippet of each came. Takes a time that grows with the number
-    of pairs, for each of which strings are searched once.
+    A snippet contained in another one is merged into it; the longest overlaps are joined first. Snippets without text
+    are dropped. The texts are ordered by their first snippet's position. Time is quadratic in the number of snippets.
     """
     position = {snippet.id: i for i, snippet in enumerate(page)}
     pieces = [piece for snippet in page if (piece := piece_of(snippet)).tokens]
@@ -76,14 +75,14 @@ def joined(page: Sequence[Snippet]) -> list[Piece]:
 
 
 def are_neighbours(first: Piece, second: Piece) -> bool:
-    """Whether one of two pieces goes on where the other one ends, or lies within it."""
+    """Whether two pieces overlap, or one contains the other."""
     if first.line in second.line or second.line in first.line:
         return True
     return bool(_overlap(first, second) or _overlap(second, first))
 
 
 def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces that lie in no other one, with the snippets of those that do; their order stays."""
+    """Merge pieces contained in others into them; the order is kept."""
     holders: dict[int, list[Snippet]] = {}
     for i in sorted(range(len(pieces)), key=lambda i: (-len(pieces[i].tokens), i)):
         holder = next((j for j in holders if pieces[i].line in pieces[j].line), i)
@@ -92,7 +91,7 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _chained(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces joined where one goes on where another one ends, the longest overlap first."""
+    """Pieces joined at their overlaps, the longest overlap first."""
     first_of = {i: i for i in range(len(pieces))}  # last piece of a chain → its first one
     last_of = dict(first_of)
     next_of: dict[int, tuple[int, int]] = {}
@@ -113,7 +112,7 @@ def _chained(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _overlaps(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
-    """Tokens shared, and the positions of the pieces that end and begin with them."""
+    """Length of each overlap in tokens, and the positions of the piece before and the piece after it."""
     for i, first in enumerate(pieces):
         for j, second in enumerate(pieces):
             if i != j and (shared := _overlap(first, second)):
@@ -121,9 +120,9 @@ def _overlaps(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
 
 
 def _overlap(first: Piece, second: Piece) -> int:
-    """Most tokens that end the first and begin the second: one pass over both (the failure function of KMP).
+    """Length in tokens of the longest suffix of the first that is a prefix of the second (failure function of KMP).
 
-    0 where they are fewer than the words that an overlap must have.
+    0 if it is shorter than the minimum overlap.
     """
     if second.head not in first.line or first.tail not in second.line:
         return 0

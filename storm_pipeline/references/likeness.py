@@ -1,6 +1,6 @@
-"""How like a sentence is to passages: shared words and cosine, of a passage's likest part.
+"""Similarity of a sentence to passages: shared words and cosine, maximised over windows of the passage.
 
-Words are compared with all parts, which is cheap; embedded are those parts alone that words leave in doubt.
+Words are compared with all windows, which is cheap; only windows that this leaves in doubt are embedded.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,20 +16,20 @@ from storm_pipeline.references.passages import Passage
 from storm_pipeline.text.words import foreign_script_share
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
-"""Texts to unit vectors, a row a text."""
+"""Texts to unit vectors, shape (texts, dimension)."""
 _WINDOW, _STEP = 45, 30
-"""Words of a passage that are compared with a sentence at a time, and from one such window to the next."""
+"""Size and stride of the windows of a passage, in words."""
 _LATIN = "a"
-"""Latin letters stand in texts of any language."""
+"""Latin letters occur in texts of any language."""
 _FOREIGN = 0.1
-"""Share of letters in other scripts from which on a passage is in another language, whatever else stands in it."""
+"""Share of letters in other scripts above which a passage counts as being in another language."""
 _MOST = 0.8
-"""Cosine that a window is not above which shares few words with a sentence; in another language it may be."""
+"""Upper bound assumed for the cosine of a window in the sentence's language; 1 for other languages."""
 
 
 @dataclass(frozen=True)
 class _Window:
-    """A part of a passage, with the stems that it and what surrounds it have."""
+    """A part of a passage, with its stems and those of title and known text."""
 
     text: str
     stems: frozenset[str]
@@ -37,7 +37,7 @@ class _Window:
 
 @dataclass(frozen=True)
 class _Shared:
-    """A window of a passage, and the share of a sentence's words that it has."""
+    """A window of a passage, and the share of a sentence's stems that it contains."""
 
     passage: int
     window: _Window
@@ -45,11 +45,11 @@ class _Shared:
 
 
 class Likeness:
-    """Compares sentences with passages; a likeness is the mean of cosine and share of words, in [0, 1].
+    """Compares sentences with passages; the similarity is the mean of cosine and share of words, in [0, 1].
 
     Args:
         shown: the passages.
-        known: what a passage need not say: its words count as words of every passage.
+        known: text whose words count as words of every passage.
         embed: texts to unit vectors.
         language: ISO 639-1 code of the sentences.
     """
@@ -62,20 +62,20 @@ class Likeness:
         self._windows: dict[int, tuple[_Window, ...]] = {}
 
     def is_comparable(self, i: int) -> bool:
-        """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
+        """Whether similarity to a passage is meaningful: across languages, words and most encoders fail."""
         if foreign_script_share(self._shown[i].text, _LATIN, scripts_of(self._language)) > _FOREIGN:
             return False
         return all(detect(window.text) in {"", self._language} for window in self._windows_of(i)[::3])
 
     def reaches(self, text: str, i: int, least: float) -> bool:
-        """Whether any part of a passage is at least so like a sentence; that with most of its words is tried first."""
+        """Whether a sentence's similarity to a passage is at least ``least``; the best window by words goes first."""
         ranked = sorted(self._shared(text, i), key=lambda one: -one.share)
         if ranked[0].share / 2 >= least:
             return True
         return any(like >= least for some in (ranked[:1], ranked[1:]) for like in self._measured(text, some))
 
     def likest(self, text: str, positions: Iterable[int], least: float) -> list[int]:
-        """Those of the passages that are at least so like a sentence, likest first."""
+        """The passages whose similarity to a sentence is at least ``least``, most similar first."""
         shared = [one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least]
         likeness: dict[int, float] = {}
         for one, like in zip(shared, self._measured(text, shared), strict=True):
@@ -90,7 +90,7 @@ class Likeness:
             return []
         vectors = self._embed([text, *(one.window.text for one in shared)])
         cosine = np.clip(vectors[1:] @ vectors[0], 0, 1)
-        return [(float(own) + one.share) / 2 for own, one in zip(cosine, shared, strict=True)]
+        return [(float(cos) + one.share) / 2 for cos, one in zip(cosine, shared, strict=True)]
 
     def _shared(self, text: str, i: int) -> list[_Shared]:
         wanted = stem_set(text, self._language)
@@ -106,5 +106,5 @@ class Likeness:
 
 @lru_cache(maxsize=4096)
 def _parts(text: str) -> tuple[str, ...]:
-    """Overlapping parts of a text, each short enough for an encoder; the last one ends with the text."""
+    """Overlapping windows of a text, each short enough for an encoder; the last one ends with the text."""
     return windows(text, _WINDOW, _STEP)

@@ -1,7 +1,7 @@
-"""Passages: what a capable model is shown of the sources. Snippets of one page joined, copies of a text merged.
+"""Passages, the source text shown to capable models: snippets of one page joined, copies of a text merged.
 
-Nothing that was found is lost for being cut at an edge, a fragment, or in another language: a passage is the text as it
-stands on the page. What two pages say in the same words is shown once, and both can be cited for it.
+No snippet is dropped for being cut off, a fragment, or in another language: a passage is the text as it is on the page.
+A text that occurs on two pages is shown once, and both pages can be cited for it.
 """
 
 import re
@@ -21,9 +21,9 @@ from storm_pipeline.types import Citation, Snippet
 
 _SHINGLE = 5
 _SAME = 0.8
-"""Share of the shorter text's word 5-grams that the longer one has, from which on the two are copies."""
+"""Minimum share of the shorter text's word 5-grams in the longer one for the two to be copies."""
 _OWN = 15
-"""The most word 5-grams of its own that a copy may have: three words changed, or ten added."""
+"""Maximum word 5-grams that a copy may not share: three words changed, or ten added."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万萬億亿]+")
 
 
@@ -33,9 +33,8 @@ class Passage:
 
     Attributes:
         text: on one line.
-        snippets: of this page, in the order of the text, one within another behind it; the first one tells address,
-            title and date.
-        copies: snippets of other pages that say the same.
+        snippets: of this page, in text order; the first one provides address and title.
+        copies: snippets of other pages with the same text.
     """
 
     text: str
@@ -54,7 +53,7 @@ class Passage:
 
     @property
     def published(self) -> str | None:
-        """ISO date of its page, where one of the snippets knows it."""
+        """ISO date of its page, if any of the snippets has it."""
         return next((snippet.published for snippet in self.snippets if snippet.published), None)
 
     @property
@@ -69,17 +68,16 @@ class Passage:
         return count_words(self.text)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Every snippet that it holds, of its own page and of copies."""
+        """Citations of all its snippets, copies included."""
         return tuple(map(_cite, (*self.snippets, *self.copies)))
 
 
 def passages(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
-    """Join, clean and merge snippets; passages stand in the order in which their first snippet came.
+    """Join, clean and merge snippets; passages are ordered by their first snippet's position.
 
-    Snippets of one page are joined where one ends in the words with which another begins (four words or more), the
-    longest overlaps first; a snippet within another one is taken into it. Texts that share most of
-    their words in the same order, and whose numbers are the same, are one passage: the longer one, with the other's
-    page as a copy, where the first of them stood.
+    Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
+    in another one is merged into it. Texts that share most of their words in the same order, and whose numbers are the
+    same, become one passage: the longer text, with the other page as a copy, at the position of the first of them.
     """
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
@@ -89,28 +87,28 @@ def passages(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page, and those others of it that go on where one of them ends, or end where one begins.
+    """Snippets of a page, and the page's other snippets that overlap them.
 
     Args:
-        snippets: some of the page's.
-        page: all that is known of it.
+        snippets: some of the page's snippets.
+        page: all snippets of the page.
     """
     chosen = {snippet.id: snippet for snippet in snippets}
-    beside = {snippet.id: piece_of(snippet) for snippet in page if snippet.id not in chosen}
+    others = {snippet.id: piece_of(snippet) for snippet in page if snippet.id not in chosen}
     for own in map(piece_of, snippets):
         for other in page:
-            if other.id not in chosen and are_neighbours(own, beside[other.id]):
+            if other.id not in chosen and are_neighbours(own, others[other.id]):
                 chosen[other.id] = other
     return tuple(chosen.values())
 
 
 def numbered_passages(shown: Sequence[Passage]) -> str:
-    """``[1] Title (site, date): text`` lines: a passage is one line, so that it cannot pose as part of a prompt."""
+    """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt."""
     return "\n".join(f"[{number}] {_heading(one)}: {tidy(one.text)}" for number, one in enumerate(shown, 1))
 
 
 def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
-    """The first passages of a ranking that fit into so many words, one at least; what is too long is passed over."""
+    """The best-ranked passages that fit into ``words``, at least one; passages that are too long are skipped."""
     kept: list[Passage] = []
     left = words
     for passage in ranked:
@@ -121,7 +119,7 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
 
 
 def _heading(passage: Passage) -> str:
-    """Title, site and date of a page, without a colon: that ends the heading."""
+    """Title, site and date of a page, without colons, since a colon ends the heading."""
     title = passage.title or passage.site or "untitled"
     about = ", ".join(part for part in (passage.site if passage.title else "", passage.published or "") if part)
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
@@ -132,7 +130,7 @@ def _cite(snippet: Snippet) -> Citation:
 
 
 def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Copies merged, longer texts before shorter ones; each passage stands where the first text of it stood."""
+    """Merge copies into the longest text; each passage is at the position of its first text."""
     grams = [_shingles(passage.text) for passage in found]
     numbers = [_NUMBER.findall(passage.text) for passage in found]
     holders: defaultdict[str, list[int]] = defaultdict(list)
@@ -158,18 +156,18 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
 
 
 def _is_within(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether others have all of some in their order."""
+    """Whether ``some`` is a subsequence of ``others``."""
     rest = iter(others)
     return all(one in rest for one in some)
 
 
-def _lacks_quantity(text: str, told: str) -> bool:
-    """Whether a text lacks a quantity that another one tells, in words too."""
-    return bool(missing(told, [text], language=detect(told), source_languages=[detect(text)]))
+def _lacks_quantity(text: str, other: str) -> bool:
+    """Whether a text lacks a quantity of the other one, in digits or in words."""
+    return bool(missing(other, [text], language=detect(other), source_languages=[detect(text)]))
 
 
 def _with_copy(passage: Passage, copy: Passage) -> Passage:
-    """The passage with another page's snippets as copies; those of its own page are its own."""
+    """The passage with another one merged: snippets of the same page join its own, others become copies."""
     own = tuple(s for s in copy.snippets if s.source_id == passage.source_id and s not in passage.snippets)
     others = tuple(s for s in copy.snippets if s.source_id != passage.source_id)
     more = dict.fromkeys((*passage.copies, *others, *copy.copies))

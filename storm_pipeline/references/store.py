@@ -1,7 +1,7 @@
-"""The reference store: every snippet that a run found, searchable by meaning and by word (paper section 3.4).
+"""The reference store: all snippets of a run, searchable by embedding and by keyword (paper section 3.4).
 
-Adding returns at once. A thread of the store embeds what was added, in large batches, while the run waits for language
-models; a search waits for whatever is still missing, and only then. What is merely kept is found by its words.
+Adding returns at once. A background thread embeds added snippets in large batches while the run waits for language
+models; only searches wait for pending embeddings. Snippets that are merely kept are found by keyword only.
 """
 
 import threading
@@ -19,19 +19,18 @@ from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries
 from storm_pipeline.types import Snippet, Source
 
 _BATCH = 512
-"""Snippets embedded at a time: enough to sort by length, few enough that closing does not take long."""
+"""Snippets per embedding batch: enough to sort by length, few enough to close the store quickly."""
 
 
 class ReferenceStore:
-    """Snippets and their vectors, shared by all steps of a run. Safe for threads; close it, or use it in ``with``.
+    """Snippets and their vectors, shared by all steps of a run. Thread-safe; close it, or use it in ``with``.
 
-    Whatever it gives depends on which snippets were added and which of them merely kept, not on the order they came in,
-    and not on those of sources that were removed. A text that stands on several pages is kept for each of them, but
-    embedded once, and found once: on a page of which it was added rather than kept, then on the page with most
-    snippets. Ties go to the lower id.
+    Results depend only on which snippets were added and which merely kept, not on their order, nor on removed sources.
+    A text that occurs on several pages is kept for each of them, but embedded once and found once: preferably on a page
+    for which it was added rather than kept, then on the page with most snippets. Ties go to the lower id.
 
     Args:
-        embedder: makes the vectors. Its threads are its own setting; FAISS is held to one.
+        embedder: computes the vectors, with its own thread setting; FAISS runs on one thread.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -39,9 +38,9 @@ class ReferenceStore:
         self._cache = CachingEmbedder(embedder)
         self._lock = threading.Lock()
         self._catalogue = Catalogue()
-        self._wanted: set[str] = set()  # ids of what is to be embedded
+        self._wanted: set[str] = set()  # ids of snippets to embed
         self._vectors: dict[str, Vector] = {}  # by text
-        self._pending: dict[str, None] = {}  # texts in order
+        self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order
         self._job: Future[None] | None = None
         self._index: HybridIndex | None = None
         self._indexed = _State(0, 0, 0)
@@ -50,13 +49,13 @@ class ReferenceStore:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
 
     def warm_up(self) -> None:
-        """Start to load the embedder, and what indexes are built with, in the background: nobody need wait for them."""
+        """Start loading the embedder and the index libraries in the background."""
         with self._lock:
             self._need_open()
             self._job = self._worker.submit(self._load)
 
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Keep snippets and begin to embed them in the background; those that were new, in their order.
+        """Store snippets and embed them in the background; returns the new ones in the given order.
 
         Raises:
             StoreError: the store is closed.
@@ -68,7 +67,7 @@ class ReferenceStore:
             return self._keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Keep snippets without embedding them: they can be cited, and found by their words; those that were new.
+        """Store snippets without embedding them, to be cited and found by keyword; returns the new ones in order.
 
         Raises:
             StoreError: the store is closed.
@@ -79,20 +78,20 @@ class ReferenceStore:
             return self._keep(offered)
 
     def remove(self, source_ids: Iterable[str]) -> None:
-        """Forget sources with all their snippets, whether kept or added; ids that are unknown are passed over."""
+        """Remove sources with all their snippets; unknown ids are ignored."""
         with self._lock:
             self._catalogue.remove(source_ids)
 
     def __len__(self) -> int:
-        """Number of snippets kept."""
+        """Number of snippets stored."""
         return len(self._catalogue)
 
     def snippet(self, snippet_id: str) -> Snippet:
-        """The kept snippet of an id; StoreError if there is none."""
+        """The stored snippet with this id; StoreError if there is none."""
         return self._catalogue.snippet(snippet_id)
 
     def source(self, source_id: str) -> Source:
-        """The source of an id, with the snippets kept of it so far; StoreError if there is none."""
+        """The source with this id and its snippets so far; StoreError if there is none."""
         return self._catalogue.source(source_id)
 
     def sources(self) -> tuple[Source, ...]:
@@ -104,7 +103,7 @@ class ReferenceStore:
         return self._catalogue.count_sources()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of any texts, shape (texts, dimension); those of added snippets and recent texts are at hand."""
+        """Unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
         with self._lock:
             held = {text: self._vectors[text] for text in texts if text in self._vectors}
         if not held:
@@ -114,7 +113,7 @@ class ReferenceStore:
         return np.stack([held[text] for text in texts])
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Begin to embed texts in the background that :meth:`embed` will be asked for.
+        """Start embedding texts in the background, ahead of a call of :meth:`embed`.
 
         Raises:
             StoreError: the store is closed.
@@ -124,7 +123,7 @@ class ReferenceStore:
             self._worker.submit(self._cache.embed, tuple(texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
-        """For each query the ``k`` best snippets, best first: cosine and BM25 rankings, fused by reciprocal rank.
+        """The ``k`` best snippets for each query, best first: cosine and BM25 rankings, fused by reciprocal rank.
 
         Waits until everything added before is embedded.
 
@@ -144,7 +143,7 @@ class ReferenceStore:
         return index.search_fused(queries, self.embed(queries), k) if index else ()
 
     def close(self) -> None:
-        """Stop embedding and end the thread; what is kept can still be looked up. May be called again."""
+        """Stop embedding and end the thread; stored snippets can still be looked up. Idempotent."""
         with self._lock:
             self._closed = True
         self._worker.shutdown(wait=True, cancel_futures=True)
@@ -166,30 +165,30 @@ class ReferenceStore:
         load_libraries()
 
     def _keep(self, offered: Sequence[Snippet]) -> tuple[Snippet, ...]:
-        """With the lock held: keep snippets, and have embedded what is wanted of them in the form that is kept."""
+        """With the lock held: store snippets, and queue those to embed in their stored form."""
         new = self._catalogue.add(offered)
         wanted = (self._catalogue.snippet(s.id).text for s in offered if s.id in self._wanted)
-        due = [text for text in wanted if text not in self._vectors and text not in self._pending]
-        if due:
-            self._pending.update(dict.fromkeys(due))
+        queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
+        if queued:
+            self._pending.update(dict.fromkeys(queued))
             self._job = self._worker.submit(self._embed_pending)
         return new
 
     def _embed_pending(self) -> None:
-        """Runs on the store's thread: embed what waits when it begins; what fails keeps waiting."""
+        """Runs on the store's thread: embed the texts pending at its start; texts that fail stay pending."""
         with self._lock:
-            due = list(self._pending)
-        for start in range(0, len(due), _BATCH):
+            queued = list(self._pending)
+        for start in range(0, len(queued), _BATCH):
             with self._lock:
                 if self._closed:
                     return
-            batch = due[start : start + _BATCH]
+            batch = queued[start : start + _BATCH]
             vectors = self._embedder.embed(batch)
             expected = (len(batch), self._embedder.dimension)
             if vectors.shape != expected:
                 raise StoreError(
                     f"the embedder {self._embedder.name!r} gave vectors of shape {vectors.shape} "
-                    f"where {expected} was expected: mend the embedder"
+                    f"where {expected} was expected: fix the embedder"
                 )
             with self._lock:
                 self._vectors.update(zip(batch, vectors, strict=True))
@@ -218,11 +217,11 @@ class ReferenceStore:
                 self._need_open()
             raise StoreError(
                 f"the snippets could not be embedded by {self._embedder.name!r} ({error}): "
-                "mend the cause and search again"
+                "fix the cause and search again"
             ) from error
 
     def _current_index(self) -> HybridIndex | None:
-        """The index of all that is kept, built anew if anything changed since; None while there is nothing."""
+        """The index of all stored snippets, rebuilt if anything changed; None while the store is empty."""
         self._settle()
         with self._indexing:
             with self._lock:
@@ -238,7 +237,7 @@ class ReferenceStore:
 
 
 class _State(NamedTuple):
-    """What an index is made from. None of these numbers ever falls, so equal ones mean the same."""
+    """State of the store when an index was built. The numbers never decrease, so equal ones mean no change."""
 
     changes: int
     wanted: int

@@ -1,10 +1,10 @@
-"""Which shown facts support a sentence: attribution after writing, and a check of what the writer cited.
+"""Checks a writer's citations against the facts shown, and attributes uncited sentences to facts.
 
 The score of a sentence against a fact is the mean of the cosine of their embeddings and the share of the
-sentence's content words that the fact (or its title, or the topic) has. It tells an off-topic citation from a
-fitting one reliably and judges full entailment only weakly, so it is used for what it can do: to drop what nothing
-shown supports, and to cite what was left uncited. Numbers are exact: a sentence with a number, or a range of numbers,
-that its sources lack is not supported by them; nor is an uncited sentence given to a fact that lacks its names.
+sentence's content words that the fact (or its title, or the topic) has. It reliably separates
+off-topic citations from fitting ones but is a weak test of entailment, so it is used only to drop sentences that no
+fact supports, and to cite uncited ones. Numbers are compared exactly: a sentence with a number, or a range of
+numbers, that its sources lack is unsupported; nor is an uncited sentence attributed to a fact that lacks its names.
 """
 
 import re
@@ -21,16 +21,16 @@ from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Sentence
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
-"""Texts to unit vectors, a row a text."""
+"""Texts to unit vectors, shape (texts, dimension)."""
 ATTRIBUTED = 0.60
-"""Least score at which an uncited sentence is given to a fact."""
+"""Minimum score at which an uncited sentence is attributed to a fact."""
 CITED = 0.40
-"""Least score at which a citation that the writer made stands."""
+"""Minimum score at which a writer's citation is kept."""
 _ALSO = 0.04
-"""A second fact is cited too when its score is this near to the best one's."""
+"""Maximum gap to the best score at which a second fact is cited too."""
 
 _OF_A_NAME = 4
-"""Letters that a name and its other forms begin with alike."""
+"""Minimum length of the common prefix of a name and its other forms."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _RANGE = re.compile(
     r"(\d+(?:[.,]\d+)*)(?:st|nd|rd|th)?(?:\s(?:century|centuries|BC|AD|CE|BCE))*"
@@ -40,7 +40,7 @@ _RANGE = re.compile(
 
 @dataclass(frozen=True)
 class Checked:
-    """Sentences after the check. ``unsupported`` ones are in place, without citations."""
+    """Sentences after the check, and counts; unsupported ones stay in place without citations."""
 
     sentences: tuple[Sentence, ...]
     attributed: int = 0
@@ -48,18 +48,18 @@ class Checked:
 
 
 def check_support(sentences: Sequence[Sentence], facts: Sequence[Fact], *, known: str, embed: Embed) -> Checked:
-    """Keep citations that hold, attribute uncited sentences, and leave without citation what nothing supports.
+    """Keep valid citations, attribute uncited sentences, and strip the citations of unsupported ones.
 
     Args:
         sentences: as parsed, with citations among those of ``facts``.
         facts: what the writer was shown.
-        known: text whose words and numbers need no source here (topic and heading).
+        known: text whose words and numbers need no citation (topic and heading).
         embed: texts to unit vectors.
     """
     if not sentences or not facts:
         return Checked(tuple(Sentence(s.text) for s in sentences), unsupported=len(sentences))
     shared = _shared_words([s.text for s in sentences], facts, known)
-    # Half the words is the least that a score can be: where that will do, nothing needs to be embedded.
+    # Half the word share is a lower bound of the score: where it suffices, nothing is embedded.
     by_words = [_standing(s, row / 2, facts, known) for s, row in zip(sentences, shared, strict=True)]
     doubtful = [i for i, s in enumerate(sentences) if not by_words[i] or len(by_words[i]) < len(s.citations)]
     kept = dict(enumerate(by_words))
@@ -101,9 +101,9 @@ def _attributed(
 
 
 def _shared_words(texts: Sequence[str], facts: Sequence[Fact], known: str) -> npt.NDArray[np.float64]:
-    """Texts × facts: share of the text's content words that the fact or what is known has."""
-    spoken = stem_set(known)
-    has = [stem_set(f"{fact.title} {fact.text}") | spoken for fact in facts]
+    """Texts × facts: share of the text's content words that the fact or the known text has."""
+    known_stems = stem_set(known)
+    has = [stem_set(f"{fact.title} {fact.text}") | known_stems for fact in facts]
     return np.array([[recall(stem_set(text), own) for own in has] for text in texts])
 
 
@@ -114,7 +114,7 @@ def _scores(
     shared: npt.NDArray[np.float64],
     embed: Embed,
 ) -> npt.NDArray[np.float64]:
-    """For some of the sentences their score against each fact."""
+    """Scores of the sentences at positions ``rows`` against each fact."""
     if not rows:
         return np.zeros((0, len(facts)))
     vectors = embed([*(sentences[i].text for i in rows), *(fact.in_context for fact in facts)])
@@ -123,9 +123,9 @@ def _scores(
 
 
 def has_names(text: str, source: str) -> bool:
-    """Whether the source has every name of the text: a word with a capital that does not open it.
+    """Whether the source has every name of the text: every capitalised word but the first.
 
-    A name may end otherwise (Europe, European), and an acronym may stand for words of the source.
+    A name may have another ending (Europe, European), and an acronym may stand for words of the source.
     """
     had = words(source)
     lowered = {word.casefold() for word in had}
@@ -138,7 +138,7 @@ def has_names(text: str, source: str) -> bool:
 
 
 def _is_form(name: str, word: str) -> bool:
-    """Whether two words in lower case begin alike, with half of the shorter one's letters at least."""
+    """Whether two lower-case words share a prefix of at least half of the shorter one's letters."""
     alike = max(_OF_A_NAME, (min(len(name), len(word)) + 1) // 2)
     return name[:alike] == word[:alike]
 
@@ -149,5 +149,5 @@ def numbers(text: str) -> set[str]:
 
 
 def _figures(text: str) -> set[str]:
-    """The numbers of a text and its ranges, as ``14–17``."""
+    """The numbers of a text, and its ranges as ``14–17``."""
     return numbers(text) | {f"{low}–{high}".replace(",", "") for low, high in _RANGE.findall(text)}

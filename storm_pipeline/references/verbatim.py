@@ -1,4 +1,4 @@
-"""Words that a sentence and a passage share in a row: what is copied, and where a quotation stands. Pure functions."""
+"""Finds verbatim overlap of a sentence with passages: copied wording, and quotations. Pure functions."""
 
 import re
 from collections.abc import Sequence
@@ -7,19 +7,19 @@ from storm_pipeline.languages import capitalises_nouns, count_words
 from storm_pipeline.text.words import folded_words, longest_common_run
 
 _SHORTEST_QUOTATION = 4
-"""Words that a quotation must have to tell anything."""
+"""Minimum words of a significant quotation."""
 _PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…")
 _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
 
 
 def copied_from(text: str, passages: Sequence[str], longest: int, language: str = "en") -> int | None:
-    """Position of the first passage that a text repeats word for word; None if there is none.
+    """Position of the first passage that a text copies from; None if there is none.
 
     Args:
-        text: a sentence; what it has in quotation marks may be repeated.
+        text: a sentence; text in quotation marks is ignored.
         passages: texts.
-        longest: words in a row, names and numbers aside, that are no repetition yet.
-        language: ISO 639-1 code of the text; where all nouns have capitals, names count too.
+        longest: longest allowed run of words, not counting names and numbers.
+        language: ISO 639-1 code of the text; in languages that capitalise all nouns, names count too.
     """
     plain = _QUOTED.sub(" ", text)
     for i, passage in enumerate(passages):
@@ -31,12 +31,12 @@ def copied_from(text: str, passages: Sequence[str], longest: int, language: str 
 
 
 def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()) -> tuple[int, ...]:
-    """Positions of the passages that hold a quotation, word for word but for case and punctuation; none if one lacks.
+    """Positions of the passages that contain a quotation, ignoring case and punctuation; empty if any part is missing.
 
     Args:
-        quotation: one or several, in quotation marks or parted by dots; less than four words tell nothing.
+        quotation: one or more parts, in quotation marks or separated by dots; parts of under four words are ignored.
         passages: texts.
-        first: positions that are looked at before the others.
+        first: positions to search before the others.
     """
     parts = [folded_words(part) for part in _PARTS.split(quotation) if count_words(part) >= _SHORTEST_QUOTATION]
     found = [_place_of(words, passages, first) for words in parts]

@@ -1,4 +1,4 @@
-"""Whole articles written at once: what the baselines do instead of section by section (paper section 4.3)."""
+"""Whole articles written in one call, as the baselines do instead of section by section (paper section 4.3)."""
 
 from storm_pipeline.references.evidence import SectionEvidence
 from storm_pipeline.run.context import RunContext
@@ -18,7 +18,7 @@ def write_article(ctx: RunContext, outline: Outline, evidence: SectionEvidence) 
 
 
 def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
-    """The article from what the model knows, in one call; no sentence of it has a citation.
+    """The article from the model's own knowledge, in one call; its sentences have no citations.
 
     Raises:
         ModelError: the writer fails.

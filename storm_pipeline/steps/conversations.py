@@ -18,22 +18,22 @@ _THANKS_ELSEWHERE = re.compile(
     r"شكر|谢谢|謝謝|感谢|感謝|ありがとう|감사",
     re.I,
 )
-"""In languages into which a model may translate the words that end an interview, if it asks nothing with them."""
+"""Thanks in other languages, which end an interview unless the reply asks a question."""
 _QUESTION_MARKS = "?？؟"
 _LABEL = re.compile(r"^\s*(?:writer|question|frage|pregunta|domanda|вопрос|سؤال|问题|問題|質問)\s*[:：]\s*", re.I)
 
 _DEEPER = 2
-"""Times as deep a search goes of which half was shown before."""
+"""Depth factor of the repeated search when half of the results were shown before."""
 _TITLES = 6
 _FIRST_TRIES = 3
-"""Small models give thanks before they have asked anything; then they are asked again."""
+"""Attempts at the first question: small models may end the interview before asking anything."""
 
 
 def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
     """Hold one conversation of at most M turns.
 
     A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
-    shown goes into the store at once, so that it is embedded while the conversation goes on.
+    shown is added to the store at once, so that it is embedded in the background.
 
     Raises:
         ModelAuthError: the endpoint refuses the key; no turn can succeed.
@@ -55,10 +55,10 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
 
 
 def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
-    """M questions written down together, before anything is known, then looked up side by side (paper section 5.2).
+    """M questions generated in one call, then answered in parallel (paper section 5.2).
 
-    The ablation of the conversation: as many questions as an interview has, none of which follows from an answer. What
-    cannot be asked or looked up is recorded.
+    The ablation of the conversation: as many questions as an interview has, but no follow-up questions. Failures are
+    recorded.
     """
     number = ctx.settings.turns
     with at_place(piece_of(perspective)):
@@ -68,7 +68,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
                 ctx.programs.questions,
                 topic=topic,
                 language=ctx.settings.language_name,
-                perspective=_told(perspective),
+                perspective=_described(perspective),
                 number=number,
             ).questions
         except ModelError as error:
@@ -91,13 +91,13 @@ def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
     return turn
 
 
-def _told(perspective: Perspective) -> str:
-    """As a prompt tells it; a perspective without a focus has no part in prompts."""
+def _described(perspective: Perspective) -> str:
+    """The perspective as given in prompts; empty if it has no focus."""
     return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
 
 
 def piece_of(perspective: Perspective) -> str:
-    """Name of the file that holds a conversation."""
+    """File name of a conversation."""
     number = fingerprint(perspective.name, perspective.focus)[:6]
     return f"conversations/{slug(perspective.name)}-{number}.json"
 
@@ -109,9 +109,9 @@ def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: lis
 
 
 def look_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) -> Turn:
-    """A question with the queries, the sources and the answer that it leads to.
+    """A question with its queries, search results and answer.
 
-    What earlier turns were shown is not shown again. Where the search finds little else, it is made again, deeper.
+    Snippets shown in earlier turns are not shown again. If few others are found, the search is repeated deeper.
 
     Raises:
         ModelError: the model fails.
@@ -131,13 +131,13 @@ def look_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) 
 
 def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
     for tried in range(1 if turns else _FIRST_TRIES):
-        with at_place(f"try {tried + 1}"):  # else a seed would bring the same thanks again
+        with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
             reply = ctx.ask(
                 "asker",
                 ctx.programs.question,
                 topic=topic,
                 language=ctx.settings.language_name,
-                perspective=_told(perspective),
+                perspective=_described(perspective),
                 conversation=history(turns),
             ).question
         if not _is_farewell(reply, ctx.settings.article_language):
@@ -150,9 +150,9 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
 
 
 def history(turns: Sequence[Turn]) -> str:
-    """The conversation so far; that of one more turn begins with exactly this, which serves prefix caches.
+    """The conversation so far as text; each turn only appends to it, for prefix caches.
 
-    The titles of what was found tell the writer what the sources have.
+    Titles of the search results show the writer what the sources cover.
     """
     return "\n".join(f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}" for turn in turns)
 
@@ -169,7 +169,7 @@ def _is_farewell(reply: str, language: str) -> bool:
 
 
 def _first_question(reply: str, language: str) -> str:
-    """The question alone, whatever small models put around it."""
+    """The question alone, without the extra text that small models add."""
     lines = [line.strip() for line in _LABEL.sub("", reply).splitlines() if line.strip()]
     sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language)
     upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)

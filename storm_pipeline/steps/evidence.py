@@ -1,4 +1,4 @@
-"""What each section is written from (paper section 3.4), and searches for those that have too little."""
+"""Gathers the evidence for each section (paper section 3.4), with extra searches for sections that have too little."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,22 +12,22 @@ from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Outline, Snippet
 
 GAP_DEPTH = 2
-"""Such a search looks so many times deeper than that of an interview: what lay on top was not enough."""
+"""Depth of such a search as a multiple of an interview's: the top results were not enough."""
 FOR_A_GAP = 10
-"""Of what such searches find, the snippets that are embedded for a section, those that name the topic before all else;
-the rest is found by its words."""
+"""Snippets from such searches that are embedded per section, those that name the topic first; the others are found by
+keyword."""
 
 
 def gather_evidence(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = ()) -> Evidence[Any]:
-    """What the writer needs for each section, out of what the run has found."""
+    """The evidence for each section, from everything that the run has found."""
     with ctx.events.in_stage("evidence"):
         return ctx.writer.gather(ctx, outline, conversations)
 
 
 def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: Evidence[Any]) -> Evidence[Any]:
-    """The evidence and, for each section that has too little of it, what a search of its own adds.
+    """The evidence, extended by a separate search for each section that has too little.
 
-    The paper has no such step: there a section that the interviews passed by is written from what is left over.
+    The paper has no such step: there a section that the interviews missed is written from whatever is retrieved.
     """
     lacking = [list(own.heading.titles()) for own in evidence.sections if own.is_thin]
     if not lacking:
@@ -38,7 +38,7 @@ def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: 
 
 
 def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -> None:
-    """Search with the titles of these sections; what is found goes into the store."""
+    """Search for the titles of these sections and add the results to the store."""
     language = ctx.settings.article_language
     queries = dict.fromkeys(_query(topic, title, language) for titles in lacking for title in titles)
     found = search_all(ctx, list(queries), depth=GAP_DEPTH)
@@ -53,6 +53,6 @@ def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -
 
 
 def _query(topic: str, title: str, language: str) -> str:
-    """The topic with what a heading adds to it; of "The Oder" nothing is left but a stop word."""
+    """The topic plus the heading's other words, unless these are stop words only, as in "The Oder"."""
     rest = without_topic(topic, title, language)
     return f"{topic} {rest}" if stem_set(rest, language) else topic

@@ -1,7 +1,7 @@
-"""Exclusions made late: what only later searches show to be a copy of a page that is to be kept out.
+"""Late exclusions: pages that only later searches reveal to be copies of an excluded page.
 
-Searches run side by side, and each is judged by itself, so that no chance decides what a run makes of it. What all of
-them together tell is drawn on where they have come to their end.
+Searches run in parallel and are filtered independently, so that results do not depend on timing. What they reveal
+together is applied after all of them have finished.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,22 +13,22 @@ from storm_pipeline.types import Conversation, Paragraph, Section, Sentence, Sni
 
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
-    """Take out of the store what may not be used by all that the run has found; ids of all pages left out so far."""
+    """Remove from the store all pages known to be excluded by now; returns the ids of all excluded pages."""
     gone = ctx.search.excluded_ids()
     ctx.store.remove(gone)
     return gone
 
 
 def usable(ctx: RunContext, found: Iterable[Snippet]) -> tuple[Snippet, ...]:
-    """The snippets without those of such pages, which leave the store too."""
+    """The snippets without those of excluded pages, which are removed from the store too."""
     gone = leave_out_copies(ctx)
     return tuple(snippet for snippet in found if snippet.source_id not in gone)
 
 
 def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> tuple[Conversation, ...]:
-    """The conversations without what they have from such pages, which leave the store too.
+    """The conversations without content from excluded pages, which are removed from the store too.
 
-    Sentences lose the citations; those that have no other are dropped, and counted as unsupported.
+    Sentences lose these citations; those without any other are dropped and counted as unsupported.
     """
     gone = leave_out_copies(ctx)
     return tuple(_without(ctx, conversation, gone) for conversation in conversations)

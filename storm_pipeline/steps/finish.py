@@ -1,4 +1,4 @@
-"""The finished article: lead and body polished, and put together with the research (paper section 3.4)."""
+"""Polishes lead and body, and assembles the article with its research (paper section 3.4)."""
 
 from typing import Any
 
@@ -58,9 +58,9 @@ def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]
 def _count_flow(
     ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence[Any] | None
 ) -> None:
-    """Count how much of what the interviews cited was offered to a section, and cited by the article."""
-    told = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
-    cited = {citation.snippet_id for sentence in told for citation in sentence.citations}
+    """Count the snippets cited in interviews, and those of them offered to sections and cited in the article."""
+    answers = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
+    cited = {citation.snippet_id for sentence in answers for citation in sentence.citations}
     written = [*(s for p in body.lead for s in p.sentences), *(s for own in body.sections for s in own.sentences())]
     used = {citation.snippet_id for sentence in written for citation in sentence.citations}
     offered = evidence.snippet_ids() if evidence else frozenset[str]()

@@ -1,4 +1,4 @@
-"""All interviews of a run, held side by side (Algorithm 1, lines 11 to 23)."""
+"""Holds all interviews of a run in parallel (Algorithm 1, lines 11 to 23)."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Convers
 
 
 def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:
-    """The conversations without what later searches showed to be copies of pages that are kept out; saved."""
+    """The conversations without pages that turned out to be copies of excluded ones; saved."""
     kept = without_copies(ctx, conversations)
     ctx.run.save_json("conversations.json", kept)
     return kept

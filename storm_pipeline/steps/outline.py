@@ -17,13 +17,13 @@ from storm_pipeline.text.outlines import outline_from_headings, outline_to_markd
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
 _PASSAGE = 120
-"""Words of each passage shown when planning from passages."""
+"""Words shown of each passage when planning from passages."""
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
-    """An outline from what the model knows of the topic; empty, and recorded, when it fails.
+    """An outline from the model's own knowledge of the topic; empty if the model fails, which is recorded.
 
-    An outline that the user gives takes its place.
+    An outline supplied by the user takes its place.
     """
     if ctx.user_pieces.outline:
         return ctx.user_pieces.outline
@@ -38,12 +38,12 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
 
 
 def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
-    """An outline from retrieved passages alone, as the baselines RAG, oRAG and RPRR make it (paper section 4.3).
+    """An outline from retrieved passages alone, as in the baselines RAG, oRAG and RPRR (paper section 4.3).
 
-    An outline that the user gives takes its place.
+    An outline supplied by the user takes its place.
 
     Raises:
-        ModelError: there is none.
+        ModelError: the model fails.
     """
     if ctx.user_pieces.outline:
         return ctx.user_pieces.outline
@@ -56,13 +56,13 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
 
 
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
-    """The draft improved with all conversations; the draft itself, and recorded, when that fails.
+    """The draft refined with all conversations; if that fails, the draft itself, which is recorded.
 
-    While the model refines, what the draft's sections need is gathered, so that it is indexed and embedded by the time
-    the writers ask for it: most headings stay. An outline that the user gives is kept as it is.
+    While the model refines, evidence for the draft's sections is indexed and embedded in the background: most headings
+    survive the refinement. An outline supplied by the user is kept unchanged.
 
     Raises:
-        ModelError: there is neither a refined outline nor a draft.
+        ModelError: the refinement fails and the draft is empty.
     """
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
@@ -75,7 +75,7 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
 
 
 def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
-    """The outline, saved as the run's final one."""
+    """Save the outline as the run's final one, and return it."""
     ctx.run.save_text("outline.md", outline_to_markdown(outline))
     return outline
 
@@ -98,12 +98,12 @@ def _refined(
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
-    """The outline that a prompt gives; a model that writes it as text instead of values is understood too.
+    """The outline in a model's reply, structured or plain text.
 
     Raises:
-        ModelError: no reply holds a heading.
+        ModelError: no reply contains a heading.
     """
-    told = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx)}
+    common = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
@@ -115,7 +115,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         return bool(read(reply).sections)
 
     try:
-        return read(ctx.ask("outliner", program, usable, topic=topic, **told, **inputs))
+        return read(ctx.ask("outliner", program, usable, topic=topic, **common, **inputs))
     except ReplyError as error:
         outline = read(error.reply)
         if not outline.sections:
@@ -124,23 +124,23 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
 
 
 def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:
-    """Level and title of each heading that a model plans."""
+    """Level and title of each planned heading."""
     named = {section.title.casefold().strip() for section in sections}
     for section in sections:
         yield 1, section.title
-        # Small models put one section below another as well.
+        # Small models repeat a section as a subsection of another one.
         yield from ((2, title) for title in section.subsections if title.casefold().strip() not in named)
 
 
 def share_budget(conversations: Sequence[Conversation], words: int) -> str:
-    """The conversations as text of at most about ``words`` words, shared fairly and never cut within a sentence.
+    """The conversations as text of about ``words`` words at most, budgeted fairly and never cut within a sentence.
 
-    Every conversation gets an equal share; what a short one leaves over goes to the longer ones. Within its share
-    a conversation keeps all its questions that fit and as many whole sentences of each answer.
+    Every conversation gets an equal share; what a short one does not use goes to the longer ones. Within its share
+    a conversation keeps all questions that fit and as many complete sentences of each answer as possible.
     """
-    told = [conversation.turns for conversation in conversations if conversation.turns]
-    shares = fair_shares([sum(map(_length, turns)) for turns in told], words)
-    return "\n\n".join(_fit(turns, share) for turns, share in zip(told, shares, strict=True) if share)
+    held = [conversation.turns for conversation in conversations if conversation.turns]
+    shares = fair_shares([sum(map(_length, turns)) for turns in held], words)
+    return "\n\n".join(_fit(turns, share) for turns, share in zip(held, shares, strict=True) if share)
 
 
 def _length(turn: Turn) -> int:
@@ -156,6 +156,6 @@ def _fit(turns: Sequence[Turn], budget: int) -> str:
             continue
         sentences = [sentence.text for sentence in turn.answer] or [turn.answer_text]
         ends = accumulate(map(count_words, sentences))
-        told = " ".join(sentence for sentence, end in zip(sentences, ends, strict=True) if end <= room)
-        lines.append(f"Writer: {turn.question}" + (f"\nExpert: {told}" if told else ""))
+        answer = " ".join(sentence for sentence, end in zip(sentences, ends, strict=True) if end <= room)
+        lines.append(f"Writer: {turn.question}" + (f"\nExpert: {answer}" if answer else ""))
     return "\n".join(lines)

@@ -11,7 +11,7 @@ BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic f
 
 
 def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
-    """The perspectives that the user gives, or N distinct ones without p0, found with related articles' contents."""
+    """The user's perspectives, or N distinct ones besides p0, found with tables of contents of related articles."""
     perspectives = ctx.user_pieces.perspectives
     if perspectives is None:
         perspectives = _found(ctx, topic, related_contents(ctx, topic))

@@ -9,9 +9,9 @@ _HEADINGS_SHOWN = 14
 
 
 def related_contents(ctx: RunContext, topic: str) -> str:
-    """Find related articles and say what they cover, one line an article: ``Title: heading; heading; …``.
+    """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
 
-    Where no contents can be had, the titles alone are given and the degradation is recorded once.
+    If no contents are available, only the titles are given, and the degradation is recorded once.
     """
     if ctx.settings.related_topics == 0:
         return ""

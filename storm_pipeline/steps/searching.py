@@ -1,4 +1,4 @@
-"""Searching: several queries side by side; all that they find is kept in the store."""
+"""Runs several search queries in parallel and keeps all results in the store."""
 
 import time
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ class _Hits:
 
 
 def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tuple[Snippet, ...]:
-    """What these queries find, each text once, ranks interleaved; failures are recorded.
+    """The results of all queries, without duplicate texts, ranks interleaved; failures are recorded.
 
-    It is the same whatever other threads have found meanwhile: what it holds goes into prompts.
+    The results go into prompts, so they do not depend on what other threads find meanwhile.
 
     Args:
         ctx: the run.
-        queries: what to search for.
-        depth: times ``top_k`` results are asked for each, >= 1.
+        queries: search queries.
+        depth: results requested per query, as a multiple of ``top_k``, >= 1.
     """
     found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
     ranked = [hits.snippets for hits in found]

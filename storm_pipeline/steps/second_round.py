@@ -1,4 +1,4 @@
-"""Another round of research: what a first draft leaves open is looked up, and the sections concerned are written again.
+"""Another round of research: looks up questions that the draft leaves open, and revises the sections concerned.
 
 Not in the paper; a part of the recipe ``storm+gaps``.
 """
@@ -18,12 +18,12 @@ from storm_pipeline.types import Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections
 
 _QUESTIONS = 6
-"""Questions of a round."""
+"""Questions per round."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Sections, with what they were written from."""
+    """Sections with the research that they were written from."""
 
     sections: tuple[Section, ...]
     evidence: Evidence[Any]
@@ -31,14 +31,14 @@ class Written:
 
 
 def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Written:
-    """Ask what a reader would still want to know, look it up, and write the sections anew that have something to add.
+    """Ask what a reader would still want to know, look it up, and revise the sections with new evidence.
 
-    Where the model fails, or nothing new is found, all stays as it is; a failure is recorded.
+    If the model fails or nothing new is found, the draft is returned unchanged; a failure is recorded.
 
     Args:
         ctx: the run.
         written: the draft.
-        number: of the round, from 2.
+        number: number of the round, from 2.
     """
     topic = written.evidence.outline.topic
     with at_place(f"round {number}"):
@@ -51,15 +51,15 @@ def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Wri
         with ctx.events.in_stage("evidence"):
             evidence = ctx.writer.gather(ctx, written.evidence.outline, conversations, written.evidence)
         before = {own.heading.title: own for own in written.evidence.sections}
-        due = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
-        if not due:
+        extended = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
+        if not extended:
             return written
-        anew = write_sections(ctx, evidence.outline, due, lambda own: _revised(ctx, evidence, own, written))
+        anew = write_sections(ctx, evidence.outline, extended, lambda own: _revised(ctx, evidence, own, written))
     return Written(_replaced(evidence.outline, written.sections, anew), evidence, conversations)
 
 
 def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, written: Written) -> Section:
-    """The section that there is with what is new, or a new one.
+    """The existing section revised with the new evidence, or a new section.
 
     Raises:
         ModelError: the model fails.
@@ -73,7 +73,7 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
 
 
 def _look_up_what_is_open(ctx: RunContext, topic: str, written: Written, number: int) -> Conversation | None:
-    """The questions of a reader with their answers; None where there are none."""
+    """A reader's open questions with their answers; None if there are none."""
     with ctx.events.in_stage("open questions"):
         try:
             questions = ctx.ask(
@@ -103,7 +103,7 @@ def _plain(sections: Sequence[Section]) -> str:
 
 
 def _replaced(outline: Outline, sections: Sequence[Section], anew: Sequence[Section]) -> tuple[Section, ...]:
-    """The sections in the order of the outline, those written anew in place of the old ones."""
+    """The sections in outline order, revised ones in place of the old ones."""
     known = {section.heading: section for section in sections} | {section.heading: section for section in anew}
     planned = [known.pop(heading.title) for heading in outline.sections if heading.title in known]
     return (*planned, *known.values())

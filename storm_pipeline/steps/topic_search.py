@@ -1,4 +1,4 @@
-"""The one search that the baselines begin with (paper section 4.3)."""
+"""The initial search of the baselines (paper section 4.3)."""
 
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.run.context import RunContext
@@ -8,10 +8,10 @@ from storm_pipeline.types import Snippet
 
 
 def search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
-    """What a search with the topic itself finds; it goes into the store.
+    """Search for the topic itself and add the results to the store.
 
     Raises:
-        NothingFoundError: nothing.
+        NothingFoundError: the search finds nothing.
     """
     with ctx.events.in_stage("search"):
         found = usable(ctx, search_all(ctx, [topic]))

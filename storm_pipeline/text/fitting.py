@@ -1,17 +1,17 @@
-"""Texts cut to what a prompt has room for. Pure functions."""
+"""Shortens prompt inputs to a token budget. Pure functions."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _AN_INPUT = 12
-"""Tokens of an input's label and of what a chat template puts around a message."""
+"""Tokens per input for its label and the chat template."""
 _NEWEST_LAST = frozenset({"conversation"})
-"""Inputs that lose their first lines rather than their last ones."""
+"""Inputs that are cut at the beginning rather than at the end."""
 
 
 def most_tokens(text: str) -> int:
-    """About the most tokens that a text has, by its characters: for tokenizers that hardly know its language, too.
+    """Approximate upper bound of a text's tokens, by its characters, also for tokenizers weak in its language.
 
     Three letters of English count as a token and a digit as one; four characters of Greek, Cyrillic, Hebrew or Arabic
     count as three tokens, and five of Chinese, Japanese or an Indian script as seven.
@@ -24,28 +24,28 @@ def most_tokens(text: str) -> int:
 
 
 def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """The inputs of a prompt, shortened where together they have more tokens than there is room for.
+    """The inputs of a prompt, shortened if their total exceeds the token budget.
 
-    The longest give way first, all that are cut to one length. Whole lines go: the last ones, of a conversation the
-    oldest ones; a single line that is too long breaks off.
+    The longest are cut first, to a common length. Whole lines are removed, from the end, or from the beginning of a
+    conversation; a single line that is too long is truncated.
 
     Args:
-        inputs: what goes into a prompt, by name; values that are no text stay.
-        room: tokens, as :func:`most_tokens` counts them.
+        inputs: prompt inputs by name; values other than text are unchanged.
+        room: token budget, as :func:`most_tokens` counts them.
     """
-    told = {name: value for name, value in inputs.items() if isinstance(value, str) and value}
-    lengths = [most_tokens(text) + _AN_INPUT for text in told.values()]
+    texts = {name: value for name, value in inputs.items() if isinstance(value, str) and value}
+    lengths = [most_tokens(text) + _AN_INPUT for text in texts.values()]
     shares = fair_shares(lengths, max(0, room))
     cut = {
         name: _shortened(text, share - _AN_INPUT, oldest_first=name in _NEWEST_LAST)
-        for (name, text), length, share in zip(told.items(), lengths, shares, strict=True)
+        for (name, text), length, share in zip(texts.items(), lengths, shares, strict=True)
         if share < length
     }
     return {**inputs, **cut}
 
 
 def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
-    """Split a budget so that nobody gets more than they need and nobody less than an equal share of what is left."""
+    """Split a budget so that each gets at most its length, and at least an equal share of what is left."""
     shares = [0] * len(lengths)
     waiting = sorted(range(len(lengths)), key=lengths.__getitem__)
     for position, index in enumerate(waiting):
@@ -62,7 +62,7 @@ def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
 
 
 def _first_of(lines: Iterable[str], room: int) -> list[str]:
-    """The lines before the first one that there is no room for."""
+    """The leading lines that fit into ``room``."""
     kept = []
     for line in lines:
         room -= most_tokens(line) + 1
@@ -73,7 +73,7 @@ def _first_of(lines: Iterable[str], room: int) -> list[str]:
 
 
 def _beginning(line: str, room: int) -> str:
-    """As much of a line as there is room for, up to a space where there are spaces."""
+    """The longest prefix of a line that fits into ``room``, cut at a space if there is one."""
     low, high = 0, len(line)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""How text is written from what was found: whole, as in the paper, or sentence by sentence. Chosen once a run."""
+"""Writers turn evidence into text: whole sections, as in the paper, or single sentences. Chosen once per run."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from storm_pipeline.settings import Settings
 
 
 def writer_for(settings: Settings) -> Writer[Any]:
-    """The writer that the settings ask for (``writing``), or that suits the model that writes."""
+    """The writer named by the setting ``writing``, or by default the one that suits the writing model."""
     if settings.writes_by_sentence:
         from storm_pipeline.writers.by_sentence import SentenceWriter
 

@@ -1,6 +1,6 @@
-"""Writing for small models: each sentence is one fact of one source in other words.
+"""Writing for small models: each sentence is a rewording of one fact from one source.
 
-A small model that is given many facts ties together what does not belong together; given one, it is truthful.
+A small model that is given many facts combines unrelated ones; given a single fact, it is truthful.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,7 @@ from storm_pipeline.writers.self_contained import stands_alone
 from storm_pipeline.writers.sentence_lead import take_lead
 
 UNTITLED_SECTIONS = 5
-"""Sections whose length an article without an outline may have."""
-
-
+"""Length of an article without an outline, in sections."""
 _TITLES = 1500
 """Characters of source titles shown to whoever refines the outline."""
 
@@ -47,9 +45,9 @@ class SentenceWriter:
         conversations: Sequence[Conversation] = (),  # noqa: ARG002
         before: Evidence[FactEvidence] | None = None,  # noqa: ARG002
     ) -> Evidence[FactEvidence]:
-        """Facts that make sense by themselves, each given to the section that it fits; the opening one is set aside."""
+        """Self-contained facts, each assigned to one section; the opening fact is reserved for the lead."""
         opening = opening_fact(ctx, outline.topic)
-        shared = share_facts(ctx, outline, usable=stands_alone, told=opening)
+        shared = share_facts(ctx, outline, usable=stands_alone, opening=opening)
         return Evidence(outline, shared, (opening,) if opening else ())
 
     def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
@@ -57,7 +55,7 @@ class SentenceWriter:
         self.gather(ctx, draft, conversations)
 
     def wanted_sections(self, ctx: RunContext) -> str:  # noqa: ARG002
-        """As many as a small model can think of."""
+        """As many as a small model can plan."""
         return "five to seven sections"
 
     def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:  # noqa: ARG002
@@ -66,14 +64,14 @@ class SentenceWriter:
         return titles[:_TITLES]
 
     def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> FactEvidence:
-        """The sentences of all snippets that are nearest to the need and make sense by themselves."""
+        """The self-contained sentences of all snippets that are nearest to the need."""
         room = _room(heading)
         facts = nearest_facts(snippets, need, ctx.settings.section_facts * room, serves=stands_alone)
         return FactEvidence(heading, tuple(facts), room)
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> FactEvidence:
-        """The sentences of all answers, each with its first source, that make sense by themselves."""
-        told = [
+        """The self-contained sentences of all answers, each with its first source."""
+        facts = [
             Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
             for conversation in conversations
             for turn in conversation.turns
@@ -81,24 +79,24 @@ class SentenceWriter:
             for citation in sentence.citations[:1]
             if stands_alone(sentence.text)
         ]
-        return FactEvidence(heading, tuple(told), _room(heading))
+        return FactEvidence(heading, tuple(facts), _room(heading))
 
     def section(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Section:
-        """Each fact, as far as there is room, said again in other words.
+        """The section: as many facts as there is room for, reworded.
 
         Raises:
             ModelAuthError: the endpoint refuses the key.
         """
         room = ctx.settings.section_words * evidence.room
-        told: list[Fact] = []
+        chosen: list[Fact] = []
         for fact in evidence.facts:
             room -= word_count(fact.text)
-            if room > 0 or not told:
-                told.append(fact)
-        copies = [Sentence(fact.text, (fact.citation,)) for fact in told]
-        tries = 2 * TRIES if len(told) < FEW_FACTS else TRIES
+            if room > 0 or not chosen:
+                chosen.append(fact)
+        copies = [Sentence(fact.text, (fact.citation,)) for fact in chosen]
+        tries = 2 * TRIES if len(chosen) < FEW_FACTS else TRIES
         reworded = in_own_words(
-            ctx, copies, told, " ".join((outline.topic, *evidence.heading.titles())), alone=True, tries=tries
+            ctx, copies, chosen, " ".join((outline.topic, *evidence.heading.titles())), alone=True, tries=tries
         )
         title = evidence.heading.title
         if len(reworded) < FEWEST_SENTENCES:
@@ -115,7 +113,7 @@ class SentenceWriter:
         before: FactEvidence,  # noqa: ARG002
         section: Section,  # noqa: ARG002
     ) -> Section:
-        """The section, written again from all facts by now.
+        """The section, rewritten from all facts.
 
         Raises:
             ModelError: the model fails.
@@ -123,15 +121,15 @@ class SentenceWriter:
         return self.section(ctx, outline, evidence)
 
     def article(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Body:
-        """Sections side by side: those of the outline, each from its own facts; without one, a single section."""
+        """The outline's sections, written in parallel, each from its own facts; a single section without an outline."""
         sections = self.gather(ctx, outline).sections if outline.sections else (evidence,)
         return Body((), write_sections(ctx, outline, sections))
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[FactEvidence]) -> Body:
-        """The lead takes sentences from the sections, after what they say twice is gone."""
+        """Remove repetition, then move sentences from the sections to the lead."""
         return take_lead(ctx, evidence.outline.topic, remove_repetition(ctx, sections), evidence.for_lead)
 
 
 def _room(heading: Heading) -> int:
-    """How many sections' length a text under a heading may have."""
+    """Length allowed under a heading, in sections."""
     return UNTITLED_SECTIONS if heading.title == UNTITLED else 1

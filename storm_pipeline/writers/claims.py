@@ -10,25 +10,25 @@ from storm_pipeline.types import Citation
 
 _EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")
 _LONGEST_TITLE = 10
-"""Words of emphasised text that may be a title."""
+"""Maximum length of an emphasised title in words."""
 _LONGEST_MARKER = 60
-"""Characters at the end of a text in which its last marker begins."""
+"""Characters at the end of a text in which to look for its last marker."""
 
 
 def claims_of(line: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> tuple[tuple[Claim, ...], int]:
-    """The sentences of a line with the positions they cite, and how many numbers point at nothing.
+    """The sentences of a line with the positions they cite, and the number of markers that refer to no passage.
 
     Args:
-        line: text with markers; emphasis is taken out, and what was emphasised, such as a title, is not split.
-        shown: how many passages were numbered.
+        line: text with markers; emphasis is removed, and emphasised text, such as a title, is not split.
+        shown: number of passages shown.
         language: ISO 639-1 code of the text.
-        names: names that contain stops, which are not split.
+        names: names that contain full stops, which are not split.
     """
     positions = [Citation(str(position), "") for position in range(shown)]
     titles = [found[2] for found in _EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
     cited = parse_cited(without_emphasis(line), positions, language, (*names, *titles))
-    told = (s for s in cited.sentences if has_word(s.text))
-    return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in told), cited.invented
+    sentences = (s for s in cited.sentences if has_word(s.text))
+    return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in sentences), cited.invented
 
 
 def without_emphasis(line: str) -> str:
@@ -42,6 +42,6 @@ def has_markers_alone(line: str) -> bool:
 
 
 def ends_in_marker(text: str) -> bool:
-    """Whether a text ends with a marker: what it cites comes last, so its last sentence is whole."""
+    """Whether a text ends with a marker; citations come last, so its last sentence is then complete."""
     end = text.rstrip("\n\r\t `*_|")
     return any(found.end() == len(end) for found in MARKER.finditer(end, max(0, len(end) - _LONGEST_MARKER)))

@@ -1,7 +1,7 @@
-"""What a capable model wrote from numbered passages: read, checked, and handed back where it lacks support.
+"""Reads and checks what a capable model wrote from numbered passages; unsupported sentences go back to it.
 
-Nothing is cut in silence. What the check cannot find goes back to the writer once, all of a text's at once, each
-sentence with what is missing; only what comes back without support again is dropped, and that is recorded.
+Nothing is cut silently. All unsupported sentences of a text go back to the writer once, in one request, each with
+what is missing; only those still unsupported afterwards are dropped, and that is recorded.
 """
 
 import re
@@ -23,14 +23,14 @@ _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 AskAgain = Callable[[str], str]
-"""Remarks on a draft → the writer's reply to them; raises ModelError."""
+"""Sends remarks on a draft to the writer and returns the reply; raises ModelError."""
 _END = 300
-"""Characters of a line's end by which it is decided whether the next one continues it."""
+"""Trailing characters of a line that decide whether the next line continues it."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A heading, empty where there is none, and the paragraphs under it, each of claims."""
+    """A heading (empty if there is none) and its paragraphs of claims."""
 
     heading: str
     paragraphs: tuple[tuple[Claim, ...], ...]
@@ -38,7 +38,7 @@ class Block:
 
 @dataclass(frozen=True)
 class CheckedBlock:
-    """A heading, and the paragraphs under it, each of sentences that stand."""
+    """A heading and its paragraphs of accepted sentences."""
 
     heading: str
     paragraphs: tuple[Paragraph, ...]
@@ -46,13 +46,13 @@ class CheckedBlock:
 
 @dataclass(frozen=True)
 class Draft:
-    """A text as its writer gave it.
+    """A parsed reply.
 
     Attributes:
         blocks: in order; the first one has no heading.
-        invented: numbers that point at nothing shown.
-        broken_off: a last sentence that was not written to its end; empty if there is none.
-        names: names that contain stops, by which it was read.
+        invented: number of markers that refer to no passage.
+        broken_off: an incomplete last sentence; empty if there is none.
+        names: names that contain full stops, used in parsing.
     """
 
     blocks: tuple[Block, ...]
@@ -66,16 +66,16 @@ class Draft:
 
 
 def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> Draft:
-    """Read a reply with headings, paragraphs and ``[n]`` markers; what breaks off at the end is in no block.
+    """Read a reply with headings, paragraphs and ``[n]`` markers; an incomplete last sentence is left out.
 
-    A line in bold type is a heading unless it is a sentence or cites something. A line of markers alone belongs to the
-    line before it, and so does one that goes on in small letters behind an unfinished sentence.
+    A line in bold type is a heading unless it is a sentence or cites something. A line of markers only belongs to the
+    line before it, and so does a line in lower case that continues an unfinished sentence.
 
     Args:
         text: the reply.
-        shown: how many passages were numbered.
+        shown: number of passages shown.
         language: ISO 639-1 code of the reply.
-        names: names that contain stops, which are not split.
+        names: names that contain full stops, which are not split.
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
@@ -101,14 +101,14 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
 def checked_blocks(
     ctx: RunContext, where: str, draft: Draft, grounding: Grounding, ask_again: AskAgain
 ) -> list[CheckedBlock]:
-    """The draft's blocks with the sentences that stand, after one round of remarks to the writer.
+    """The draft's blocks with the accepted sentences, after at most one round of remarks to the writer.
 
     Args:
-        ctx: the run, which is told what was revised.
-        where: names the text for the record.
-        draft: what was written.
+        ctx: the run, which records the revisions.
+        where: name of the text in the record.
+        draft: the parsed reply.
         grounding: judges sentences.
-        ask_again: hands remarks to the writer.
+        ask_again: sends remarks to the writer.
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
@@ -117,13 +117,13 @@ def checked_blocks(
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
-        blocks.append(CheckedBlock(block.heading, tuple(Paragraph(own) for own in paragraphs if own)))
+        blocks.append(CheckedBlock(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
     return blocks
 
 
 @dataclass(frozen=True)
 class _Review:
-    """Decides what becomes of each sentence of a text, and records it."""
+    """Decides whether each sentence of a text is kept, replaced or dropped, and records the decision."""
 
     ctx: RunContext
     where: str
@@ -131,38 +131,36 @@ class _Review:
     names: Sequence[str]
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
-        """Each sentence as it stands at last; None where it is dropped."""
+        """The final form of each sentence; None where it is dropped."""
         judged = self.grounding.judge(claims)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)
                 self.ctx.events.count(attributed=int(not claim.cited))
         sentences: list[Sentence | None] = [verdict.sentence for verdict in judged]
-        due = [i for i, verdict in enumerate(judged) if verdict.problem]
-        if not due:
+        faulty = [i for i, verdict in enumerate(judged) if verdict.problem]
+        if not faulty:
             return sentences
-        remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(due, 1))
+        remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(faulty, 1))
         try:
             language = self.ctx.settings.article_language
             answers = read_replies(ask_again(remarks), len(self.grounding.shown), language, self.names)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}
-        for n, i in enumerate(due, 1):
+        for n, i in enumerate(faulty, 1):
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n))
         return sentences
 
     def _decided(self, claim: Claim, verdict: Judged, answer: Reply | None) -> Sentence | None:
-        """What becomes of a sentence that was handed back; ``answer`` is None where the writer said nothing of it."""
+        """The final form of a sentence with a remark; ``answer`` is None if the writer did not reply to the remark."""
         if answer is not None and answer.claim is None:
             self.ctx.events.count(dropped_unsupported=1)
             self._record(claim, verdict.problem, "deleted by the writer")
             return None
         second = self._second(answer) if answer else verdict
-        if (
-            verdict.is_only_copied and second.problem and not second.is_only_copied
-        ):  # what replaces it lacks support, which it did not
-            second = verdict
+        if verdict.is_only_copied and second.problem and not second.is_only_copied:
+            second = verdict  # the original was supported, the replacement is not
         if not second.problem or second.is_only_copied:
             outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
             self.ctx.events.count(reworded=int(outcome == "rewritten"))
@@ -176,7 +174,7 @@ class _Review:
         return None
 
     def _second(self, answer: Reply) -> Judged:
-        """The judgement of what came back, which a quotation can turn."""
+        """The verdict on a reply; a quotation found in a passage overrides a negative one."""
         assert answer.claim is not None  # noqa: S101
         (judged,) = self.grounding.judge([answer.claim])
         if not judged.problem or judged.is_only_copied:
@@ -188,7 +186,7 @@ class _Review:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a reply that hold words, each with what the next one only continues."""
+    """The lines of a reply that contain words, with continuation lines joined to them."""
     lines: list[list[str]] = []
     end = ""
     for line in text.splitlines():
@@ -202,7 +200,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _without_bullet(line: str, language: str) -> str:
-    """A line without the mark of a list; "1. September" is a date where a full stop makes ordinals."""
+    """A line without its list marker; "1. September" is a date in languages that mark ordinals with a full stop."""
     bare = _BULLET.sub("", line)
     first = bare.partition(" ")[0]
     is_date = bare != line and ordinals_have_stops(language) and first in month_names(language)
@@ -210,7 +208,7 @@ def _without_bullet(line: str, language: str) -> str:
 
 
 def _heading(line: str) -> str:
-    """The heading that a line is; empty if it is text."""
+    """The line's text if it is a heading, else an empty string."""
     found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""

@@ -1,7 +1,7 @@
-"""Copy editing of a finished article: a model names edits by sentence, and the program makes them.
+"""Copy editing of a finished article: a model proposes edits by sentence number, and the program applies them.
 
-The article is never written again, so no citation can be lost by it: what is cut or joined gives its citations to the
-sentence that stays, and what is reworded or moved keeps its own.
+The article is never rewritten, so no citation is lost: a sentence that is cut or joined passes its citations on to the
+one that stays, and a sentence that is reworded or moved keeps its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,22 +20,22 @@ from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
 _SHORTEST, _LONGEST = 0.4, 1.8
-"""Reworded length as a multiple of the sentence's own."""
+"""Bounds of the reworded length, as multiples of the original length."""
 _A_FEW = 8
-"""Words that it may have more in any case: those of a name in place of "he"."""
+"""Words that a rewording may always add, such as a name in place of "he"."""
 _LONGEST_JOIN = 1.2
-"""Length of two sentences made one, as a multiple of theirs."""
+"""Maximum length of a joined sentence, as a multiple of the two sentences' total length."""
 _LONGEST_MOVE = 20
-"""Sentences that one edit can move."""
+"""Maximum number of sentences moved by one edit."""
 _LONGEST_HEADING = 12
-"""Words of a heading."""
+"""Maximum length of a heading in words."""
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections with repetition cut, sentences reworded, joined or moved, and headings that fit their text.
+    """The sections with repetition cut, sentences reworded, joined or moved, and headings changed to fit their text.
 
-    An edit by which the article would lose a number or a date, or gain one, is not made. Where the model fails, the
-    sections stay as they are, and that is recorded.
+    An edit that would add or remove a number or a date is skipped. If the model fails, the sections are returned
+    without its edits, and that is recorded.
     """
     with ctx.events.in_stage("editing"):
         sections = remove_certain_repetition(ctx, sections)
@@ -48,7 +48,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
 
 
 class _Edited:
-    """An article that is edited; sentences and headings keep the numbers that they had before the first edit."""
+    """An article being edited; sentences and headings keep the numbers that they had before the first edit."""
 
     def __init__(self, ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
         self._ctx = ctx
@@ -62,7 +62,7 @@ class _Edited:
         self._paragraphs = [[next(numbers) for _ in own.sentences] for own in paragraphs]
 
     def after(self, edits: Sequence[Edit]) -> tuple[Section, ...]:
-        """The sections after all edits that can be made, in the order given."""
+        """The sections after applying all valid edits in the given order."""
         make = {
             "cut": self._cut,
             "join": self._join,
@@ -137,7 +137,7 @@ class _Edited:
             self._record(old, "does not fit what stands under it", "renamed by the editor", new)
 
     def _pair(self, edit: Edit) -> tuple[Sentence | None, Sentence | None]:
-        """The two different sentences of an edit; None for one that is not there any more."""
+        """The two distinct sentences of an edit; None for one that no longer exists."""
         other = None if edit.other == edit.sentence else self._sentences.get(edit.other)
         return self._sentences.get(edit.sentence), other
 
@@ -152,12 +152,12 @@ class _Edited:
         return " ".join(sentence.text for n, sentence in self._sentences.items() if n != number)
 
     def _plain(self, text: str) -> str:
-        """What a model wrote as one sentence, without citation marks."""
+        """A model's replacement sentence without citation markers."""
         language = self._ctx.settings.article_language
         return joined([s.text for s in parse_cited(text, (), language).sentences], language)
 
     def _lacks(self, text: str, other: str) -> bool:
-        """Whether a text has a number or a date that the other has not."""
+        """Whether a text has a number or a date that the other one lacks."""
         language = self._ctx.settings.article_language
         return bool(missing(text, [other], language=language, source_languages=[language]))
 
@@ -185,7 +185,7 @@ def _with_citations_of(sentence: Sentence, other: Sentence) -> Sentence:
 
 
 def _numbered(sections: Sequence[Section]) -> str:
-    """The article with a number before each sentence, ``[3]``, and each heading, ``[H2]``; a paragraph a line."""
+    """The article with numbered sentences (``[3]``) and headings (``[H2]``), one paragraph per line."""
     lines: list[str] = []
     headings, numbers = count(1), count(1)
 

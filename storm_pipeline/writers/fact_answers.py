@@ -1,4 +1,4 @@
-"""Answers of an expert who is shown single facts."""
+"""Expert answers written from single facts."""
 
 import re
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ _NOTHING = re.compile(r"^\W*(the )?(sources?|facts?)\b.{0,20}\b(do|does) not (sa
 
 
 def answer_from_facts(ctx: RunContext, topic: str, question: str, snippets: Sequence[Snippet]) -> Answer:
-    """The expert's sentences, each supported by what was found; none where nothing was found."""
+    """The expert's sentences, each supported by the search results; none if there are no results."""
     if not snippets:
         return Answer()
     need = f"{topic} {question}"
     limit = ctx.settings.answer_facts
     facts = nearest_facts(nearest(snippets, need, limit), need, limit)
-    # What is shown is embedded while the conversation goes on; the rest can still be found by its words.
+    # Shown snippets are embedded in the background; the others can still be found by keyword.
     shown = {fact.citation.snippet_id for fact in facts}
     ctx.store.add(snippet for snippet in snippets if snippet.id in shown)
     reply = ctx.ask("expert", ctx.programs.answer, topic=topic, question=question, facts=numbered(facts)).answer

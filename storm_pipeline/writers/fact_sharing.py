@@ -1,7 +1,7 @@
-"""Which facts each section is written from (paper section 3.4): retrieved by heading and subheadings, then shared out.
+"""Assigns facts to sections (paper section 3.4): retrieved by heading and subheadings, then divided among sections.
 
-The paper lets every section retrieve by itself and deletes the repetition afterwards. Here a fact that several sections
-retrieve is shown to one of them alone, so most repetition never arises.
+In the paper, sections retrieve independently and repetition is deleted afterwards. Here a fact that several sections
+retrieve is assigned to only one of them, which avoids most repetition.
 """
 
 from collections import Counter
@@ -18,18 +18,18 @@ from storm_pipeline.types import Outline
 
 Matrix = npt.NDArray[np.float32]
 LEAST_FIT = 0.3
-"""Least fit of a fact to a section, as a share of the best one in the article; below it lies what merely shares
-a word. A share, since the range of cosines differs from embedder to embedder."""
+"""Minimum fit of a fact to a section, as a share of the best fit in the article; facts below it merely share a word.
+Relative, since the range of cosines differs between embedders."""
 FITTING = 0.8
-"""A section may take a fact whose fit to it is at least this share of that to the section it fits best."""
+"""A section may take a fact whose fit is at least this share of the fact's best fit to any section."""
 ON_TOPIC = 0.6
-"""A fact that does not name the topic is about it if its cosine to it is at least this share of the best one's."""
+"""A fact that does not name the topic is on topic if its cosine to it is at least this share of the best cosine."""
 PASSAGE_ON_TOPIC = 0.3
-"""A passage is about the topic if the mean cosine of its facts is at least this share of the best passage's."""
-TOLD = 0.8
-"""A fact that has at least this share of its content words from the article's opening is told with that."""
+"""A passage is on topic if the mean cosine of its facts is at least this share of the best passage's."""
+IN_OPENING = 0.8
+"""A fact repeats the opening fact if at least this share of its content words occurs there."""
 PER_SOURCE = 1 / 3
-"""Share of a section's facts that one source may give it, at least two: a section is no summary of one page."""
+"""Maximum share of a section's facts from one source, but at least two facts: a section should not summarise a page."""
 
 
 def share_facts(
@@ -37,26 +37,26 @@ def share_facts(
     outline: Outline,
     *,
     usable: Callable[[str], bool] = bool,
-    told: Fact | None = None,
+    opening: Fact | None = None,
 ) -> tuple[FactEvidence, ...]:
-    """Retrieve for every first-level section and share the facts out, in the order of the outline.
+    """Retrieve facts for every first-level section and divide them among the sections, in outline order.
 
     Args:
         ctx: the run.
         outline: of the article.
-        usable: tells of a fact's text whether the writer can use it.
-        told: a fact that is told elsewhere; what says little more than it is given to no section.
+        usable: whether the writer can use a fact with this text.
+        opening: the fact that opens the lead; facts that add little to it are assigned to no section.
     """
     topic = outline.topic
     needs = [[f"{topic}: {title}" for title in section.titles()] for section in outline.sections]
-    ctx.store.embed(list(chain(*needs)))  # in one batch; each search remembers its own
+    ctx.store.embed(list(chain(*needs)))  # one batch; the searches then use the cached vectors
     found = [ctx.store.search_fused(need, ctx.settings.section_snippets) for need in needs]
-    snippets = {snippet.id: snippet for own in found for snippet in own}
+    snippets = {snippet.id: snippet for results in found for snippet in results}
     distinct = {fact.text.casefold(): fact for s in snippets.values() for fact in facts_of(s) if usable(fact.text)}
     facts = [
         fact
         for fact in _on_topic(ctx, topic, list(distinct.values()))
-        if not told or shared_stems(fact.text, told.text) < TOLD
+        if not opening or shared_stems(fact.text, opening.text) < IN_OPENING
     ]
     if not facts:
         return tuple(FactEvidence(section, ()) for section in outline.sections)
@@ -73,10 +73,10 @@ def share_facts(
 
 
 def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
-    """The facts that are about the topic: they are like it or name it, and so does their passage.
+    """The facts that name the topic or are similar to it, and whose passage is similar to it too.
 
-    What a heading alone brings in (any machine for "Technology"), or a page that mentions the topic in passing (of
-    whom died of a disease), is true and out of place.
+    This drops true but irrelevant facts: those that match only the heading (any machine for "Technology"), or come
+    from pages that mention the topic in passing (a person who died of the disease).
     """
     if not facts:
         return []
@@ -95,15 +95,15 @@ def _on_topic(ctx: RunContext, topic: str, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple[Matrix, Matrix]:
-    """How well each fact fits each section, and how relevant it is to it; both sections × facts.
+    """Fit and relevance of each fact to each section; both sections × facts.
 
-    A fact's fit is its cosine to the section's heading and its nearest one, plus half of what sets it above the other
-    sections'; its relevance is that plus half of the cosine to the topic. The headings are read without the topic,
-    which would make every fact alike to every one of them.
+    The fit is the mean cosine to the section's heading and to its nearest title, plus half of the excess over the mean
+    of all sections; the relevance adds half of the cosine to the topic. Headings are embedded without the topic, which
+    would make every fact similar to all of them.
     """
     vectors = ctx.store.embed([fact.in_context for fact in facts])
     titles = [[without_topic(outline.topic, title) for title in section.titles()] for section in outline.sections]
-    ctx.store.embed(list(chain(*titles)))  # as above
+    ctx.store.embed(list(chain(*titles)))
     rows = []
     for own in titles:
         bare = ctx.store.embed(own) @ vectors.T
@@ -116,16 +116,16 @@ def _likeness(ctx: RunContext, outline: Outline, facts: Sequence[Fact]) -> tuple
 
 
 def _share_out(fit: Matrix, relevance: Matrix, limit: int, sources: Sequence[str]) -> list[list[int]]:
-    """Columns of the matrix given to its rows: in turns each section takes the fact that it needs most.
+    """Assign facts (columns) to sections (rows) in rounds: each section takes its most relevant eligible fact.
 
-    A section may take what fits it well enough and no other section far better, and so much of each source; of that it
-    takes the most relevant first. So a section whose headings resemble everything does not starve its neighbours.
+    A fact is eligible if it fits the section well enough and no other section far better; facts per source are limited.
+    So a section with generic headings does not starve its neighbours.
 
     Args:
         fit: sections × facts.
         relevance: sections × facts.
-        limit: facts a section at most.
-        sources: of each fact.
+        limit: maximum number of facts per section.
+        sources: id of each fact's source.
     """
     most = max(2, round(limit * PER_SOURCE))
     eligible = (fit >= LEAST_FIT * fit.max()) & (fit >= FITTING * fit.max(axis=0))
@@ -144,7 +144,7 @@ def _share_out(fit: Matrix, relevance: Matrix, limit: int, sources: Sequence[str
 
 
 def _in_reading_order(facts: Sequence[Fact], chosen: Sequence[int]) -> tuple[Fact, ...]:
-    """The chosen facts, most relevant first; those of one source together, in the order in which it tells them."""
+    """The chosen facts grouped by source, most relevant source first, each source's facts in their original order."""
     first: dict[str, int] = {}
     for rank, i in enumerate(chosen):
         first.setdefault(facts[i].citation.source_id, rank)

@@ -1,4 +1,4 @@
-"""What interviews found: each finding once, and under the one heading where it is to be told."""
+"""Findings of the interviews: deduplicated, and each assigned to one section."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
 _SAME_FINDING = 0.92
-"""Cosine from which on two answers say the same, if their numbers are the same."""
+"""Minimum cosine at which two sentences with the same numbers count as one finding."""
 
 
 def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
@@ -38,7 +38,7 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.flo
 
 
 def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:
-    """The sentences of all interview answers; what several answers say is one finding, with all citations."""
+    """The distinct sentences of all interview answers; duplicates are merged with all their citations."""
     sentences = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
     if not sentences:
         return ()
@@ -49,13 +49,13 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
 def findings_by_section(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], placed: Mapping[str, str]
 ) -> list[list[Sentence]]:
-    """Each finding under the section where it is placed, else under the one that it fits best, most fitting first.
+    """The findings of each section, best fit first: those placed there, and unplaced ones that fit it best.
 
     Args:
         ctx: the run.
         outline: of the article.
-        findings: each once.
-        placed: text of a finding → title of its section, which may be a subsection by now.
+        findings: without duplicates.
+        placed: text of a finding → title of its section, which may have become a subsection.
     """
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
     if not findings or not sections:
@@ -69,20 +69,20 @@ def findings_by_section(
 
 
 def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
-    """The findings that are least like any heading, the least like first."""
+    """The findings that match the headings worst, worst first."""
     if not findings or not outline.sections:
         return []
     fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings])).max(axis=0)
     return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
 
 
-def _distinct(told: Sequence[Sentence], vectors: npt.NDArray[np.float32], language: str) -> dict[int, Sentence]:
-    """The sentences by their positions, those that say the same as one before them taken into it."""
-    alike = vectors @ vectors.T
+def _distinct(sentences: Sequence[Sentence], vectors: npt.NDArray[np.float32], language: str) -> dict[int, Sentence]:
+    """Distinct sentences by position; duplicates are merged into their first occurrence."""
+    similarity = vectors @ vectors.T
     distinct: dict[int, Sentence] = {}
-    for i, sentence in enumerate(told):
-        near = (j for j in distinct if alike[i, j] >= _SAME_FINDING)
-        same = next((j for j in near if _has_same_numbers(told[j].text, sentence.text, language)), None)
+    for i, sentence in enumerate(sentences):
+        near = (j for j in distinct if similarity[i, j] >= _SAME_FINDING)
+        same = next((j for j in near if _has_same_numbers(sentences[j].text, sentence.text, language)), None)
         if same is None:
             distinct[i] = sentence
         else:

@@ -14,16 +14,16 @@ from storm_pipeline.writers.drafts import checked_blocks, read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _LONGEST_ARTICLE = 6000
-"""Words of the article shown to the writer of the lead; of a longer one each section shows its first sentences."""
+"""Maximum words of the article shown to the lead writer; longer articles are cut to each section's first sentences."""
 _SHARE, _SHORTEST, _LONGEST = 10, 60, 300
-"""One word of the lead for so many of the body, within these bounds."""
+"""Body words per word of the lead, and the bounds of the lead's length in words."""
 _LONGEST_RUN = 25
-"""Words in a row that the lead may share with a sentence of the body, which is text of the article's own."""
+"""Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
 _UNDEFINED = "the first sentence has to name the topic and say what it is, when and where"
 
 
 class _LeadGrounding(Grounding):
-    """Judges the sentences of a lead by those of the body, and the first one by whether it defines the topic."""
+    """Checks the lead against the sentences of the body, and that its first sentence names the topic."""
 
     def __init__(self, ctx: RunContext, topic: str, shown: Sequence[Passage]) -> None:
         super().__init__(
@@ -43,9 +43,9 @@ class _LeadGrounding(Grounding):
 
 
 def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tuple[Paragraph, ...]:
-    """Write the lead from the numbered sentences of the body; its sentences cite what those cite that they rest on.
+    """Write the lead from the numbered sentences of the body; it inherits the citations of the sentences it cites.
 
-    Where the model fails, or nothing it writes is supported, the lead is empty and that is recorded.
+    If the model fails, or nothing that it writes is supported, the lead is empty and that is recorded.
     """
     body = [sentence for section in sections for sentence in section.sentences()]
     shown = [Passage(s.text, (Snippet(f"sentence:{number}", "", s.text),)) for number, s in enumerate(body)]
@@ -74,29 +74,29 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
 
 
 def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
-    """The lead; where it is empty, that is recorded."""
+    """The lead unchanged; records a degradation if it is empty."""
     if not paragraphs:
         ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
     return paragraphs
 
 
 def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
-    """The sentence with all that the body sentences cite that it rests on."""
+    """The sentence with the citations of the body sentences that it cites."""
     cited = dict.fromkeys(c for own in sentence.citations for c in sources[own.source_id].citations)
     return Sentence(sentence.text, tuple(cited))
 
 
 def _numbered(sections: Sequence[Section]) -> str:
-    """The body with a number before each sentence; of one that is too long each section's first sentences."""
+    """The body with numbered sentences; if it is too long, only the first sentences of each section."""
     total = sum(count_words(sentence.text) for section in sections for sentence in section.sentences())
     share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total
     lines, number = [], 0
     for section in sections:
-        told, words = [], 0
+        shown, words = [], 0
         for sentence in section.sentences():
             number += 1
             words += count_words(sentence.text)
             if words <= share:
-                told.append(f"[{number}] {sentence.text}")
-        lines += [f"# {section.heading}", " ".join(told)]
+                shown.append(f"[{number}] {sentence.text}")
+        lines += [f"# {section.heading}", " ".join(shown)]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The fact that opens an article which is written sentence by sentence: what its topic is."""
+"""Chooses the fact that opens an article written sentence by sentence: a definition of the topic."""
 
 import re
 
@@ -13,9 +13,10 @@ _DEFINITION = re.compile(r"([^,]+?)(?:,.*,)? (?:is|are|was|were) ")
 
 
 def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
-    """Of its own page's and the best sources' facts that name the topic, one that says what it is, or else the nearest.
+    """A fact that defines the topic, or else the one nearest to it; None if no fact names the topic.
 
-    None where no fact names it. Sections are not given this fact, and the lead opens with it.
+    Candidates come from pages titled like the topic and from the best search results. The lead opens with this fact,
+    which sections do not get.
     """
     own = [snippet for source in ctx.store.sources() if _is_named(source.title, topic) for snippet in source.snippets]
     found = dict.fromkeys([*own, *ctx.store.search_fused([topic], _BEST_SOURCES)])
@@ -27,7 +28,7 @@ def opening_fact(ctx: RunContext, topic: str) -> Fact | None:
 
 
 def _is_named(title: str, topic: str) -> bool:
-    """Whether a page's title is the topic, but for what stands in brackets."""
+    """Whether a page's title is the topic, ignoring text in brackets."""
     return stem_set(_BRACKETS.sub("", title)) == stem_set(topic)
 
 
@@ -36,6 +37,6 @@ def _may_open(text: str, topic: str) -> bool:
 
 
 def _defines(text: str, topic: str) -> bool:
-    """Whether a sentence says of the topic, and of nothing narrower, what it is or was."""
+    """Whether a sentence defines the topic itself, and nothing narrower."""
     found = _DEFINITION.match(_BRACKETS.sub("", text))
     return found is not None and stem_set(found[1]) == stem_set(topic)

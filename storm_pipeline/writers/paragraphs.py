@@ -1,4 +1,4 @@
-"""Single cited sentences joined to paragraphs."""
+"""Groups single cited sentences into paragraphs."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -6,11 +6,11 @@ from itertools import groupby
 from storm_pipeline.types import Paragraph, Sentence
 
 _PARAGRAPH = 3
-"""Sentences from which on a paragraph made of single ones is one."""
+"""Minimum sentences per paragraph."""
 
 
 def in_paragraphs(sentences: Sequence[Sentence]) -> tuple[Paragraph, ...]:
-    """Cited sentences in paragraphs of three or more, as far as there are so many; one source's stay together."""
+    """Group sentences into paragraphs of at least three where possible; runs from one source stay together."""
     paragraphs: list[list[Sentence]] = []
     for _, own in groupby(sentences, key=lambda sentence: sentence.citations[0].source_id):
         if paragraphs and len(paragraphs[-1]) < _PARAGRAPH:

@@ -1,6 +1,6 @@
-"""Signs, exact and cheap, that other words for a sentence say something else. Pure functions on English text.
+"""Cheap exact checks for whether a rewording changes the meaning. Pure functions on English text.
 
-Likeness of meaning, by which support is judged, hardly sees a *not*, and takes praise for more of the same.
+The embedding similarity used to check support is nearly blind to negation and to added praise.
 """
 
 import re
@@ -26,23 +26,23 @@ _PRAISE = re.compile(
     re.I,
 )
 
-_LONGER, _A_NAME = 1.3, 3
-"""Times as long other words for a sentence may be, and words for whom or what "it" is."""
+_LONGEST, _NAME_WORDS = 1.3, 3
+"""Maximum length of a rewording as a multiple of the original, plus words for a name in place of "it"."""
 _LEAST_SHARED = 0.55
-"""Share of their content words that are the source's: of some 60 rewordings by the embedded model the three that made
-things up without a name or a number had at most 0.50, almost all others more."""
+"""Minimum share of a rewording's content words found in the source: of some 60 rewordings by the embedded model, the
+three with fabrications other than names or numbers had at most 0.50, almost all others more."""
 
 
 def says_the_same(new: str, old: str, *, known: str) -> bool:
-    """Whether nothing shows that ``new`` says something else than ``old``.
+    """Whether no check finds that ``new`` changes the meaning of ``old``.
 
-    It denies as often, praises only what is praised, ends only what ends, asks nothing, leaves names as they are, says
-    no name and no two other words again, and has no number of its own.
+    It has as many negations, no added praise, ending or number, is no question, keeps names as names, and repeats
+    neither a name nor two other words.
 
     Args:
-        new: other words for a sentence.
-        old: the sentence.
-        known: text whose numbers ``new`` may have too.
+        new: a rewording.
+        old: the original sentence.
+        known: text whose numbers ``new`` may use too.
     """
     return (
         denials(new) == denials(old)
@@ -56,15 +56,17 @@ def says_the_same(new: str, old: str, *, known: str) -> bool:
 
 
 def adds_little(new: str, old: str, *, shown: str) -> bool:
-    """Whether ``new`` is hardly longer than ``old``, and most of its content words are among those shown."""
-    told = stem_set(new)
-    return word_count(new) <= _LONGER * word_count(old) + _A_NAME and recall(told, stem_set(shown)) >= _LEAST_SHARED
+    """Whether ``new`` is hardly longer than ``old`` and mostly uses content words of ``shown``."""
+    stems = stem_set(new)
+    return (
+        word_count(new) <= _LONGEST * word_count(old) + _NAME_WORDS and recall(stems, stem_set(shown)) >= _LEAST_SHARED
+    )
 
 
 def names_the_subject(new: str, old: str, *, topic: str, title: str) -> bool:
-    """Whether ``new`` names what ``old`` names of the topic and of its page's title: Renaissance art is no Renaissance.
+    """Whether ``new`` keeps the words of topic and page title that ``old`` has: Renaissance art is not the Renaissance.
 
-    Of a name in the title one word will do: Copernicus is Nicolaus Copernicus.
+    One word of a name in the title suffices: Copernicus stands for Nicolaus Copernicus.
     """
     capitals = {word for word in words(old) if word[0].isupper()}
     names = stem_set(" ".join(word for word in words(title) if word in capitals)) - stem_set(topic)
@@ -74,19 +76,19 @@ def names_the_subject(new: str, old: str, *, topic: str, title: str) -> bool:
 
 
 def _mixes_names(new: str, old: str) -> bool:
-    """Whether a name stands more often than before, which is how a small model ties things together, or as a noun."""
+    """Whether a name is repeated, as when a small model combines unrelated facts, or has become a common noun."""
     has = set(words(new))
-    again = any(_is_name(word) for word in _said_again(new, old))
-    return again or any(word not in has and word.casefold() in has for word in words(old)[1:] if _is_name(word))
+    repeated = any(_is_name(word) for word in _newly_repeated(new, old))
+    return repeated or any(word not in has and word.casefold() in has for word in words(old)[1:] if _is_name(word))
 
 
 def _repeats(new: str, old: str) -> bool:
-    """Whether two content words or more stand there twice that did not."""
-    return sum(word not in STOP_WORDS for word in _said_again(new.casefold(), old.casefold())) > 1
+    """Whether at least two content words are newly repeated."""
+    return sum(word not in STOP_WORDS for word in _newly_repeated(new.casefold(), old.casefold())) > 1
 
 
-def _said_again(new: str, old: str) -> list[str]:
-    """The words that stand in ``new`` twice or more, and more often than in ``old``."""
+def _newly_repeated(new: str, old: str) -> list[str]:
+    """The words that occur at least twice in ``new``, and more often than in ``old``."""
     has, had = Counter(words(new)), Counter(words(old))
     return [word for word in has if has[word] > max(1, had[word])]
 
@@ -96,5 +98,5 @@ def _is_name(word: str) -> bool:
 
 
 def can_be_cut(text: str) -> bool:
-    """Whether the first part of a sentence is true without the rest: nothing in it turns or limits the other."""
+    """Whether the first part of a sentence stays true without the rest: it has no contrasting or limiting word."""
     return not _TURN.search(text)

@@ -1,4 +1,4 @@
-"""Answers of an expert who is shown passages."""
+"""Expert answers written from passages."""
 
 import re
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from storm_pipeline.writers.passage_prompts import language_and_style
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
 _SHARE = 2 / 3
-"""Of the words of evidence that a section is shown, those that an answer is."""
+"""An answer's evidence budget as a share of a section's."""
 
 
 def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-    """The expert's sentences, each with the passages that support it; none where nothing was found.
+    """The expert's sentences, each with the passages that support it; none if there are no search results.
 
-    An answer is material, not text of the article: a sentence that nothing shown supports is left out and counted, and
-    is not handed back.
+    Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
+    to the model.
 
     Raises:
         ModelError: the model fails.

@@ -1,4 +1,4 @@
-"""Inputs of the prompts that show passages: what is the same for all calls of a run comes first."""
+"""Inputs of the prompts that show passages, those shared by all calls of a run first (for prefix caches)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,11 +10,11 @@ from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Heading, Outline, Section, Sentence
 
 _FINDINGS = 5
-"""Beside so many words of passages a section's prompt may show one of answers that belong to other sections."""
+"""Words of evidence budget per word of findings from other sections in a section's prompt."""
 
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
-    """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a section that is yet to be written."""
+    """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
     return {
         "article": outline.topic,
         **language_and_style(ctx),
@@ -27,12 +27,12 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
 
 
 def all_findings(evidence: PassageEvidence) -> str:
-    """All that interviews made of the passages, with their numbers."""
+    """All findings of the evidence, with passage numbers."""
     return _findings(evidence, None)
 
 
 def article_inputs(ctx: RunContext, outline: Outline) -> dict[str, object]:
-    """Inputs of the prompts that ask for a whole article, but for what it is written from."""
+    """Inputs of the prompts that ask for a whole article, without its evidence."""
     return {
         "topic": outline.topic,
         **language_and_style(ctx),
@@ -42,7 +42,7 @@ def article_inputs(ctx: RunContext, outline: Outline) -> dict[str, object]:
 
 
 def language_and_style(ctx: RunContext) -> dict[str, object]:
-    """The language and the style that the user asks for; empty inputs are left out of a prompt."""
+    """The language and style requested by the user; empty inputs are omitted from prompts."""
     return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
 
 
@@ -61,9 +61,9 @@ def with_markers(section: Section, shown: Sequence[Passage]) -> str:
 
 
 def _findings(evidence: PassageEvidence, limit: int | None) -> str:
-    """``- sentence [3]`` lines, the numbers those of the passages that the sentence was drawn from.
+    """The findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
 
-    Those that belong to the section are all shown, others up to so many words in all.
+    The section's own findings are all included, further ones up to ``limit`` words in total.
     """
     number = _numbers(evidence.passages)
     lines, words = [], 0
@@ -76,7 +76,7 @@ def _findings(evidence: PassageEvidence, limit: int | None) -> str:
 
 
 def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
-    """Id of a snippet → number of the passage that holds it."""
+    """Snippet id → number of the passage that contains it."""
     return {c.snippet_id: n for n, passage in enumerate(shown, 1) for c in passage.citations()}
 
 

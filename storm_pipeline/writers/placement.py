@@ -1,7 +1,7 @@
-"""Findings of the interviews placed in sections by the model that made the outline.
+"""Assigns interview findings to sections with the outliner model.
 
-Sentence encoders tell poorly whether a review of a show belongs under "Reception" or "Runway show"; a capable model
-reads the whole outline and all findings at once. What it does not place goes where the encoder finds the best fit.
+Sentence encoders cannot tell well whether a review of a show belongs under "Reception" or "Runway show"; a capable
+model reads the whole outline and all findings at once. Findings that it does not place are assigned by embedding.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from storm_pipeline.types import Heading, Outline, Sentence
 
 
 def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dict[str, str]:
-    """Text of a finding → title of the section that the model gives it; empty, and recorded, where the model fails.
+    """Text of a finding → title of its section; empty if the model fails, which is recorded.
 
-    Of several places of one finding the first counts. With one section, nobody is asked.
+    If a finding is placed several times, the first place counts. With a single section, the model is not called.
     """
     if not findings or len(outline.sections) < 2:
         return {}

@@ -1,4 +1,4 @@
-"""What a writer replies to remarks on its draft, one line for each: ``3: sentence [2] | "words of the passage"``."""
+"""Parses a writer's replies to remarks on its draft, one per line: ``3: sentence [2] | "words of the passage"``."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _DELETE = re.compile(
     r"\W*(?:deleted?|dropp?e?d?|removed?)(?:\s(?:it|this|the)(?:\ssentence)?)?[\W\d]*|\W*deleted?\s?[-–—:;.,(].*",
     re.I,
 )
-_QUOTED_FOR_IT = re.compile(r"\s*[|｜]\s*")
+_QUOTATION_SEPARATOR = re.compile(r"\s*[|｜]\s*")
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Reply:
     """The writer's reply to one remark.
 
     Attributes:
-        claim: the sentence as it is to stand; None to delete it.
-        quotation: words of a passage that the writer gives for it; may be empty.
+        claim: the replacement sentence; None to delete it.
+        quotation: words of a passage quoted in support; may be empty.
     """
 
     claim: Claim | None
@@ -36,30 +36,30 @@ class Reply:
 
 
 def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, Reply]:
-    """Number of a remark → the reply to it; of two replies to one remark the second counts.
+    """Number of a remark → the reply to it; the last of several replies to one remark counts.
 
-    A number may stand in brackets or in bold type, behind "Remark", and before a dot, a colon or a dash. Its sentence
-    may begin on the next line, and its quotation stand there. Other lines without a number are passed over.
+    A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence and
+    the quotation may be on the next line. Other lines without a number are ignored.
 
     Args:
         text: the reply.
-        shown: how many passages were numbered.
+        shown: number of passages shown.
         language: ISO 639-1 code of the sentences.
-        names: names that contain stops, which are not split.
+        names: names that contain full stops, which are not split.
     """
-    told: dict[int, str] = {}
+    replies: dict[int, str] = {}
     number = 0
     for line in text.splitlines():
         if found := _NUMBERED.match(line):
             number = int(found[1])
-            told[number] = found[2]
-        elif number and (not told[number].strip() or line.lstrip().startswith(("|", "｜"))):
-            told[number] += f" {line}"
-    return {number: _reply(own, shown, language, names) for number, own in told.items() if own.strip()}
+            replies[number] = found[2]
+        elif number and (not replies[number].strip() or line.lstrip().startswith(("|", "｜"))):
+            replies[number] += f" {line}"
+    return {number: _reply(reply, shown, language, names) for number, reply in replies.items() if reply.strip()}
 
 
 def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> Reply:
-    sentence, *quotation = _QUOTED_FOR_IT.split(text, maxsplit=1)
+    sentence, *quotation = _QUOTATION_SEPARATOR.split(text, maxsplit=1)
     claims, _ = claims_of(sentence, shown, language, names)
     if _DELETE.fullmatch(sentence) or not claims:
         return Reply(None)

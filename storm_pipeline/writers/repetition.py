@@ -1,7 +1,7 @@
-"""Repetition across sections, removed by edits rather than by writing the article again (paper section 3.4).
+"""Removes repetition across sections by edits rather than by rewriting the article (paper section 3.4).
 
-Embeddings propose pairs of sentences; the reviewer is asked about the pairs alone. A sentence goes only if the one
-that stays has all its numbers, and its citations move there, so no cited fact is lost.
+Embeddings propose pairs of sentences; the reviewer judges only those pairs. A sentence is removed only if the one that
+is kept has all its numbers, and its citations move there, so no cited fact is lost.
 """
 
 from dataclasses import dataclass
@@ -17,14 +17,15 @@ from storm_pipeline.text.words import overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
 
 _ALIKE = 0.80
-"""Cosine from which two sentences are put to the reviewer."""
+"""Minimum cosine at which a pair of sentences is a candidate."""
 _SAME = 0.80
-"""Share of word pairs in common from which nobody needs to be asked, …"""
+"""Share of common word bigrams at or above which a pair counts as repetition without review; …"""
 _SAME_WORDS = 0.75
-"""… and of content words, whatever their order."""
+"""… likewise the share of common content words, in any order."""
 _VERBATIM = 0.9
-"""Share of word pairs in common from which two sentences are the same but for a word."""
+"""Share of common word bigrams at or above which two sentences are nearly identical."""
 _MOST_PAIRS = 40
+"""Maximum number of candidate pairs."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,13 @@ class _Pair:
 
 
 def remove_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections without sentences that repeat another one; order and headings stay."""
+    """The sections without sentences that repeat another one; order and headings are unchanged."""
     with ctx.events.in_stage("polish"):
         return _without(ctx, sections, _confirmed(ctx, _pairs(ctx, _sentences(sections))))
 
 
 def remove_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections without sentences that another one repeats almost word for word; no model is asked."""
+    """The sections without near-identical sentences; no model is called."""
     pairs, language = _pairs(ctx, _sentences(sections)), ctx.settings.article_language
     same = [pair for pair in pairs if _is_verbatim(pair.dropped.text, pair.kept.text, language)]
     return _without(ctx, sections, same)
@@ -51,7 +52,7 @@ def _sentences(sections: tuple[Section, ...]) -> list[Sentence]:
 
 
 def _without(ctx: RunContext, sections: tuple[Section, ...], repeated: list[_Pair]) -> tuple[Section, ...]:
-    """The sections in which the second sentence of each pair has gone, and its citations have moved to the first."""
+    """The sections with the second sentence of each pair removed and its citations moved to the first."""
     gone: set[Sentence] = set()
     moved: dict[Sentence, tuple[Sentence, ...]] = {}
     for pair in repeated:
@@ -59,15 +60,15 @@ def _without(ctx: RunContext, sections: tuple[Section, ...], repeated: list[_Pai
             continue
         gone.add(pair.dropped)
         moved[pair.kept] = (*moved.get(pair.kept, ()), pair.dropped, *moved.pop(pair.dropped, ()))
-    told: set[Sentence] = set(gone)
-    edited = [_edit(section, told, moved) for section in sections]
+    seen: set[Sentence] = set(gone)
+    edited = [_edit(section, seen, moved) for section in sections]
     left = tuple(section for section in edited if section is not None)
     ctx.events.count(repeated=len(_sentences(sections)) - len(_sentences(left)))
     return left
 
 
 def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
-    """Pairs alike enough to ask about, most alike first; of each, the sentence that tells more is kept."""
+    """Candidate pairs, most similar first; of each pair, the longer sentence is kept."""
     distinct = list(dict.fromkeys(sentences))
     if len(distinct) < 2:
         return []
@@ -106,14 +107,14 @@ def _is_sure(dropped: str, kept: str, language: str) -> bool:
     return alike and denials(dropped, language) == denials(kept, language)
 
 
-def _edit(section: Section, told: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:
-    """The section without what was told already; what it tells is added to that."""
+def _edit(section: Section, seen: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:
+    """The section without sentences already ``seen``, which is updated in place."""
     paragraphs = []
     for paragraph in section.paragraphs:
-        new = [s for s in dict.fromkeys(paragraph.sentences) if s not in told]
-        told.update(new)
+        new = [s for s in dict.fromkeys(paragraph.sentences) if s not in seen]
+        seen.update(new)
         paragraphs.append(Paragraph(tuple(_with_citations(s, moved.get(s, ())) for s in new)))
-    below = [_edit(subsection, told, moved) for subsection in section.subsections]
+    below = [_edit(subsection, seen, moved) for subsection in section.subsections]
     filled = tuple(p for p in paragraphs if p.sentences)
     subsections = tuple(s for s in below if s is not None)
     return Section(section.heading, filled, subsections) if filled or subsections else None

@@ -1,4 +1,4 @@
-"""Sentences that follow a source word for word are said again in other words."""
+"""Rewords sentences that copy a source too closely."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ from storm_pipeline.writers.paraphrase_checks import adds_little, can_be_cut, na
 from storm_pipeline.writers.self_contained import points_back, stands_alone
 
 LONGEST_RUN = 10
-"""Words in a row that a sentence may share with a source: about a clause."""
+"""Longest run of words that a sentence may share with a source: about a clause."""
 TRIES = 4
-"""How often other words for a sentence are asked for."""
+"""Rewording attempts per sentence."""
 
 
 def in_own_words(
@@ -29,51 +29,51 @@ def in_own_words(
     alone: bool = False,
     tries: int = TRIES,
 ) -> tuple[Sentence, ...]:
-    """Reword each sentence that shares a longer run of words with a fact; what stays a copy is dropped and counted.
+    """Reword each sentence that copies a fact; sentences without a valid rewording are dropped and counted.
 
-    Where the sentences stand ``alone``, those are reworded too that lean on one before them.
+    With ``alone``, sentences that refer back to the one before them are reworded too.
     """
-    due = (s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and points_back(s.text)))
-    copied = list(dict.fromkeys(due))
-    new = parallel_map(lambda s: _reword(ctx, s, facts, known, tries), copied, workers=len(copied))
-    reworded = dict(zip(copied, new, strict=True))
+    flagged = (s for s in sentences if _run(s.text, facts) > LONGEST_RUN or (alone and points_back(s.text)))
+    to_reword = list(dict.fromkeys(flagged))
+    new = parallel_map(lambda s: _reword(ctx, s, facts, known, tries), to_reword, workers=len(to_reword))
+    reworded = dict(zip(to_reword, new, strict=True))
     done = sum(sentence is not None for sentence in reworded.values())
-    ctx.events.count(reworded=done, dropped_faulty=len(copied) - done)
-    told = (reworded.get(s, s) for s in sentences)
-    return tuple(s for s in told if s is not None)
+    ctx.events.count(reworded=done, dropped_faulty=len(to_reword) - done)
+    kept = (reworded.get(s, s) for s in sentences)
+    return tuple(s for s in kept if s is not None)
 
 
 def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: str, tries: int) -> Sentence | None:
-    """The sentence in other words with the same citations, or None where no try is both new and still supported."""
+    """The reworded sentence with the same citations; None if no attempt is both original and supported."""
     cited = [fact for fact in facts if fact.citation in sentence.citations]
-    own = [fact for fact in cited if fact.text == sentence.text] or cited
-    about = "; ".join(dict.fromkeys(fact.title for fact in own))
+    sources = [fact for fact in cited if fact.text == sentence.text] or cited
+    about = "; ".join(dict.fromkeys(fact.title for fact in sources))
     for _ in range(tries):
         try:
             reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
         except ModelError as error:
             ctx.events.failed("rewording", error)
             return None
-        told = [one.text for one in parse_cited(reply, ()).sentences]
+        candidates = [one.text for one in parse_cited(reply, ()).sentences]
         if (
-            told
-            and names_the_subject(told[0], sentence.text, topic=ctx.run.topic, title=about)
-            and _is_better(told, sentence.text, facts)
-            and _is_so(told[0], sentence.text, own, known)
+            candidates
+            and names_the_subject(candidates[0], sentence.text, topic=ctx.run.topic, title=about)
+            and _is_better(candidates, sentence.text, facts)
+            and _is_faithful(candidates[0], sentence.text, sources, known)
         ):
-            new = Sentence(told[0], sentence.citations)
-            if not check_support([new], own, known=known, embed=ctx.store.embed).unsupported:
+            new = Sentence(candidates[0], sentence.citations)
+            if not check_support([new], sources, known=known, embed=ctx.store.embed).unsupported:
                 return new
     return None
 
 
-def _is_better(told: Sequence[str], sentence: str, facts: Sequence[Fact]) -> bool:
-    """Whether a reply opens with a whole sentence that stands alone and is no copy of anything shown.
+def _is_better(candidates: Sequence[str], sentence: str, facts: Sequence[Fact]) -> bool:
+    """Whether a reply starts with a complete, self-contained sentence that copies none of the facts.
 
-    Of a reply of several sentences the first is taken, though it says less: the others lean on it.
+    Only the first sentence of a reply is used: later ones depend on it.
     """
-    text = told[0]
-    if len(told) == 1:
+    text = candidates[0]
+    if len(candidates) == 1:
         enough = 2 * word_count(text) >= word_count(sentence) and numbers(text) >= numbers(sentence)
     else:
         enough = word_count(text) >= LONGEST_RUN and can_be_cut(sentence)
@@ -87,17 +87,17 @@ def _is_better(told: Sequence[str], sentence: str, facts: Sequence[Fact]) -> boo
     )
 
 
-def _is_so(text: str, sentence: str, own: Sequence[Fact], known: str) -> bool:
-    """Whether no word of a sentence's other form tells that it says something else, or of somebody else.
+def _is_faithful(text: str, sentence: str, sources: Sequence[Fact], known: str) -> bool:
+    """Whether nothing indicates that a rewording changes the meaning or the subject of the sentence.
 
-    The names of a page's title may stand in for "it"; its numbers, for nothing but that.
+    Names from a page's title are always allowed; its numbers only where the sentence has an unresolved reference.
     """
-    titles = " ".join(fact.title for fact in own)
-    shown = " ".join([titles, known, sentence, *(fact.text for fact in own)])
-    meant = f"{known} {titles}" if points_back(sentence) else known
+    titles = " ".join(fact.title for fact in sources)
+    shown = " ".join([titles, known, sentence, *(fact.text for fact in sources)])
+    context = f"{known} {titles}" if points_back(sentence) else known
     return (
         has_names(text, shown)
-        and says_the_same(text, sentence, known=meant)
+        and says_the_same(text, sentence, known=context)
         and adds_little(text, sentence, shown=shown)
     )
 

@@ -1,4 +1,4 @@
-"""Sections, written side by side, each from its own evidence (paper section 3.4)."""
+"""Writes sections in parallel, each from its own evidence (paper section 3.4)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,15 +18,15 @@ def write_sections(
     evidence: Sequence[SectionEvidence],
     write: Callable[[SectionEvidence], Section] | None = None,
 ) -> tuple[Section, ...]:
-    """Write every section that the sources can fill from its own evidence.
+    """Write every section that has enough evidence.
 
-    One that cannot be filled is left out, and one of a single sentence joins its neighbour; both are recorded.
+    Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded.
 
     Args:
         ctx: the run.
         outline: of the whole article.
-        evidence: what each section is written from, for all of its sections or for some.
-        write: writes a section; by default as the run's writer does.
+        evidence: of the sections to write, all or some of the outline's.
+        write: writes a section; by default the run's writer.
 
     Raises:
         ModelAuthError: the endpoint refuses the key.
@@ -37,11 +37,13 @@ def write_sections(
         written = parallel_map(
             lambda own: _write(ctx, own, number.get(own.heading.title, 0), write_one), evidence, workers=len(evidence)
         )
-        return _joined(ctx, _told_apart(evidence, written))
+        return _joined(ctx, _with_distinct_headings(evidence, written))
 
 
-def _told_apart(evidence: Sequence[SectionEvidence], written: Sequence[Section | None]) -> tuple[Section, ...]:
-    """The sections that there are; of two that came to one heading the second has its planned one again."""
+def _with_distinct_headings(
+    evidence: Sequence[SectionEvidence], written: Sequence[Section | None]
+) -> tuple[Section, ...]:
+    """The sections that were written; where a heading is already taken, a section gets its planned heading back."""
     sections: dict[str, Section] = {}
     for own, section in zip(evidence, written, strict=True):
         if section is not None:
@@ -51,7 +53,7 @@ def _told_apart(evidence: Sequence[SectionEvidence], written: Sequence[Section |
 
 
 def _joined(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Sections of a single sentence put at the end of the section before them, or else at the head of the next one."""
+    """Merge sections of a single sentence into the end of the previous section, or else the start of the next one."""
     kept: list[Section] = []
     waiting: list[Section] = []
     for section in sections:
@@ -59,16 +61,20 @@ def _joined(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]
             kept.append(_with(section, waiting, first=True))
             waiting = []
         elif kept:
-            ctx.events.degraded(f"section {section.heading!r} has one sentence: it ends section {kept[-1].heading!r}")
+            ctx.events.degraded(
+                f"section {section.heading!r} has only one sentence: appended to section {kept[-1].heading!r}"
+            )
             kept[-1] = _with(kept[-1], [section], first=False)
         else:
-            ctx.events.degraded(f"section {section.heading!r} has one sentence: it opens the section behind it")
+            ctx.events.degraded(
+                f"section {section.heading!r} has only one sentence: put at the start of the next section"
+            )
             waiting.append(section)
     return (*kept, *waiting)
 
 
 def _with(section: Section, others: Sequence[Section], *, first: bool) -> Section:
-    """A section with the paragraphs of others; behind subsections they would seem to belong to the last of these."""
+    """Add the paragraphs of others above the subsections: below, they would seem to belong to the last subsection."""
     more = tuple(
         p for other in others for p in (*other.paragraphs, *(q for s in other.subsections for q in s.paragraphs))
     )

@@ -1,4 +1,4 @@
-"""Headings over next to nothing, put under another heading before anything is written."""
+"""Merges sections with hardly any evidence into their neighbours before writing."""
 
 from collections.abc import Sequence
 
@@ -7,30 +7,30 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Heading, Outline
 
 _TOO_LITTLE = 60
-"""Words of passages below which a section is merged into its neighbour."""
+"""Words of evidence below which a section is merged into its neighbour."""
 
 
 def merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvidence]) -> Outline:
-    """The outline in which a heading over next to nothing is a subheading of the section before it, or behind it.
+    """Make each heading with hardly any evidence a subheading of the previous section, or else of the next one.
 
-    Each such heading is recorded. Where no section has enough, the outline stays.
+    Each merge is recorded. If no section has enough evidence, the outline is returned unchanged.
 
     Args:
         ctx: the run.
         outline: of the article.
-        shares: what each section is written from.
+        shares: the evidence of each section.
     """
     kept: list[Heading] = []
     waiting: list[Heading] = []
-    for own in shares:
-        if own.words < _TOO_LITTLE:
-            waiting.append(own.heading)
+    for share in shares:
+        if share.words < _TOO_LITTLE:
+            waiting.append(share.heading)
             if not kept:
                 continue
         else:
-            kept.append(own.heading)
+            kept.append(share.heading)
         for heading in waiting:
-            _tell(ctx, heading, kept[-1])
+            _record(ctx, heading, kept[-1])
         kept[-1] = _under(kept[-1], waiting)
         waiting = []
     return Outline(outline.topic, tuple(kept)) if kept else outline
@@ -40,8 +40,7 @@ def _under(heading: Heading, others: Sequence[Heading]) -> Heading:
     return Heading(heading.title, (*heading.children, *(Heading(other.title) for other in others)))
 
 
-def _tell(ctx: RunContext, heading: Heading, other: Heading) -> None:
+def _record(ctx: RunContext, heading: Heading, other: Heading) -> None:
     ctx.events.degraded(
-        f"section {heading.title!r} became a part of {other.title!r} before writing: hardly anything that was found "
-        "bears on it"
+        f"section {heading.title!r} was merged into {other.title!r} before writing: hardly any evidence for it"
     )

@@ -1,4 +1,4 @@
-"""The paper's way of writing, for capable models: each section in one call, from passages; the lead from the body."""
+"""The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ class WholeWriter:
     """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.context.Writer`)."""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """An answer from all that was found, as far as it fits into a prompt.
+        """An answer from as many of the search results as fit into a prompt.
 
         Raises:
             ModelError: the model fails.
@@ -42,37 +42,37 @@ class WholeWriter:
         conversations: Sequence[Conversation] = (),
         before: Evidence[PassageEvidence] | None = None,
     ) -> Evidence[PassageEvidence]:
-        """All passages that interviews cite, and what the headings retrieve."""
+        """The passages that interviews cite, and those that the headings retrieve."""
         return allocate(ctx, outline, conversations, before)
 
     def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
-        """Nothing: the survey of the draft has embedded what there is."""
+        """Do nothing: surveying the draft has already embedded everything."""
 
     def wanted_sections(self, ctx: RunContext) -> str:
-        """So many that each can have a few hundred words."""
+        """A range in which each section can have a few hundred words."""
         number = max(
             _FEWEST_SECTIONS, min(ctx.settings.max_sections, round(ctx.settings.article_words / _WORDS_A_SECTION))
         )
         return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections"
 
     def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-        """What there is under each heading of the draft, and what the interviews found that has no heading."""
+        """The evidence for each heading of the draft, and the findings that match no heading."""
         return survey(ctx, draft, conversations)
 
     def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> PassageEvidence:  # noqa: ARG002
-        """The snippets as passages, in their order."""
+        """The snippets as passages, in the given order."""
         words = ctx.settings.article_words if heading.title == UNTITLED else ctx.settings.section_words
         return PassageEvidence(heading, passages(snippets), target_words=words)
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
-        """The passages that the answers cite, and the answers."""
-        told = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
-        cited = dict.fromkeys(citation.snippet_id for sentence in told for citation in sentence.citations)
+        """The passages that the answers cite, and the answers as findings."""
+        findings = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
+        cited = dict.fromkeys(citation.snippet_id for sentence in findings for citation in sentence.citations)
         found = passages(ctx.store.snippet(snippet_id) for snippet_id in cited)
-        return PassageEvidence(heading, found, tuple(told), target_words=ctx.settings.article_words)
+        return PassageEvidence(heading, found, tuple(findings), target_words=ctx.settings.article_words)
 
     def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
-        """The section in one call, and one more if something of it goes back to the writer.
+        """The section in one call, plus one for sentences sent back to the writer.
 
         Raises:
             ModelError: the model fails.
@@ -91,19 +91,19 @@ class WholeWriter:
         before: PassageEvidence,
         section: Section,
     ) -> Section:
-        """The section with what is new worked in: its writer is shown what it cites, and what was not shown before.
+        """The section updated with new evidence; the prompt shows the passages it cites and those not shown before.
 
         Raises:
             ModelError: the model fails.
         """
         known = (outline.topic, *evidence.heading.titles())
-        due = evidence.since(before, section)
-        inputs = {**section_inputs(ctx, outline, due), "written": with_markers(section, due.passages)}
-        blocks = _written(ctx, ctx.programs.revise, inputs, due.passages, where=evidence.heading.title, known=known)
+        new = evidence.since(before, section)
+        inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
+        blocks = _written(ctx, ctx.programs.revise, inputs, new.passages, where=evidence.heading.title, known=known)
         return _as_section(evidence.heading, blocks)
 
     def article(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Body:
-        """The article in one call, and one more if something of it goes back to the writer.
+        """The article in one call, plus one for sentences sent back to the writer.
 
         Raises:
             ModelError: the model fails.
@@ -119,7 +119,7 @@ class WholeWriter:
         return Body(blocks[0].paragraphs, sections)
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
-        """The sections edited, and a lead that sums them up."""
+        """The edited sections, and a lead that summarises them."""
         edited = edit_article(ctx, evidence.outline.topic, sections)
         return Body(write_lead(ctx, evidence.outline.topic, edited), edited)
 
@@ -133,7 +133,7 @@ def _written(
     where: str,
     known: Sequence[str],
 ) -> list[CheckedBlock]:
-    """Ask, check, and hand back once what lacks support; the prompt of the second call begins with the first one."""
+    """Write, check, and send unsupported sentences back once; the second prompt extends the first one."""
     text = ctx.ask("writer", program, **inputs, draft="", remarks="").text
     grounding = Grounding(
         shown,
@@ -151,7 +151,7 @@ def _written(
 
 
 def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
-    """The blocks under the section's heading; text under one that is not planned belongs to what is before it."""
+    """The blocks under the section's heading; text under an unplanned heading joins the text before it."""
     planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
     section = Section(heading.title)
     below: list[Section] = []
@@ -163,4 +163,6 @@ def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
             below[-1] = Section(below[-1].heading, (*below[-1].paragraphs, *block.paragraphs))
         else:
             section = Section(section.heading, (*section.paragraphs, *block.paragraphs))
-    return Section(section.heading, section.paragraphs, tuple(own for own in below if own.paragraphs))
+    return Section(
+        section.heading, section.paragraphs, tuple(subsection for subsection in below if subsection.paragraphs)
+    )

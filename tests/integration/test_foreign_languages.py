@@ -112,7 +112,7 @@ def test_lengths_are_counted_sensibly(language: Language, tmp_path: Path) -> Non
     for asked in server.of("WriteSection"):
         (words,) = {int(n) for n in re.findall(r"^Words: (\d+)$", asked.user, re.M)}
         assert words <= max(60, held)
-    assert not any("became a part of" in problem.detail for problem in article.report.problems)
+    assert not any("was merged into" in problem.detail for problem in article.report.problems)
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.code)

@@ -24,7 +24,7 @@ from storm_pipeline.writers import writer_for
 from storm_pipeline.writers.fact_sharing import _share_out
 from storm_pipeline.writers.opening_fact import opening_fact
 from storm_pipeline.writers.section_headings import fitting_heading
-from storm_pipeline.writers.section_loop import _told_apart
+from storm_pipeline.writers.section_loop import _with_distinct_headings
 
 EMBED = HashingEmbedder().embed
 WORDS = st.lists(
@@ -339,7 +339,7 @@ def test_a_heading_that_says_nothing_of_its_section_gives_way(planned: str, told
 
 def test_two_sections_do_not_come_to_one_heading() -> None:
     planned = [FactEvidence(Heading(title), ()) for title in ("Legacy", "Camels", "Trade", "Law")]
-    headings = _told_apart(planned, [Section("Wells"), None, Section("wells"), Section("Law")])
+    headings = _with_distinct_headings(planned, [Section("Wells"), None, Section("wells"), Section("Law")])
     assert [section.heading for section in headings] == ["Wells", "Trade", "Law"]
 
 
