@@ -20,6 +20,8 @@ _PARTS = {
     "answer": "conversations",
     "draft outline": "draft outline",
     "outline": "outline",
+    "placed findings": "evidence",
+    "revised section": "writing",
     "section": "writing",
     "sections": "writing",
     "reworded": "writing",

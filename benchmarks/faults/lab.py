@@ -56,6 +56,7 @@ class Lab:
             "read-pages": "never",
             "perspectives": str(self.perspectives),
             "turns": str(self.turns),
+            "rounds": "1",
             "lm-timeout": str(self.lm_timeout),
             "out": str(out or self.out(run)),
             "cache": str(self.folder / run / "cache"),
@@ -73,6 +74,7 @@ class Lab:
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
+            "rounds": 1,
             "lm_timeout": self.lm_timeout,
             "out": self.out(run),
             "cache": self.folder / run / "cache",

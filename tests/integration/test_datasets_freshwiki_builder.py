@@ -286,7 +286,7 @@ def test_invalid_months_are_reported(tmp_path: Path) -> None:
             build_freshwiki(FreshWikiPlan(("2024-13",)), tmp_path, wikimedia.services)
         with pytest.raises(DatasetError, match=r"none of \d+ pages qualifies \(.*quality C"):
             build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), tmp_path, wikimedia.services)
-    with pytest.raises(DatasetError, match="no months is empty"):
+    with pytest.raises(DatasetError, match="no months given"):
         FreshWikiPlan(())
-    with pytest.raises(DatasetError, match="size and max_words begin at 1"):
+    with pytest.raises(DatasetError, match="size and max_words must be at least 1"):
         FreshWikiPlan(("2024-01",), size=0)
