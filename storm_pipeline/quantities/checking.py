@@ -59,7 +59,7 @@ def missing(
         language: ISO 639-1 code of the sentence.
         source_languages: those of the sources, in their order; the sentence's where none is given.
     """
-    asked = mentions(sentence, language)
+    asked = _asked(sentence, language)
     if not asked:
         return ()
     texts = list(sources)
@@ -89,6 +89,12 @@ def first_day(text: str, language: str = "en") -> str:
         if date_read.kind == "date" and date_read.day and date_read.low:
             return f"{int(date_read.low):04d}-{date_read.month:02d}-{date_read.day:02d}"
     return ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _asked(sentence: str, language: str) -> tuple[Mention, ...]:
+    """A sentence is compared with many sources."""
+    return tuple(mentions(sentence, language))
 
 
 @functools.lru_cache(maxsize=4096)
