@@ -3,7 +3,7 @@
 Words are compared with all parts, which is cheap; embedded are those parts alone that words leave in doubt.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -55,10 +55,14 @@ class Likeness:
         self._embed = embed
         self._language = language
         self._windows: dict[int, tuple[_Window, ...]] = {}
+        self._comparable: dict[int, bool] = {}
 
     def is_comparable(self, i: int) -> bool:
         """Whether likeness to a passage tells anything: across languages neither words nor most encoders do."""
-        return all(detect(window.text) in {"", self._language} for window in self._windows_of(i)[::3])
+        if i not in self._comparable:
+            sample = (window.text for window in self._windows_of(i)[::3])
+            self._comparable[i] = all(detect(part) in {"", self._language} for part in sample)
+        return self._comparable[i]
 
     def reaches(self, text: str, i: int, least: float) -> bool:
         """Whether any part of a passage is at least so like a sentence; that with most of its words is tried first."""
@@ -67,13 +71,22 @@ class Likeness:
             return True
         return any(like >= least for some in (ranked[:1], ranked[1:]) for like in self._measured(text, some))
 
-    def likest(self, text: str, positions: Iterable[int], least: float) -> list[int]:
-        """Those of the passages that are at least so like a sentence, likest first."""
-        shared = [one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least]
+    def likest(self, text: str, positions: Iterable[int], least: float) -> Iterator[int]:
+        """Those of the passages that are at least so like a sentence, likest first; embedded as they are asked for."""
+        shared = (one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least)
+        waiting = sorted(shared, key=lambda one: -one.share)
         likeness: dict[int, float] = {}
-        for one, like in zip(shared, self._measured(text, shared), strict=True):
-            likeness[one.passage] = max(like, likeness.get(one.passage, 0.0))
-        return sorted((i for i in likeness if likeness[i] >= least), key=lambda i: (-likeness[i], i))
+        while waiting or likeness:
+            best = min(likeness, key=lambda i: (-likeness[i], i), default=-1)
+            if waiting and likeness.get(best, 0.0) < (waiting[0].share + 1) / 2:  # it may be likelier yet
+                one = waiting.pop(0)
+                (like,) = self._measured(text, [one])
+                likeness[one.passage] = max(like, likeness.get(one.passage, 0.0))
+            elif likeness.pop(best) >= least:
+                waiting = [one for one in waiting if one.passage != best]
+                yield best
+            else:
+                return
 
     def _most(self, i: int) -> float:
         return _MOST if self.is_comparable(i) else 1.0
