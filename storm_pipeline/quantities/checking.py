@@ -59,7 +59,7 @@ def missing(
         language: ISO 639-1 code of the sentence.
         source_languages: those of the sources, in their order; the sentence's where none is given.
     """
-    asked = _asked(sentence, language)
+    asked = _read(sentence, language)
     if not asked:
         return ()
     texts = list(sources)
@@ -92,16 +92,16 @@ def first_day(text: str, language: str = "en") -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _asked(sentence: str, language: str) -> tuple[Mention, ...]:
-    """A sentence is compared with many sources."""
-    return tuple(mentions(sentence, language))
+def _read(text: str, language: str) -> tuple[Mention, ...]:
+    """The quantities of a text, which is compared with many others and read by several dates."""
+    return tuple(mentions(text, language))
 
 
 @functools.lru_cache(maxsize=4096)
 def _stated(text: str, language: str, published: str) -> _Stated:
     worn = is_worn(text)
     text = restored(text, language)
-    found = mentions(text, language)
+    found = _read(text, language)
     resolved: list[Mention] = []
     if appeared := _date_of(published):
         yearless = [m for m in found if all(q.kind == "date" and not q.low for q in m.readings)]
