@@ -85,6 +85,11 @@ def _queries(user: str, mark: str) -> str:
     return json.dumps({"queries": [f"{_topic(user)} {aspect} {mark}" for aspect in aspects]})
 
 
+def _open_questions(user: str, mark: str) -> str:
+    number = int(re.findall(r"^Number: (\d+)", user, re.M)[-1])
+    return json.dumps({"questions": [f"Which {a.lower()} of {_topic(user)} did {mark} leave?" for a in TITLES[:number]]})
+
+
 def _outline(_: str, mark: str) -> str:
     below = ("Background of {} " + mark, "Course of {}")
     sections = [{"title": t, "subsections": [b.format(t.lower()) for b in below]} for t in TITLES]
@@ -142,6 +147,7 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("Write the opening", "lead", _deleting(_lead)),
     ("are to be told in an article", "placed findings", lambda *_: json.dumps({"places": []})),
     ("research has gone on since", "revised section", _deleting(_from_facts(8))),
+    ("the draft of an encyclopedia article", "open questions", _open_questions),
     ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),

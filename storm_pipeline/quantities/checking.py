@@ -58,7 +58,7 @@ def missing(
         language: ISO 639-1 code of the sentence.
         source_languages: ISO 639-1 codes of the sources, in the same order; default: the sentence's.
     """
-    claimed = mentions(sentence, language)
+    claimed = _read(sentence, language)
     if not claimed:
         return ()
     texts = list(sources)
@@ -93,10 +93,16 @@ def first_day(text: str, language: str = "en") -> str:
 
 
 @functools.lru_cache(maxsize=4096)
+def _read(text: str, language: str) -> tuple[Mention, ...]:
+    """The quantities of a text, which is compared with many others and read by several dates."""
+    return tuple(mentions(text, language))
+
+
+@functools.lru_cache(maxsize=4096)
 def _stated(text: str, language: str, published: str) -> _Stated:
     degraded = is_degraded(text)
     text = repaired(text, language)
-    found = mentions(text, language)
+    found = _read(text, language)
     resolved: list[Mention] = []
     if publication := _date_of(published):
         yearless = [m for m in found if all(q.kind == "date" and not q.low for q in m.readings)]

@@ -6,6 +6,7 @@ passages shown, and cited too. Only what is found nowhere becomes a problem, wor
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from storm_pipeline.languages import detect, scripts_of, stem_set
 from storm_pipeline.quantities import first_day, missing
@@ -132,14 +133,20 @@ class Grounding:
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
         if standing:
             return standing, ""
-        found = self._likeness.likest(claim.text, range(len(self.shown)), _FOUND)
-        chosen = next((i for i in found if not self._lacking(claim.text, (i,))), None)
-        if chosen is None and found and not self._lacking(claim.text, range(len(self.shown))):
-            chosen = found[0]  # other passages have what it lacks and are added later
+        chosen = self._found(claim.text)
         if chosen is None:
             return (), ""
         instead = f" instead of {self._numbers(claim.cited)}" if claim.cited else ""
         return (chosen,), f"[{chosen + 1}] cited{instead}"
+
+    def _found(self, text: str) -> int | None:
+        """The most similar passage that lacks none of a sentence's quantities, or whose missing ones others have."""
+        best = None
+        for i in self._likeness.likest(text, range(len(self.shown)), _FOUND):
+            if not self._lacking(text, (i,)):
+                return i
+            best = i if best is None else best
+        return best if best is not None and not self._lacking(text, range(len(self.shown))) else None
 
     def _stands(self, text: str, i: int) -> bool:
         return not self._likeness.is_comparable(i) or self._likeness.reaches(text, i, _STANDS)
@@ -154,10 +161,10 @@ class Grounding:
             for i in range(len(self.shown))
             if i not in kept and i not in own and len(self._lacking(text, (*kept, i))) < len(lacking)
         ]
-        near = self._likeness.likest(text, others, _COMPLETES)
-        foreign = [i for i in others if i not in near and not self._likeness.is_comparable(i)]
         added: list[int] = []
-        for i in (*own, *near, *foreign):
+        near = self._likeness.likest(text, others, _COMPLETES)
+        foreign = (i for i in others if i not in added and not self._likeness.is_comparable(i))
+        for i in chain(own, near, foreign):
             left = self._lacking(text, (*kept, *added, i))
             if len(left) < len(lacking):
                 added.append(i)

@@ -38,7 +38,8 @@ class Piece:
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """The tokens without case and punctuation."""
-        return tuple(_PUNCTUATION.sub("", token.casefold()) for token in self.tokens)
+        bare = (token.strip().casefold() for token in self.tokens)
+        return tuple(token if token.isalnum() else _PUNCTUATION.sub("", token) for token in bare)
 
     @cached_property
     def line(self) -> str:
@@ -87,7 +88,12 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
     for i in sorted(range(len(pieces)), key=lambda i: (-len(pieces[i].tokens), i)):
         holder = next((j for j in holders if pieces[i].line in pieces[j].line), i)
         holders.setdefault(holder, []).extend(pieces[i].snippets)
-    return [Piece(pieces[i].tokens, tuple(holders[i])) for i in sorted(holders)]
+    return [_with(pieces[i], holders[i]) for i in sorted(holders)]
+
+
+def _with(piece: Piece, snippets: Sequence[Snippet]) -> Piece:
+    """The piece with these snippets; the same one, which knows its plain tokens, where they are its own."""
+    return piece if len(snippets) == len(piece.snippets) else Piece(piece.tokens, tuple(snippets))
 
 
 def _chained(pieces: Sequence[Piece]) -> list[Piece]:
@@ -102,6 +108,9 @@ def _chained(pieces: Sequence[Piece]) -> list[Piece]:
             next_of[i] = (j, shared)
     chains = []
     for first in last_of:
+        if first not in next_of:
+            chains.append(pieces[first])
+            continue
         at, tokens, snippets = first, list(pieces[first].tokens), list(pieces[first].snippets)
         while at in next_of:
             at, shared = next_of[at]

@@ -3,7 +3,7 @@
 Words are compared with all windows, which is cheap; only windows that this leaves in doubt are embedded.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -60,9 +60,15 @@ class Likeness:
         self._embed = embed
         self._language = language
         self._windows: dict[int, tuple[_Window, ...]] = {}
+        self._comparable: dict[int, bool] = {}
 
     def is_comparable(self, i: int) -> bool:
         """Whether similarity to a passage is meaningful: across languages, words and most encoders fail."""
+        if i not in self._comparable:
+            self._comparable[i] = self._reads_alike(i)
+        return self._comparable[i]
+
+    def _reads_alike(self, i: int) -> bool:
         if foreign_script_share(self._shown[i].text, _LATIN, scripts_of(self._language)) > _FOREIGN:
             return False
         return all(detect(window.text) in {"", self._language} for window in self._windows_of(i)[::3])
@@ -74,13 +80,22 @@ class Likeness:
             return True
         return any(like >= least for some in (ranked[:1], ranked[1:]) for like in self._measured(text, some))
 
-    def likest(self, text: str, positions: Iterable[int], least: float) -> list[int]:
-        """The passages whose similarity to a sentence is at least ``least``, most similar first."""
-        shared = [one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least]
+    def likest(self, text: str, positions: Iterable[int], least: float) -> Iterator[int]:
+        """The passages whose similarity to a sentence is at least ``least``, most similar first; embedded on demand."""
+        shared = (one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least)
+        waiting = sorted(shared, key=lambda one: -one.share)
         likeness: dict[int, float] = {}
-        for one, like in zip(shared, self._measured(text, shared), strict=True):
-            likeness[one.passage] = max(like, likeness.get(one.passage, 0.0))
-        return sorted((i for i in likeness if likeness[i] >= least), key=lambda i: (-likeness[i], i))
+        while waiting or likeness:
+            best = min(likeness, key=lambda i: (-likeness[i], i), default=-1)
+            if waiting and likeness.get(best, 0.0) < (waiting[0].share + 1) / 2:  # it may be likelier yet
+                one = waiting.pop(0)
+                (like,) = self._measured(text, [one])
+                likeness[one.passage] = max(like, likeness.get(one.passage, 0.0))
+            elif likeness.pop(best) >= least:
+                waiting = [one for one in waiting if one.passage != best]
+                yield best
+            else:
+                return
 
     def _most(self, i: int) -> float:
         return _MOST if self.is_comparable(i) else 1.0
