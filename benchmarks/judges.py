@@ -22,7 +22,7 @@ from storm_pipeline.evaluation.calibration import auc, calibrate
 from storm_pipeline.evaluation.datasets.expertqa import LabelledClaim, read_expertqa
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_runs
 from storm_pipeline.evaluation.judges.base import CachingJudge, SupportJudge
-from storm_pipeline.evaluation.judges.opening import open_support_judge
+from storm_pipeline.evaluation.judges.open_judge import open_support_judge
 from storm_pipeline.evaluation.judges.screen import FEATURES, Weights, features
 from storm_pipeline.evaluation.judging_tasks import CalibrationTask, halves, sampled, tasks
 from storm_pipeline.evaluation.metrics.base import Metric

@@ -17,7 +17,7 @@ from typing import Any
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ReplyError
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.run.events import CallbackSink, Events, Retried
 from storm_pipeline.settings import Role, Settings

@@ -87,7 +87,9 @@ def _queries(user: str, mark: str) -> str:
 
 def _open_questions(user: str, mark: str) -> str:
     number = int(re.findall(r"^Number: (\d+)", user, re.M)[-1])
-    return json.dumps({"questions": [f"Which {a.lower()} of {_topic(user)} did {mark} leave?" for a in TITLES[:number]]})
+    return json.dumps(
+        {"questions": [f"Which {a.lower()} of {_topic(user)} did {mark} leave?" for a in TITLES[:number]]}
+    )
 
 
 def _outline(_: str, mark: str) -> str:

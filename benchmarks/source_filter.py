@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import POLICIES, Policy, SourcePolicy
+from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.sources.site_patterns import pattern_of
 
 ROOT = Path(__file__).resolve().parent.parent

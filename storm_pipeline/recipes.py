@@ -7,7 +7,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
-from storm_pipeline.steps.evidence import fill_gaps, gather_evidence
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import (
@@ -15,9 +14,10 @@ from storm_pipeline.steps.interviews import (
     hold_interviews_without_perspectives,
     without_excluded,
 )
+from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_questions
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.steps.second_round import Written, answer_open_questions
+from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
 from storm_pipeline.steps.topic_search import search_with_topic
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
@@ -38,7 +38,7 @@ def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
     """
     outline, conversations = storm_outline(ctx, topic)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
-    written = Written(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
+    written = DraftedSections(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
     for number in range(2, ctx.settings.research_rounds + 1):
         written = answer_open_questions(ctx, written, number)
     return _finished(ctx, topic, written)
@@ -90,10 +90,10 @@ def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conve
     """STORM's writing stage (section 3.4)."""
     evidence = gather_evidence(ctx, outline, conversations)
     sections = write_sections(ctx, evidence.outline, evidence.sections)
-    return _finished(ctx, topic, Written(sections, evidence, conversations))
+    return _finished(ctx, topic, DraftedSections(sections, evidence, conversations))
 
 
-def _finished(ctx: RunContext, topic: str, written: Written) -> Article:
+def _finished(ctx: RunContext, topic: str, written: DraftedSections) -> Article:
     body = finish(ctx, topic, written.sections, written.evidence)
     conversations = without_excluded(ctx, written.conversations)
     return as_article(ctx, written.evidence.outline, body, conversations, written.evidence)

@@ -15,7 +15,7 @@ from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.keywords import SettingsKeywords
 from storm_pipeline.models.model_objects import ModelObject, split_models
-from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
@@ -27,10 +27,10 @@ from storm_pipeline.run.session import Parts, changed_settings, session
 from storm_pipeline.run.stream import Stream
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.contents import ContentsSource
 from storm_pipeline.search.edge import checked
+from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.text.display import is_printable
+from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
 from storm_pipeline.writers import writer_for

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from storm_pipeline.evaluation.metrics.base import Measure
-from storm_pipeline.evaluation.reporting import ExperimentResults, Judged, Result
+from storm_pipeline.evaluation.reporting import ExperimentResults, JudgedMeasures, Result
 
 ROUGE = Measure("rouge_1")
 WORDS = Measure("words", high=math.inf, better="neither")
@@ -22,7 +22,7 @@ def results_of(
     *,
     baseline: str = "direct",
     topics: Sequence[str] = (),
-    calibrations: tuple[Judged, ...] = (),
+    calibrations: tuple[JudgedMeasures, ...] = (),
     title: str = "An experiment",
 ) -> ExperimentResults:
     """Results by method, one a topic: its values, or why it failed."""

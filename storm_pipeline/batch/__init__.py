@@ -9,8 +9,8 @@ A batch has one folder with ``batch.json`` and the folder of each topic's run.
 """
 
 from storm_pipeline.batch.api import resume_batch, write_batch
-from storm_pipeline.batch.running import Batch
-from storm_pipeline.batch.store import is_batch
+from storm_pipeline.batch.batch_folder import is_batch
+from storm_pipeline.batch.run_batch import Batch
 from storm_pipeline.batch.topic_requests import TopicRequest, read_topics
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.batch.running import AT_ONCE, Batch
+from storm_pipeline.batch.run_batch import AT_ONCE, Batch
 from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink
 from storm_pipeline.settings import Settings

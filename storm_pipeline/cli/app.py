@@ -18,7 +18,7 @@ from storm_pipeline.cli.output import say
 from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
-from storm_pipeline.cli.writing import outline, resume, write
+from storm_pipeline.cli.write import outline, resume, write
 from storm_pipeline.concurrency import limit_malloc_arenas
 
 app = typer.Typer(

@@ -10,7 +10,7 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say
 
 if TYPE_CHECKING:
-    from storm_pipeline.evaluation.conner.opening import ModelNames
+    from storm_pipeline.evaluation.conner.named_models import ModelNames
     from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 
 conner_app = typer.Typer(
@@ -48,7 +48,7 @@ def run(
     with Guard(debug=debug):
         from storm_pipeline.assets import EMBEDDER, LEADS, fetch
         from storm_pipeline.evaluation.conner.completing import open_completions
-        from storm_pipeline.evaluation.conner.opening import open_evidence, open_models
+        from storm_pipeline.evaluation.conner.named_models import open_evidence, open_models
         from storm_pipeline.evaluation.conner.passage_pool import passage_pool
         from storm_pipeline.evaluation.conner.study import Study
         from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
@@ -83,7 +83,7 @@ def report(
     """Print means, correlations, both uses and the paper's claims as Markdown."""
     with Guard(debug=debug):
         from storm_pipeline.assets import EMBEDDER
-        from storm_pipeline.evaluation.conner.opening import open_discourse
+        from storm_pipeline.evaluation.conner.named_models import open_discourse
         from storm_pipeline.evaluation.conner.published import beside_published
         from storm_pipeline.evaluation.conner.report import to_markdown
         from storm_pipeline.evaluation.conner.study import read_records
@@ -137,6 +137,6 @@ def _records(out: Path) -> Path:
 
 
 def _names(given: list[str] | None) -> "ModelNames":
-    from storm_pipeline.evaluation.conner.opening import model_names
+    from storm_pipeline.evaluation.conner.named_models import model_names
 
     return model_names(dict(pair.partition("=")[::2] for pair in given or ()))

@@ -8,7 +8,7 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import show_table
 
 if TYPE_CHECKING:
-    from storm_pipeline.search.opening import EngineInfo
+    from storm_pipeline.search.engine_info import EngineInfo
 
 search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Search engines.")
 
@@ -28,7 +28,7 @@ def _row(info: "EngineInfo") -> tuple[str, ...]:
 
 
 def _variables(info: "EngineInfo") -> str:
-    from storm_pipeline.search.opening import env_var
+    from storm_pipeline.search.engine_info import env_var
 
     if info.variables:
         return "set" if info.key_set else "not set"

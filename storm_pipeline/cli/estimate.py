@@ -9,7 +9,7 @@ import typer
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.text.display import amount, printable
+from storm_pipeline.text.formatting import amount, printable
 
 if TYPE_CHECKING:
     from storm_pipeline.estimate import Estimate, Range

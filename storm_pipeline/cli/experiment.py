@@ -16,7 +16,7 @@ from storm_pipeline.cli.signals import stopping
 
 if TYPE_CHECKING:
     from storm_pipeline.estimate import Range
-    from storm_pipeline.evaluation.reporting.results import ExperimentResults
+    from storm_pipeline.evaluation.reporting.results_file import ExperimentResults
     from storm_pipeline.experiments import Experiment, ExperimentConfig
     from storm_pipeline.experiments.forecast import Forecast, JudgingForecast
 
@@ -168,7 +168,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 
 def _usage(expected: "Forecast | JudgingForecast") -> str:
-    from storm_pipeline.text.display import amount
+    from storm_pipeline.text.formatting import amount
 
     calls, tokens_in, tokens_out = (
         f"{amount(round(number.likely))} ({amount(round(number.low))}–{amount(round(number.high))})"

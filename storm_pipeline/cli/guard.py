@@ -12,7 +12,7 @@ import typer
 
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import Event, RunStarted
-from storm_pipeline.text.display import printable
+from storm_pipeline.text.formatting import printable
 
 INTERRUPTED = 130
 

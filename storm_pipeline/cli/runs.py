@@ -9,7 +9,7 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.text.display import age, amount, dollars, printable
+from storm_pipeline.text.formatting import age, amount, dollars, printable
 
 if TYPE_CHECKING:
     from storm_pipeline.run.listing import RunEntry

@@ -44,7 +44,7 @@ def check(
     """Show whether a policy allows pages, how they are classified, and why."""
     with Guard(debug=debug):
         from storm_pipeline.sources.catalogue import load_catalogue
-        from storm_pipeline.sources.judging import SourcePolicy, policy_named
+        from storm_pipeline.sources.policies import SourcePolicy, policy_named
 
         catalogue = load_catalogue(cache.expanduser())
         judge = SourcePolicy(policy_named(policy), allow=allow or (), deny=deny or (), catalogue=catalogue)

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from storm_pipeline.languages import length_in_words
-from storm_pipeline.text.display import amount, dollars, printable
+from storm_pipeline.text.formatting import amount, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Usage
 
 _MOST_PROBLEMS = 5

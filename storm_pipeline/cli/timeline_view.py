@@ -8,7 +8,7 @@ from typing import Any
 
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.run.timeline import Session, Stage, Timeline
-from storm_pipeline.text.display import amount, clock, dollars, printable
+from storm_pipeline.text.formatting import amount, clock, dollars, printable
 from storm_pipeline.types import Usage
 
 _COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from storm_pipeline.estimate.made_up_text import SUBJECTS, SeededRandom
 from storm_pipeline.estimate.scenarios import Scenario
-from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.types import Snippet
 
 _QUERY_WORDS = 2

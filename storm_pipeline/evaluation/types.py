@@ -38,7 +38,7 @@ class HumanSection:
 
 
 @dataclass(frozen=True)
-class Document:
+class TopicDocument:
     """A page cited by editors or found by a search.
 
     Attributes:
@@ -76,7 +76,7 @@ class HumanArticle:
     url: str = ""
     lead: str = ""
     sections: tuple[HumanSection, ...] = ()
-    references: tuple[Document, ...] = ()
+    references: tuple[TopicDocument, ...] = ()
     infobox: tuple[tuple[str, str], ...] = ()
     back_matter: tuple[HumanSection, ...] = ()
     entities: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class Topic:
     id: str
     title: str
     human: HumanArticle
-    documents: tuple[Document, ...] = ()
+    documents: tuple[TopicDocument, ...] = ()
     system_articles: tuple[SystemArticle, ...] = ()
 
     def written_by(self, system: str) -> SystemArticle | None:

@@ -7,9 +7,9 @@ with Experiment(read_config("experiments/freshwiki.toml"), Path("runs/mine"), op
 
 from storm_pipeline.experiments.config import ExperimentConfig, read_config
 from storm_pipeline.experiments.executors import Executor, open_executor
+from storm_pipeline.experiments.experiment_folder import ExperimentStore
 from storm_pipeline.experiments.results import results_of
-from storm_pipeline.experiments.running import Experiment
-from storm_pipeline.experiments.store import ExperimentStore
+from storm_pipeline.experiments.run_experiment import Experiment
 
 __all__ = [
     "Executor",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.estimate import Estimate, Range, estimate
-from storm_pipeline.estimate.judging import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
+from storm_pipeline.estimate.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments.config import ExperimentConfig

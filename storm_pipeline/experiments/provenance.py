@@ -17,7 +17,7 @@ from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
 from storm_pipeline.evaluation.known_calibrations import known_calibration
 from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.reporting import Judged, judges_of
+from storm_pipeline.evaluation.reporting import JudgedMeasures, judges_of
 from storm_pipeline.experiments import jobs
 from storm_pipeline.experiments.config import DataTable, ExperimentConfig, MethodTable
 from storm_pipeline.models.programs import Programs
@@ -30,7 +30,7 @@ _LIBRARIES = (
 ).split()
 _EARLIER_SEPARATOR = "; earlier "
 _MEASURES = TypeAdapter(tuple[Measure, ...])
-_JUDGED = TypeAdapter(tuple[Judged, ...])
+_JUDGED = TypeAdapter(tuple[JudgedMeasures, ...])
 
 
 def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, str]:
@@ -84,7 +84,7 @@ def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:
     return _MEASURES.validate_python(facts["measures"])
 
 
-def judged_in(facts: Mapping[str, Any]) -> tuple[Judged, ...]:
+def judged_in(facts: Mapping[str, Any]) -> tuple[JudgedMeasures, ...]:
     """The judges in one metric's :func:`metric_facts`; earlier versions stored one judge, or null."""
     values = facts["judged"] or []
     return _JUDGED.validate_python(values if isinstance(values, list) else [values])
@@ -106,7 +106,7 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
     }
 
 
-def _judged(metric: Metric, resources: Resources) -> tuple[Judged, ...]:
+def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
     by_support = isinstance(metric, JudgedMetric) and "judge" in dict(metric.rests_on)
     return judges_of(metric, known_calibration(resources.support_judge) if by_support else None)
 

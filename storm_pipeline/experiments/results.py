@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.evaluation.reporting.results import ExperimentResults, Result
+from storm_pipeline.evaluation.reporting.results_file import ExperimentResults, Result
 from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.experiment_folder import ExperimentStore
 from storm_pipeline.experiments.jobs import article_hash
 from storm_pipeline.experiments.provenance import judged_in, measures_in
-from storm_pipeline.experiments.store import ExperimentStore
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.run.journal import fingerprint
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from storm_pipeline.export.author_names import Name
 from storm_pipeline.export.manuscript import Manuscript
-from storm_pipeline.export.names import Name
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.export.tex_text import tex_text
 

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from storm_pipeline.export.author_names import Name
 from storm_pipeline.export.manuscript import Manuscript
-from storm_pipeline.export.names import Name
 from storm_pipeline.export.reference import Reference
 
 _KINDS = {"journal": "article-journal", "paper": "article", "page": "webpage", "document": "document"}

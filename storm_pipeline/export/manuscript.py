@@ -10,7 +10,7 @@ from storm_pipeline.export.entries import Run, plain_entry
 from storm_pipeline.export.reference import Reference, read_references
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import number_references
-from storm_pipeline.text.display import day
+from storm_pipeline.text.formatting import day
 from storm_pipeline.types import Article, Paragraph, Section
 
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")

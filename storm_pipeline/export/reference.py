@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
+from storm_pipeline.export.author_names import Name, read_names
 from storm_pipeline.export.characters import clean
-from storm_pipeline.export.names import Name, read_names
 from storm_pipeline.references.citations import cited_page_numbers
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.types import Article, Snippet, Source

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.export.reference import Reference
-from storm_pipeline.text.display import day
+from storm_pipeline.text.formatting import day
 
 _SPECIAL = re.compile(r"[&<>\[\]{}|=]|'(?=')|(?<=')'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_|(?<=:)/(?=/)")
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)

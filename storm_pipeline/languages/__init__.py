@@ -9,11 +9,11 @@ from storm_pipeline.languages.denials import denials
 from storm_pipeline.languages.detection import detect
 from storm_pipeline.languages.function_words import stop_words
 from storm_pipeline.languages.headings import references_heading
-from storm_pipeline.languages.names import language_name
+from storm_pipeline.languages.language_names import language_name
+from storm_pipeline.languages.orthography import capitalises_nouns, has_spaces, scripts_of
 from storm_pipeline.languages.pieces import joined, length_in_words, opening_of, windows
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.languages.stems import stem_set
-from storm_pipeline.languages.writing import capitalises_nouns, has_spaces, scripts_of
 
 __all__ = [
     "capitalises_nouns",

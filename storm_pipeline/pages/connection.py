@@ -18,7 +18,7 @@ from urllib3.response import BaseHTTPResponse
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.net.http import user_agent
-from storm_pipeline.pages.addresses import Access, IPAddress, Target, checked_addresses
+from storm_pipeline.pages.address_checks import Access, IPAddress, Target, checked_addresses
 
 _HEADERS = {
     "User-Agent": user_agent(),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.addresses import Access, Target, target_of
+from storm_pipeline.pages.address_checks import Access, Target, target_of
 
 if TYPE_CHECKING:
     from urllib3.response import BaseHTTPResponse
@@ -77,7 +77,7 @@ def fetch_page(
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageResponse:
     """The response after redirects; its body can be read once, while the connection is open."""
 
     url: str
@@ -126,7 +126,7 @@ class Answer:
 @contextlib.contextmanager
 def followed(
     url: str, limits: "Limits | None" = None, access: Access | None = None, visit: Visit | None = None
-) -> Iterator[Answer]:
+) -> Iterator[PageResponse]:
     """The first response that is not a redirect, whatever its status; arguments and errors as :func:`fetch_page`."""
     from storm_pipeline.pages.connection import Limits, exchange
 
@@ -139,7 +139,7 @@ def followed(
             start = time.monotonic()
             with exchange(target, access, limits, start + left) as response:
                 if response.status not in _REDIRECTS or not response.headers.get("Location"):
-                    yield Answer(target.url, response, limits, start + left)
+                    yield PageResponse(target.url, response, limits, start + left)
                     return
                 target = _redirected(target, response.headers["Location"])
         left -= time.monotonic() - start

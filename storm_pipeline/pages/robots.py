@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import PageError
 from storm_pipeline.net.limiter import Limiter
-from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.fetch import followed
 from storm_pipeline.pages.single_flight import SingleFlight
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.extract import Page, extract
 from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness

@@ -22,7 +22,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.display import clock, dollars, printable
+from storm_pipeline.text.formatting import clock, dollars, printable
 
 _MAX_ROWS = 200
 _COLUMNS = ("topic", "state", "stage", "sections", "calls", "time", "cost", "")

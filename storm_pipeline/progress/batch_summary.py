@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from storm_pipeline.batch.topic_status import BatchReport, State, TopicStatus
-from storm_pipeline.text.display import amount, clock, dollars, printable
+from storm_pipeline.text.formatting import amount, clock, dollars, printable
 
 COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
 

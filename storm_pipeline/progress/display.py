@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column
 from rich.text import Text
 
-from storm_pipeline.text.display import clock, printable
+from storm_pipeline.text.formatting import clock, printable
 
 _FRAMES_PER_SECOND = 4
 _MAX_NOTE_LENGTH = 300

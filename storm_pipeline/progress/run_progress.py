@@ -27,7 +27,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.display import amount, clock, printable
+from storm_pipeline.text.formatting import amount, clock, printable
 
 _UNITS = {"conversations": "turns", "sections": "sections"}
 _COUNTED: dict[type[Event], str] = {Retried: "retries", Reused: "reused", Degraded: "problems", Failed: "problems"}

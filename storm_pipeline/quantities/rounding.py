@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from storm_pipeline.quantities import tables
+from storm_pipeline.quantities import number_tables
 from storm_pipeline.quantities.literals import unit_of
 from storm_pipeline.quantities.values import ZERO, Mention, Quantity
 
-_SIDES = {word.rstrip("~+"): word[len(word.rstrip("~+")) :] for word in tables.APPROXIMATE.split()}
+_SIDES = {word.rstrip("~+"): word[len(word.rstrip("~+")) :] for word in number_tables.APPROXIMATE.split()}
 _SIGN = re.compile(r"[~≈]\s?[$€£¥]?$")
 
 

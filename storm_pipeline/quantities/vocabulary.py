@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from storm_pipeline.quantities import tables
+from storm_pipeline.quantities import number_tables
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,18 @@ def vocabulary(language: str) -> Vocabulary:
     """The vocabulary of a language by its ISO 639-1 code; others have only what all languages share (mln, bn, %)."""
     return Vocabulary(
         numerals={word.casefold(): value for word, value in _numerals(language)},
-        hundred=_words(tables.HUNDRED, language),
-        magnitudes=_values(tables.EVERYWHERE) | _values(tables.MAGNITUDES.get(language, "")),
-        needs_count=_words(tables.NEEDS_COUNT, language),
-        joiners=_words(tables.JOINERS, language),
-        articles=_words(tables.ARTICLES, language),
-        ordinals=dict(_listed(tables.ORDINALS.get(language, ""), 1)) | _values(tables.LATER_ORDINALS.get(language, "")),
-        decades=dict(_listed(tables.DECADES.get(language, ""), 1920, 10)),
-        spans=_values(tables.SPANS),
-        fractions={word: Fraction(1, n) for word, n in _values(tables.FRACTIONS.get(language, "")).items()},
-        percent=frozenset(tables.PERCENT.split()),
-        centuries=frozenset(tables.CENTURIES.split()),
+        hundred=_words(number_tables.HUNDRED, language),
+        magnitudes=_values(number_tables.EVERYWHERE) | _values(number_tables.MAGNITUDES.get(language, "")),
+        needs_count=_words(number_tables.NEEDS_COUNT, language),
+        joiners=_words(number_tables.JOINERS, language),
+        articles=_words(number_tables.ARTICLES, language),
+        ordinals=dict(_listed(number_tables.ORDINALS.get(language, ""), 1))
+        | _values(number_tables.LATER_ORDINALS.get(language, "")),
+        decades=dict(_listed(number_tables.DECADES.get(language, ""), 1920, 10)),
+        spans=_values(number_tables.SPANS),
+        fractions={word: Fraction(1, n) for word, n in _values(number_tables.FRACTIONS.get(language, "")).items()},
+        percent=frozenset(number_tables.PERCENT.split()),
+        centuries=frozenset(number_tables.CENTURIES.split()),
     )
 
 
@@ -88,22 +89,22 @@ def _listed(line: str, first: int, step: int = 1) -> Iterator[tuple[str, int]]:
 
 
 def _numerals(language: str) -> Iterator[tuple[str, int]]:
-    yield from _listed(tables.UNITS.get(language, ""), 0)
-    yield from _listed(tables.TENS.get(language, ""), 20, 10)
-    yield from _listed(tables.HUNDREDS.get(language, ""), 100, 100)
+    yield from _listed(number_tables.UNITS.get(language, ""), 0)
+    yield from _listed(number_tables.TENS.get(language, ""), 20, 10)
+    yield from _listed(number_tables.HUNDREDS.get(language, ""), 100, 100)
     if language == "de":
         yield from _german()
     if language == "it":
         yield from _italian()
     if language == "es":
-        yield from _listed(tables.SPANISH_TWENTIES, 21)
+        yield from _listed(number_tables.SPANISH_TWENTIES, 21)
 
 
 def _german() -> Iterator[tuple[str, int]]:
     """The compounds of 21 to 999: zweiundzwanzig, dreihundert, hundertfünf, zweihundertvierzig."""
-    units = tables.UNITS["de"].replace("eins", "ein").split()
-    below = {unit: i for i, unit in enumerate(tables.UNITS["de"].split()) if i} | {"ein": 1}
-    for i, ten in enumerate(tables.TENS["de"].split()):
+    units = number_tables.UNITS["de"].replace("eins", "ein").split()
+    below = {unit: i for i, unit in enumerate(number_tables.UNITS["de"].split()) if i} | {"ein": 1}
+    for i, ten in enumerate(number_tables.TENS["de"].split()):
         below[ten] = 20 + 10 * i
         below |= {f"{units[n]}und{ten}": 20 + 10 * i + n for n in range(1, 10)}
     yield from below.items()
@@ -117,9 +118,9 @@ def _german() -> Iterator[tuple[str, int]]:
 
 def _italian() -> Iterator[tuple[str, int]]:
     """The compounds of 21 to 999: ventuno, trentatré, duecento, centocinquanta."""
-    units = tables.UNITS["it"].split()
+    units = number_tables.UNITS["it"].split()
     below = {unit: i for i, unit in enumerate(units) if i}
-    for i, ten in enumerate(tables.TENS["it"].split()):
+    for i, ten in enumerate(number_tables.TENS["it"].split()):
         below[ten] = 20 + 10 * i
         for n in range(1, 10):
             stem = ten[:-1] if n in {1, 8} else ten

@@ -11,8 +11,8 @@ from itertools import chain
 from storm_pipeline.languages import detect, scripts_of, stem_set
 from storm_pipeline.quantities import first_day, missing
 from storm_pipeline.references.facts import recall
-from storm_pipeline.references.likeness import Embed, Likeness
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.similarity import Embed, Similarity
 from storm_pipeline.references.verbatim import copied_from, quoted_in
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
@@ -78,7 +78,7 @@ class Grounding:
     ) -> None:
         self.shown = tuple(shown)
         self._known = known
-        self._likeness = Likeness(shown, known=known, embed=embed, language=language)
+        self._similarity = Similarity(shown, known=known, embed=embed, language=language)
         self._language = language
         self._longest_run = longest_run
         self._pages = pages or self._shown_of
@@ -142,14 +142,14 @@ class Grounding:
     def _found(self, text: str) -> int | None:
         """The most similar passage that lacks none of a sentence's quantities, or whose missing ones others have."""
         best = None
-        for i in self._likeness.likest(text, range(len(self.shown)), _FOUND):
+        for i in self._similarity.most_similar(text, range(len(self.shown)), _FOUND):
             if not self._lacking(text, (i,)):
                 return i
             best = i if best is None else best
         return best if best is not None and not self._lacking(text, range(len(self.shown))) else None
 
     def _stands(self, text: str, i: int) -> bool:
-        return not self._likeness.is_comparable(i) or self._likeness.reaches(text, i, _STANDS)
+        return not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, _STANDS)
 
     def _completed(
         self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
@@ -162,8 +162,8 @@ class Grounding:
             if i not in kept and i not in own and len(self._lacking(text, (*kept, i))) < len(lacking)
         ]
         added: list[int] = []
-        near = self._likeness.likest(text, others, _COMPLETES)
-        foreign = (i for i in others if i not in added and not self._likeness.is_comparable(i))
+        near = self._similarity.most_similar(text, others, _COMPLETES)
+        foreign = (i for i in others if i not in added and not self._similarity.is_comparable(i))
         for i in chain(own, near, foreign):
             left = self._lacking(text, (*kept, *added, i))
             if len(left) < len(lacking):

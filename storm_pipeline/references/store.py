@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from storm_pipeline.errors import StoreError
-from storm_pipeline.references.catalogue import Catalogue
+from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector, Vectors
 from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries
 from storm_pipeline.types import Snippet, Source
@@ -37,7 +37,7 @@ class ReferenceStore:
         self._embedder = embedder
         self._cache = CachingEmbedder(embedder)
         self._lock = threading.Lock()
-        self._catalogue = Catalogue()
+        self._catalogue = SnippetIndex()
         self._wanted: set[str] = set()  # ids of snippets to embed
         self._vectors: dict[str, Vector] = {}  # by text
         self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from storm_pipeline.text.display import clock, dollars
+from storm_pipeline.text.formatting import clock, dollars
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Usage, UsageRow
 

@@ -14,7 +14,7 @@ from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import host, is_link, label, one_line
 from storm_pipeline.render.page import page_environment
-from storm_pipeline.text.display import day, dollars
+from storm_pipeline.text.formatting import day, dollars
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
 

@@ -14,7 +14,7 @@ from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.recorded_search import RecordedSearch
-from storm_pipeline.search.contents import ContentsSource
+from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Perspective, Section, Snippet
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from storm_pipeline.batch.store import is_batch, read_batch
+from storm_pipeline.batch.batch_folder import is_batch, read_batch
 from storm_pipeline.errors import RunError
 from storm_pipeline.run.events import Event, read_events
 from storm_pipeline.run.folder import is_held, read_state

@@ -10,8 +10,8 @@ from storm_pipeline.run.journal import Journal, current_place, fingerprint
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.search import RunSearch
 from storm_pipeline.search.base import Search
-from storm_pipeline.search.contents import ContentsSource, TableOfContents
 from storm_pipeline.search.result import SearchResult, SeenPage, Unread, decoded, encoded
+from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.filtering import one_per_page
 from storm_pipeline.types import Exclusion

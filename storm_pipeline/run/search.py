@@ -7,25 +7,25 @@ from functools import partial
 from storm_pipeline.assets import Progress
 from storm_pipeline.documents.chunks import chunks, token_chunks
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.pages.cache import CachedPages, Fetch
+from storm_pipeline.pages.page_cache import CachedPages, Fetch
 from storm_pipeline.pages.reading import PageReader
 from storm_pipeline.pages.web import WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
-from storm_pipeline.search.addresses import page_address
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.bounds import BoundedSearch
-from storm_pipeline.search.cache import CachedSearch
 from storm_pipeline.search.choosing import choose
-from storm_pipeline.search.contents import ContentsSource
-from storm_pipeline.search.opening import EngineConfig, SearchOptions
+from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
+from storm_pipeline.search.search_cache import CachedSearch
+from storm_pipeline.search.tables_of_contents import ContentsSource
+from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.duplicates import duplicates
 from storm_pipeline.sources.filtering import ReliableSearch
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import Policy, SourcePolicy
+from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion
 
 _SPECIAL_TOKENS = 2

@@ -35,7 +35,7 @@ from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.search.contents import ContentsSource, WikipediaContents
+from storm_pipeline.search.tables_of_contents import ContentsSource, WikipediaContents
 from storm_pipeline.settings import Role, Settings
 
 

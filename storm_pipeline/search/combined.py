@@ -7,7 +7,7 @@ from itertools import chain
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.opening import EngineConfig, OpenedEngine
+from storm_pipeline.search.engine_info import EngineConfig, OpenedEngine
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from storm_pipeline.identity import host_of
 from storm_pipeline.search.base import Search
-from storm_pipeline.search.opening import SearchOptions
+from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.result import SearchResult
 
 

@@ -6,7 +6,7 @@ from types import ModuleType
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 
 _MODULES = (
     "wiki_leads",

@@ -1,7 +1,7 @@
 """Domain operators in the query, for engines that support ``site:`` but have no parameter for domains."""
 
 from storm_pipeline.documents.plain import one_line
-from storm_pipeline.search.opening import SearchOptions
+from storm_pipeline.search.engine_info import SearchOptions
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:

@@ -17,8 +17,8 @@ from urllib.parse import quote, urlsplit
 from storm_pipeline.documents.markup import local_name, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, MissingExtraError
-from storm_pipeline.search.addresses import page_address
-from storm_pipeline.search.contents import is_back_matter
+from storm_pipeline.search.tables_of_contents import is_back_matter
+from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.text.index_terms import STOP_WORDS
 
 if TYPE_CHECKING:

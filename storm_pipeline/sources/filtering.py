@@ -7,7 +7,7 @@ from storm_pipeline.identity import source_id
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import SourcePolicy
+from storm_pipeline.sources.policies import SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3

@@ -11,8 +11,8 @@ from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.sources.catalogue import packaged_list
 from storm_pipeline.sources.perennial import TITLE, Perennial, to_json
+from storm_pipeline.sources.perennial_rows import read_rows
 from storm_pipeline.sources.ratings import Rating
-from storm_pipeline.sources.wikitext import read_rows
 
 API = "https://en.wikipedia.org/w/api.php"
 _MAX_PAGES = 30

@@ -3,7 +3,7 @@
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.search.contents import TableOfContents
+from storm_pipeline.search.tables_of_contents import TableOfContents
 
 _HEADINGS_SHOWN = 14
 

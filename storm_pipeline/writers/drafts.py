@@ -17,7 +17,7 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import MARKER, has_word
 from storm_pipeline.types import Paragraph, Revision, Sentence
 from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers_alone, without_emphasis
-from storm_pipeline.writers.remarks import Reply, read_replies
+from storm_pipeline.writers.remarks import RemarkReply, read_replies
 
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
@@ -152,7 +152,7 @@ class _Review:
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n))
         return sentences
 
-    def _decided(self, claim: Claim, verdict: Judged, answer: Reply | None) -> Sentence | None:
+    def _decided(self, claim: Claim, verdict: Judged, answer: RemarkReply | None) -> Sentence | None:
         """The final form of a sentence with a remark; ``answer`` is None if the writer did not reply to the remark."""
         if answer is not None and answer.claim is None:
             self.ctx.events.count(dropped_unsupported=1)
@@ -173,7 +173,7 @@ class _Review:
         self._record(claim, verdict.problem, "dropped")
         return None
 
-    def _second(self, answer: Reply) -> Judged:
+    def _second(self, answer: RemarkReply) -> Judged:
         """The verdict on a reply; a quotation found in a passage overrides a negative one."""
         assert answer.claim is not None  # noqa: S101
         (judged,) = self.grounding.judge([answer.claim])

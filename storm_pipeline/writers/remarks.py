@@ -23,7 +23,7 @@ _QUOTATION_SEPARATOR = re.compile(r"\s*[|｜]\s*")
 
 
 @dataclass(frozen=True)
-class Reply:
+class RemarkReply:
     """The writer's reply to one remark.
 
     Attributes:
@@ -35,7 +35,7 @@ class Reply:
     quotation: str = ""
 
 
-def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, Reply]:
+def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, RemarkReply]:
     """Number of a remark → the reply to it; the last of several replies to one remark counts.
 
     A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence and
@@ -58,10 +58,10 @@ def read_replies(text: str, shown: int, language: str = "en", names: Sequence[st
     return {number: _reply(reply, shown, language, names) for number, reply in replies.items() if reply.strip()}
 
 
-def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> Reply:
+def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> RemarkReply:
     sentence, *quotation = _QUOTATION_SEPARATOR.split(text, maxsplit=1)
     claims, _ = claims_of(sentence, shown, language, names)
     if _DELETE.fullmatch(sentence) or not claims:
-        return Reply(None)
+        return RemarkReply(None)
     cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
-    return Reply(Claim(joined([claim.text for claim in claims], language), cited), "".join(quotation))
+    return RemarkReply(Claim(joined([claim.text for claim in claims], language), cited), "".join(quotation))

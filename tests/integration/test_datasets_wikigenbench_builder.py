@@ -14,7 +14,7 @@ from storm_pipeline.evaluation.datasets.closed_corpus import ClosedCorpus, topic
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.datasets.wikigenbench_builder import build_wikigenbench
 from storm_pipeline.evaluation.datasets.wikigenbench_plan import WikiGenBenchPlan
-from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.web import WebPages
 from storm_pipeline.search.fake import FakeSearch

@@ -16,8 +16,8 @@ from storm_pipeline import Settings, Snippet, Storm
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
 from storm_pipeline.recipes import DEFAULT, RECIPES
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.types import Usage, UsageRow
 
 TOPIC = "Silk Road"

@@ -20,10 +20,10 @@ from wordnet_files import write_wordnet
 
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
-from storm_pipeline.estimate.judging import ASK_JUDGE, ASKS_MODEL
+from storm_pipeline.estimate.judge_calls import ASK_JUDGE, ASKS_MODEL
 from storm_pipeline.evaluation.datasets.wikigenbench_writer import write_manifest, write_topic
 from storm_pipeline.evaluation.reporting import ExperimentResults, load_results
-from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_pipeline.experiments.data import topics_of
 from storm_pipeline.experiments.executors import LocalExecutor, open_executor
@@ -40,7 +40,7 @@ def topic(number: int) -> Topic:
     name = NAMES[number]
     shown = [page(7 * number + i, name) for i in range(6)]
     documents = tuple(
-        Document(one.url, one.title, one.text, "human" if i % 2 else "search") for i, one in enumerate(shown)
+        TopicDocument(one.url, one.title, one.text, "human" if i % 2 else "search") for i, one in enumerate(shown)
     )
     history = " ".join(page(200 + 9 * number + i, name).text for i in range(6))  # two chunks
     sections = (HumanSection("History", history), HumanSection("Goods", "Silk was sold."))
@@ -149,7 +149,7 @@ def test_a_stopped_experiment_can_be_continued(data: Path, model: FakeModel, tmp
 
 def test_the_ground_truth_is_excluded(data: Path, model: FakeModel, tmp_path: Path) -> None:
     truth = topic(1)
-    copied = Document(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
+    copied = TopicDocument(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
     write_topic(data, Topic("1", "Silk Road", truth.human, (*truth.documents, copied)))
     run(described(model, "rr").with_overrides(topics=1), tmp_path / "out")
     article = from_json((tmp_path / "out/articles/1/rr/article.json").read_text("utf-8"))

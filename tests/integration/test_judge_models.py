@@ -14,8 +14,8 @@ from storm_pipeline.evaluation.judges.base import Pair
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
 from storm_pipeline.evaluation.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge, prompt_fingerprint
-from storm_pipeline.evaluation.judges.opening import open_support_judge
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, open_judge, prompt_fingerprint
+from storm_pipeline.evaluation.judges.open_judge import open_support_judge
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.judging import JudgeSupport

@@ -15,7 +15,7 @@ from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSup
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
 from storm_pipeline.evaluation.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, open_judge
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.ib_score import IbScore, questions
 from storm_pipeline.evaluation.metrics.registry import METRICS
@@ -24,7 +24,7 @@ from storm_pipeline.evaluation.metrics.statement_coverage_lm import StatementCov
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
 from storm_pipeline.evaluation.reporting import judges_of
-from storm_pipeline.evaluation.types import Document
+from storm_pipeline.evaluation.types import TopicDocument
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -180,7 +180,7 @@ def found(user: str) -> str:
 
 def test_statements_that_an_article_states_contradicts_or_leaves_out() -> None:
     told = "The dam was begun in 1931.", "The dam was begun in 1929.", "The dam was red.", "Quartz glitters."
-    page = Document(
+    page = TopicDocument(
         "https://a.example", "", " ".join(["The herons nested by the dam again."] * 9 + ["The dam was red."])
     )
     topic = replace(ARTICLE.topic, human=replace(ARTICLE.topic.human, statements=told), documents=(page,))

@@ -12,7 +12,7 @@ from servers import Reply, closed_port
 
 from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, Retried
 from storm_pipeline.run.journal import Journal

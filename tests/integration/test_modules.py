@@ -14,7 +14,7 @@ from test_resume import answers, stopping_after, storm, text
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import research, review

@@ -18,7 +18,7 @@ from test_resume import answers, stopping_after, storm, text
 from storm_pipeline.errors import SettingsError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
-from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.prices import Price
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter

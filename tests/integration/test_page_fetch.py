@@ -17,7 +17,7 @@ import pytest
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.addresses import Access, IPAddress
+from storm_pipeline.pages.address_checks import Access, IPAddress
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.fetch import Fetched, fetch_page
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness

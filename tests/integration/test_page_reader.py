@@ -11,7 +11,7 @@ from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import PageError, SearchError
-from storm_pipeline.pages.addresses import Access
+from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import PageReader

@@ -22,10 +22,10 @@ from storm_pipeline.errors import (
 from storm_pipeline.references.citations import parse_markdown
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.run.events import CallbackSink, Event, Searched
-from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.engines.fused import FusedSearch
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.steps.evidence import FOR_A_GAP
+from storm_pipeline.search.tables_of_contents import TableOfContents
+from storm_pipeline.steps.section_evidence import FOR_A_GAP
 
 NOUNS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copper tin lacquer dye".split()
 PLACES = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()

@@ -11,7 +11,7 @@ from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.contents import TableOfContents, WikipediaContents
+from storm_pipeline.search.tables_of_contents import TableOfContents, WikipediaContents
 
 ARTICLE = """The Silk Road was a network of routes.
 

@@ -14,8 +14,8 @@ from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
 from storm_pipeline.net.retrying import Patience
+from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.engines.duckduckgo import DuckDuckGoSearch
-from storm_pipeline.search.opening import SearchOptions
 
 pytest.importorskip("ddgs")
 

@@ -21,12 +21,12 @@ from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.engines.arxiv import ArxivSearch
 from storm_pipeline.search.engines.crossref import CrossrefSearch
 from storm_pipeline.search.engines.pubmed import PubMedSearch
 from storm_pipeline.search.engines.semantic_scholar import SemanticScholarSearch
 from storm_pipeline.search.engines.wikipedia import WikipediaSearch
-from storm_pipeline.search.opening import SearchOptions
 
 SINCE, UNTIL = date(2020, 2, 1), date(2021, 3, 31)
 VARIABLES = ("SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY", "CROSSREF_MAILTO")

@@ -12,6 +12,7 @@ from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.engines.brave import BraveSearch
 from storm_pipeline.search.engines.exa import ExaSearch
 from storm_pipeline.search.engines.google import GoogleSearch
@@ -19,7 +20,6 @@ from storm_pipeline.search.engines.searxng import SearxngSearch
 from storm_pipeline.search.engines.serper import SerperSearch
 from storm_pipeline.search.engines.tavily import TavilySearch
 from storm_pipeline.search.engines.you import YouSearch
-from storm_pipeline.search.opening import SearchOptions
 
 ALL = SearchOptions(
     language="de",

@@ -16,10 +16,10 @@ from storm_pipeline.cli import app
 from storm_pipeline.errors import MissingExtraError, SearchError, SourcesError
 from storm_pipeline.sources.catalogue import load_catalogue, packaged_list, refreshed_file
 from storm_pipeline.sources.perennial import Listed, Perennial, read_perennial
+from storm_pipeline.sources.perennial_rows import read_rows
 from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.refresh import fetch_perennial, save_perennial
 from storm_pipeline.sources.site_patterns import SitePattern
-from storm_pipeline.sources.wikitext import read_rows
 
 pytest.importorskip("mwparserfromhell")
 

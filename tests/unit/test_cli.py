@@ -30,7 +30,7 @@ from storm_pipeline.errors import (
     StormError,
 )
 from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
-from storm_pipeline.search.opening import EngineInfo
+from storm_pipeline.search.engine_info import EngineInfo
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
     Article,

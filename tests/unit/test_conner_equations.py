@@ -17,18 +17,18 @@ from storm_pipeline.evaluation.conner.doubles import (
     ScriptedLogProbabilities,
     ScriptedMatching,
 )
-from storm_pipeline.evaluation.conner.factuality import Aggregate, Checked, factuality, sentence_verdicts
+from storm_pipeline.evaluation.conner.factuality import Aggregate, SentenceEvidence, factuality, sentence_verdicts
 from storm_pipeline.evaluation.conner.helpfulness import answer_loss, helpfulness, relative_gain
-from storm_pipeline.evaluation.conner.inference import UNVERIFIED, SupportInference, Verdict
+from storm_pipeline.evaluation.conner.inference import UNVERIFIED, Entailment, SupportInference
 from storm_pipeline.evaluation.conner.informativeness import informativeness
-from storm_pipeline.evaluation.conner.paragraph_coherence import paragraph_coherence
-from storm_pipeline.evaluation.conner.quality import (
+from storm_pipeline.evaluation.conner.knowledge_selection import (
     Intrinsic,
     Quality,
     choose_demonstrations,
     choose_knowledge,
     fit_quality,
 )
+from storm_pipeline.evaluation.conner.paragraph_coherence import paragraph_coherence
 from storm_pipeline.evaluation.conner.relevance import CosineMatching, relevance
 from storm_pipeline.evaluation.conner.sentence_coherence import sentence_coherence
 from storm_pipeline.evaluation.conner.validity import open_validity, span_validity
@@ -36,32 +36,32 @@ from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 TABLE = {
-    ("e1", "a"): Verdict(0.9, 0.1, 0.0),
-    ("e2", "a"): Verdict(0.2, 0.3, 0.5),
-    ("e1", "b"): Verdict(0.1, 0.8, 0.1),
-    ("e2", "b"): Verdict(0.4, 0.0, 0.6),
+    ("e1", "a"): Entailment(0.9, 0.1, 0.0),
+    ("e2", "a"): Entailment(0.2, 0.3, 0.5),
+    ("e1", "b"): Entailment(0.1, 0.8, 0.1),
+    ("e2", "b"): Entailment(0.4, 0.0, 0.6),
 }
 NLI = ScriptedInference(lambda premise, hypothesis: TABLE[premise, hypothesis])
-TWO = [Checked("a", ("e1", "e2")), Checked("b", ("e1", "e2"))]
+TWO = [SentenceEvidence("a", ("e1", "e2")), SentenceEvidence("b", ("e1", "e2"))]
 
 
 def test_factuality_takes_whole_verdicts_along_entailment() -> None:
-    assert sentence_verdicts(TWO, NLI) == [Verdict(0.9, 0.1, 0.0), Verdict(0.4, 0.0, 0.6)]
-    assert factuality(TWO, NLI) == Verdict(0.4, 0.0, 0.6)
-    assert factuality(TWO, NLI, "max") == Verdict(0.9, 0.1, 0.0)
+    assert sentence_verdicts(TWO, NLI) == [Entailment(0.9, 0.1, 0.0), Entailment(0.4, 0.0, 0.6)]
+    assert factuality(TWO, NLI) == Entailment(0.4, 0.0, 0.6)
+    assert factuality(TWO, NLI, "max") == Entailment(0.9, 0.1, 0.0)
     mean = factuality(TWO, NLI, "mean")
     assert mean is not None
     assert (mean.entailed, mean.neutral, mean.refuted) == pytest.approx((0.65, 0.05, 0.3))
 
 
 def test_factuality_without_evidence_or_sentences() -> None:
-    assert factuality([TWO[0], Checked("c", ())], NLI) == UNVERIFIED
+    assert factuality([TWO[0], SentenceEvidence("c", ())], NLI) == UNVERIFIED
     assert factuality([], NLI) is None
 
 
 def test_a_support_judge_stands_in_and_refutes_nothing() -> None:
     inference = SupportInference(ScriptedSupportJudge(lambda passage, claim: 0.7))
-    assert factuality([Checked("a", ("e",))], inference) == Verdict(0.7, pytest.approx(0.3), 0.0)
+    assert factuality([SentenceEvidence("a", ("e",))], inference) == Entailment(0.7, pytest.approx(0.3), 0.0)
     assert inference.name.startswith("stand-in:")
 
 
@@ -112,9 +112,9 @@ def test_helpfulness_beside_random_knowledge() -> None:
 def test_validity_of_spans_takes_the_truth_as_premise() -> None:
     seen: list[tuple[str, str]] = []
 
-    def script(premise: str, hypothesis: str) -> Verdict:
+    def script(premise: str, hypothesis: str) -> Entailment:
         seen.append((premise, hypothesis))
-        return Verdict(0.6, 0.3, 0.1)
+        return Entailment(0.6, 0.3, 0.1)
 
     assert span_validity("who wrote it", "Billy Hill", "Hill", ScriptedInference(script)) == 0.6
     assert seen == [("who wrote it? Billy Hill", "who wrote it? Hill")]
@@ -188,27 +188,27 @@ def test_values_of_one_item_widen_the_interval() -> None:
 
 
 shares = st.floats(0, 1)
-verdicts = st.tuples(shares, shares).map(sorted).map(lambda cut: Verdict(cut[0], cut[1] - cut[0], 1 - cut[1]))
+verdicts = st.tuples(shares, shares).map(sorted).map(lambda cut: Entailment(cut[0], cut[1] - cut[0], 1 - cut[1]))
 verdict_tables = st.lists(st.lists(verdicts, max_size=4), min_size=1, max_size=5)
 logs = st.lists(st.floats(-50, 0), min_size=1, max_size=6)
 
 
-def checked(table: Sequence[Sequence[Verdict]]) -> tuple[list[Checked], ScriptedInference]:
+def checked(table: Sequence[Sequence[Entailment]]) -> tuple[list[SentenceEvidence], ScriptedInference]:
     known = {(f"e{i}.{j}", f"s{i}"): verdict for i, row in enumerate(table) for j, verdict in enumerate(row)}
-    sentences = [Checked(f"s{i}", tuple(f"e{i}.{j}" for j in range(len(row)))) for i, row in enumerate(table)]
+    sentences = [SentenceEvidence(f"s{i}", tuple(f"e{i}.{j}" for j in range(len(row)))) for i, row in enumerate(table)]
     return sentences, ScriptedInference(lambda premise, hypothesis: known[premise, hypothesis])
 
 
 @given(verdict_tables, st.sampled_from(["min", "mean", "max"]), st.randoms(use_true_random=False))
 def test_factuality_is_a_distribution_and_depends_on_no_order(
-    table: list[list[Verdict]], aggregate: Aggregate, random: object
+    table: list[list[Entailment]], aggregate: Aggregate, random: object
 ) -> None:
     sentences, inference = checked(table)
     found = factuality(sentences, inference, aggregate)
     assert found is not None
     assert all(-1e-9 <= share <= 1 + 1e-9 for share in (found.entailed, found.neutral, found.refuted))
     assert found.entailed + found.neutral + found.refuted == pytest.approx(1)
-    mixed = [Checked(one.sentence, tuple(reversed(one.evidence))) for one in sentences]
+    mixed = [SentenceEvidence(one.sentence, tuple(reversed(one.evidence))) for one in sentences]
     random.shuffle(mixed)  # type: ignore[attr-defined]
     again = factuality(mixed, inference, aggregate)
     assert again is not None
@@ -218,7 +218,7 @@ def test_factuality_is_a_distribution_and_depends_on_no_order(
 
 
 @given(verdict_tables)
-def test_tolerance_orders_the_aggregates(table: list[list[Verdict]]) -> None:
+def test_tolerance_orders_the_aggregates(table: list[list[Entailment]]) -> None:
     sentences, inference = checked(table)
     low, middle, high = (factuality(sentences, inference, how) for how in ("min", "mean", "max"))
     assert low is not None and middle is not None and high is not None

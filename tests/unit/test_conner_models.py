@@ -17,10 +17,10 @@ from storm_pipeline.evaluation.conner.causal_model import CausalModel
 from storm_pipeline.evaluation.conner.coherence_momentum import CoherenceMomentum
 from storm_pipeline.evaluation.conner.colbert import ColbertEvidence
 from storm_pipeline.evaluation.conner.completing import Completions, open_completions
-from storm_pipeline.evaluation.conner.evidence import Bm25Evidence
+from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence
 from storm_pipeline.evaluation.conner.inference import NliModel
 from storm_pipeline.evaluation.conner.knowledge import Drawing
-from storm_pipeline.evaluation.conner.opening import (
+from storm_pipeline.evaluation.conner.named_models import (
     TABLE_14,
     open_discourse,
     open_evidence,

@@ -12,17 +12,17 @@ from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, ExperimentError, SettingsError
-from storm_pipeline.evaluation.conner.claims import claims
 from storm_pipeline.evaluation.conner.doubles import (
     ScriptedDiscourse,
     ScriptedInference,
     ScriptedLogProbabilities,
     ScriptedMatching,
 )
-from storm_pipeline.evaluation.conner.evidence import Bm25Evidence
-from storm_pipeline.evaluation.conner.inference import Verdict
+from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence
+from storm_pipeline.evaluation.conner.inference import Entailment
 from storm_pipeline.evaluation.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
-from storm_pipeline.evaluation.conner.opening import ModelNames, Models, model_names
+from storm_pipeline.evaluation.conner.named_models import ModelNames, Models, model_names
+from storm_pipeline.evaluation.conner.paper_claims import claims
 from storm_pipeline.evaluation.conner.passage_pool import passage_pool
 from storm_pipeline.evaluation.conner.published import beside_published
 from storm_pipeline.evaluation.conner.report import to_markdown
@@ -36,7 +36,7 @@ from storm_pipeline.text.words import overlap, words
 from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Turn
 
 MODELS = Models(
-    inference=ScriptedInference(lambda premise, claim: Verdict(share := overlap(claim, premise, 1), 1 - share, 0.0)),
+    inference=ScriptedInference(lambda premise, claim: Entailment(share := overlap(claim, premise, 1), 1 - share, 0.0)),
     matching=ScriptedMatching(lambda query, text: overlap(query, text, 1)),
     discourse=ScriptedDiscourse(lambda sentences: 1 / len(sentences)),
     lm=ScriptedLogProbabilities(lambda context, word: -1.0 if word in context else -3.0),

@@ -26,7 +26,7 @@ from storm_pipeline.evaluation.datasets.rankers import (
     TfIdfRanker,
 )
 from storm_pipeline.evaluation.datasets.seeded_order import shuffled
-from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.settings import Settings
@@ -110,8 +110,8 @@ TOPIC = Topic(
     "Big flood",
     ARTICLE,
     (
-        Document("https://a.example/1", "Cited", said(1), "human"),
-        Document("https://b.example/1", "Found", said(2), "search"),
+        TopicDocument("https://a.example/1", "Cited", said(1), "human"),
+        TopicDocument("https://b.example/1", "Found", said(2), "search"),
     ),
 )
 
@@ -126,7 +126,7 @@ def test_a_topics_corpus_is_a_search_engine() -> None:
 
 
 def test_k_counts_documents_and_passages_are_bounded() -> None:
-    long = replace(TOPIC, documents=(Document("https://a.example/1", "Long", said(1, 60)), TOPIC.documents[1]))
+    long = replace(TOPIC, documents=(TopicDocument("https://a.example/1", "Long", said(1, 60)), TOPIC.documents[1]))
     chunks = topic_chunks(long, words=40)
     assert len(chunks) > 20
     assert len(ClosedCorpus(chunks, TfIdfRanker(), passages=2).search("witness 1", 1)) == 2
@@ -148,14 +148,14 @@ def test_a_larger_draw_holds_the_smaller(name: str, seed: int, some: set[int], m
 
 @given(st.integers(1, 300))
 def test_chunks_hold_what_was_asked_at_most(words: int) -> None:
-    flat = Document("https://a.example/1", "Flat", said(1, 30).lower().replace(".", ""))
+    flat = TopicDocument("https://a.example/1", "Flat", said(1, 30).lower().replace(".", ""))
     chunks = topic_chunks(replace(TOPIC, documents=(flat,)), words=words, guarded=False)
     assert all(len(chunk.text.split()) <= words for chunk in chunks)
     assert {word for chunk in chunks for word in chunk.text.split()} == set(flat.text.split())
 
 
 def test_topics_are_pooled_each_chunk_once() -> None:
-    other = replace(TOPIC, id="2", documents=(TOPIC.documents[0], Document("https://c.example/1", "C", said(3))))
+    other = replace(TOPIC, id="2", documents=(TOPIC.documents[0], TopicDocument("https://c.example/1", "C", said(3))))
     chunks = pooled_chunks([TOPIC, other])
     assert sorted(chunk.url[8] for chunk in chunks) == ["a", "b", "c"]
 
@@ -187,19 +187,19 @@ def test_exclusion_settings_exclude_the_article() -> None:
 EXCERPT = ARTICLE.lead + " " + said(99, 3)
 QUOTING = said(99, 1)
 LEAKS = [
-    (Document("https://en.m.wikipedia.org/wiki/Big_flood", "", said(5), "search"), True),
-    (Document("https://everything.explained.today/Big_flood/", "Big flood explained", said(5), "human"), True),
-    (Document("https://copy.example/x", "News", "Read this first. " + ARTICLE.text().upper(), "search"), True),
-    (Document("https://copy.example/x", "News", ARTICLE.text().lower().replace(".", ""), "human"), True),
-    (Document("https://copy.example/lead", "Concept", EXCERPT, "search"), True),
-    (Document("https://source.example/law", "The law that the article quotes", QUOTING, "human"), False),
-    (Document("https://news.example/a", "Report", said(5, 40) + " " + QUOTING, "search"), False),
-    (Document("https://news.example/b", "Big flood | News", said(5), "search"), False),
+    (TopicDocument("https://en.m.wikipedia.org/wiki/Big_flood", "", said(5), "search"), True),
+    (TopicDocument("https://everything.explained.today/Big_flood/", "Big flood explained", said(5), "human"), True),
+    (TopicDocument("https://copy.example/x", "News", "Read this first. " + ARTICLE.text().upper(), "search"), True),
+    (TopicDocument("https://copy.example/x", "News", ARTICLE.text().lower().replace(".", ""), "human"), True),
+    (TopicDocument("https://copy.example/lead", "Concept", EXCERPT, "search"), True),
+    (TopicDocument("https://source.example/law", "The law that the article quotes", QUOTING, "human"), False),
+    (TopicDocument("https://news.example/a", "Report", said(5, 40) + " " + QUOTING, "search"), False),
+    (TopicDocument("https://news.example/b", "Big flood | News", said(5), "search"), False),
 ]
 
 
 @pytest.mark.parametrize(("document", "leaks"), LEAKS)
-def test_copies_are_left_out_and_sources_are_not(document: Document, leaks: bool) -> None:
+def test_copies_are_left_out_and_sources_are_not(document: TopicDocument, leaks: bool) -> None:
     topic = replace(TOPIC, documents=(*TOPIC.documents, document))
     assert [copy.document for copy in copies(topic)] == ([document] if leaks else [])
     assert without_copies(topic).documents == (TOPIC.documents if leaks else topic.documents)
@@ -210,4 +210,4 @@ def test_copies_are_left_out_and_sources_are_not(document: Document, leaks: bool
 
 def test_the_greatest_overlap_is_measured() -> None:
     assert most_repeated(replace(TOPIC, documents=())) == 0
-    assert most_repeated(replace(TOPIC, documents=(Document("https://a.example", "", ARTICLE.text()),))) == 1
+    assert most_repeated(replace(TOPIC, documents=(TopicDocument("https://a.example", "", ARTICLE.text()),))) == 1

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.back_matter import is_back_matter, without_back_matter
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
 from storm_pipeline.evaluation.datasets.freshwiki_writer import article_json, article_text, file_name, write_article
-from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, HumanSentence
+from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter, without_back_matter
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 
 NEWS = "https://news.example/1"
 
@@ -60,7 +60,7 @@ def test_an_article_is_read_with_its_tree_sentences_and_references(tmp_path: Pat
     assert human.headings() == ("Trade routes", "Tolls", "Trade", "Tolls")
     assert human.sections[0].text == 'Caravans carried salt north. They called it "white gold." Was it dear?'
     assert human.sections[0].sentences[0] == HumanSentence("Caravans carried salt north.", (NEWS,))
-    assert human.references == (Document(NEWS, ""), Document("", "ISBN: 978-0-00"), Document("", ""))
+    assert human.references == (TopicDocument(NEWS, ""), TopicDocument("", "ISBN: 978-0-00"), TopicDocument("", ""))
     assert [part.heading for back in human.back_matter for part in back.walk()] == [
         "References",
         "External links",
@@ -166,7 +166,7 @@ def test_the_published_format_survives_a_round_trip(sections: list[HumanSection]
     texts = [part.text for section in sections for part in section.walk() if part.text]
     if len(set(texts)) < len(texts):
         return  # one text under two headings is what the reader mends
-    references = tuple(Document(f"https://a{n}.example/", "") for n in range(10))
+    references = tuple(TopicDocument(f"https://a{n}.example/", "") for n in range(10))
     article = HumanArticle(
         "Silk / jade", "https://en.wikipedia.org/wiki/Silk_/_jade", lead, tuple(sections), references
     )
@@ -187,9 +187,9 @@ def test_the_text_form_numbers_citations_and_lists_them() -> None:
         "Lead.",
         (HumanSection("Way", "Silk came.", (HumanSection("East"),), said),),
         (
-            Document(NEWS, ""),
-            Document("", "Smith 1999"),
-            Document("https://b.example/", ""),
+            TopicDocument(NEWS, ""),
+            TopicDocument("", "Smith 1999"),
+            TopicDocument("https://b.example/", ""),
         ),
     )
     assert article_text(article) == (

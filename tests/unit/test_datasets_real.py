@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from storm_pipeline.evaluation.datasets.back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.closed_corpus import topic_chunks
 from storm_pipeline.evaluation.datasets.dataset import DataSet
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
+from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.imported import system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.quality import by_features

@@ -17,13 +17,13 @@ from storm_pipeline.evaluation.datasets.statistics import (
     reference_evolution,
     table_7,
 )
-from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, Topic
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, Topic, TopicDocument
 
 LONG = HumanArticle(
     "Long",
     lead="one two three",
     sections=(HumanSection("A", "four five", (HumanSection("B", "six"),)), HumanSection("C", "", (HumanSection("D"),))),
-    references=(Document("https://a.example", ""), Document("", "Book")),
+    references=(TopicDocument("https://a.example", ""), TopicDocument("", "Book")),
     back_matter=(HumanSection("Notes", "seven", (HumanSection("E"),)),),
 )
 SHORT = HumanArticle("Short", sections=(HumanSection("F", "eight nine"),))

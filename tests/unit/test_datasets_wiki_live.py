@@ -15,7 +15,7 @@ from storm_pipeline.evaluation.datasets.closed_corpus import ClosedCorpus, topic
 from storm_pipeline.evaluation.datasets.imported import read_imported, system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
-from storm_pipeline.evaluation.types import CitedStatement, Document, HumanArticle, SystemArticle, Topic
+from storm_pipeline.evaluation.types import CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.types import Article
 
@@ -101,7 +101,10 @@ STATED = st.lists(
 
 @given(TEXTS, STATED)
 def test_whatever_is_written_every_citation_leads_to_a_passage(text: str, statements: list[CitedStatement]) -> None:
-    documents = (Document(PRESS, "Press", "a b ab. " * 200, "search"), Document(GUIDE, "", "b " * 300, "search"))
+    documents = (
+        TopicDocument(PRESS, "Press", "a b ab. " * 200, "search"),
+        TopicDocument(GUIDE, "", "b " * 300, "search"),
+    )
     written = SystemArticle("alpha", text, tuple(statements))
     article = system_article(Topic("t", "T", HumanArticle("T"), documents, (written,)), "alpha")
     held = {(source.id, snippet.id) for source in article.sources for snippet in source.snippets}

@@ -12,7 +12,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.usable_documents import is_flattened, is_usable, usable
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.datasets.wikigenbench_article import article_tree
-from storm_pipeline.evaluation.types import Document
+from storm_pipeline.evaluation.types import TopicDocument
 
 TEXT = """The storm was a storm. It blew.
 
@@ -173,8 +173,8 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
 
 
 def test_error_pages_and_walls_are_not_usable() -> None:
-    assert is_usable(Document("https://a.example", "", PROSE))
-    assert not is_usable(Document("", "", PROSE))
-    assert not is_usable(Document("https://a.example", "", "a few words"))
-    assert not is_usable(Document("https://a.example", "", "Just a moment... checking your browser. " * 10))
-    assert usable([Document("https://a.example", "", "")]) == ()
+    assert is_usable(TopicDocument("https://a.example", "", PROSE))
+    assert not is_usable(TopicDocument("", "", PROSE))
+    assert not is_usable(TopicDocument("https://a.example", "", "a few words"))
+    assert not is_usable(TopicDocument("https://a.example", "", "Just a moment... checking your browser. " * 10))
+    assert usable([TopicDocument("https://a.example", "", "")]) == ()

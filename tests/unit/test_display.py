@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.storm import _validated as validated
-from storm_pipeline.text.display import is_printable, printable
+from storm_pipeline.text.formatting import is_printable, printable
 
 JOINED = ["می‌خواهم", "क्‍ष", "👩‍🚀 in space", "خانه‌ها"]
 

@@ -14,7 +14,7 @@ from storm_pipeline.references.passages import passages
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Sentence, Snippet
 from storm_pipeline.writers.drafts import checked_blocks, read_draft
-from storm_pipeline.writers.remarks import Reply, read_replies
+from storm_pipeline.writers.remarks import RemarkReply, read_replies
 
 PASSAGES = passages(
     [
@@ -117,7 +117,7 @@ def test_reading_never_fails_and_cites_only_what_was_shown(text: str) -> None:
     ],
 )
 def test_a_sentence_may_be_given_up_in_many_spellings(line: str) -> None:
-    assert read_replies(f"Here are my replies.\n\n{line}\n\nI hope this helps.", 2) == {1: Reply(None)}
+    assert read_replies(f"Here are my replies.\n\n{line}\n\nI hope this helps.", 2) == {1: RemarkReply(None)}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_sentence_may_be_given_up_in_many_spellings(line: str) -> None:
     ],
 )
 def test_a_sentence_may_be_given_anew_in_many_spellings(line: str) -> None:
-    assert read_replies(line, 2) == {1: Reply(Claim("It was built in 1936.", (1,)), '"built in 1936"')}
+    assert read_replies(line, 2) == {1: RemarkReply(Claim("It was built in 1936.", (1,)), '"built in 1936"')}
 
 
 def test_what_only_looks_like_a_reply_is_none() -> None:

@@ -10,13 +10,13 @@ from hypothesis import given
 from strategies import articles
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.pages.cache import CachedPages
 from storm_pipeline.pages.extract import Page
+from storm_pipeline.pages.page_cache import CachedPages
 from storm_pipeline.render.json import from_json, to_json
-from storm_pipeline.search.cache import CachedSearch
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult, decoded, encoded
+from storm_pipeline.search.search_cache import CachedSearch
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Article, Snippet
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate, judging
+from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate, judge_calls
 from storm_pipeline.estimate.made_up_replies import MadeUpReply, TypicalReply
 from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL, Scenario
 from storm_pipeline.estimate.simulation import simulate
@@ -414,15 +414,15 @@ def test_what_prompts_share_does_not_depend_on_their_order(texts: list[str], ran
 
 
 def test_bounds_of_judging_are_those_of_the_metrics() -> None:
-    assert judging.LONGEST_GRADED == rubric.LONGEST
-    assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judging.LONGEST_READ}
-    assert judging.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
-    assert judging.WINDOW == language_model.WINDOW
-    assert (judging.STATEMENT_PASSAGE, judging.STATEMENT_PASSAGES) == (
+    assert judge_calls.LONGEST_GRADED == rubric.LONGEST
+    assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judge_calls.LONGEST_READ}
+    assert judge_calls.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
+    assert judge_calls.WINDOW == language_model.WINDOW
+    assert (judge_calls.STATEMENT_PASSAGE, judge_calls.STATEMENT_PASSAGES) == (
         statement_passages.PASSAGE_WORDS,
         statement_passages.TOP_PASSAGES,
     )
-    assert {name for name in METRICS if name in judging.ASKS_MODEL} == set(judging.ASKS_MODEL)
+    assert {name for name in METRICS if name in judge_calls.ASKS_MODEL} == set(judge_calls.ASKS_MODEL)
 
 
 @settings(max_examples=12)

@@ -20,7 +20,7 @@ from storm_pipeline.evaluation.statement_passages import (
     find_in_documents,
     find_in_text,
 )
-from storm_pipeline.evaluation.types import Case, Document, Topic
+from storm_pipeline.evaluation.types import Case, Topic, TopicDocument
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 
@@ -32,9 +32,9 @@ STATEMENTS = (
 )
 HERONS = " ".join(f"In year {year} the herons nested again on the shore of the old lake." for year in range(30))
 DOCUMENTS = (
-    Document("https://a.example", "", f"{HERONS} The dam was begun in 1929. {HERONS}", "search"),
-    Document("https://b.example", "", f"The dam cost 12 million crowns. {HERONS}", "search"),
-    Document("https://en.wikipedia.org/wiki/Orrin", "Orrin", f"Orrin is a lake. {HERONS}", "search"),
+    TopicDocument("https://a.example", "", f"{HERONS} The dam was begun in 1929. {HERONS}", "search"),
+    TopicDocument("https://b.example", "", f"The dam cost 12 million crowns. {HERONS}", "search"),
+    TopicDocument("https://en.wikipedia.org/wiki/Orrin", "Orrin", f"Orrin is a lake. {HERONS}", "search"),
 )
 PEOPLE = replace(human(lead="Orrin is a lake."), title="Orrin", statements=STATEMENTS)
 TOPIC = Topic("orrin", "Orrin", PEOPLE, DOCUMENTS)

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.addresses import Access, checked_addresses, is_public, target_of
+from storm_pipeline.pages.address_checks import Access, checked_addresses, is_public, target_of
 
 PRIVATE = [
     "0.0.0.0",

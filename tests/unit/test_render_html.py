@@ -10,7 +10,7 @@ from strategies import HOSTILE, URLS, articles, usages
 
 from storm_pipeline.render.costs import cost_rows
 from storm_pipeline.render.html import duration, to_html
-from storm_pipeline.text.display import day
+from storm_pipeline.text.formatting import day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
     Article,

@@ -15,11 +15,11 @@ from strategies import HOSTILE
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.known_calibrations import KNOWN
 from storm_pipeline.evaluation.metrics.base import Measure
-from storm_pipeline.evaluation.reporting import ExperimentResults, Judged, Result, load_results, write_report
-from storm_pipeline.evaluation.reporting.contents import report_of
+from storm_pipeline.evaluation.reporting import ExperimentResults, JudgedMeasures, Result, load_results, write_report
 from storm_pipeline.evaluation.reporting.html import to_html
 from storm_pipeline.evaluation.reporting.markdown import to_markdown
 from storm_pipeline.evaluation.reporting.plots import cost_figure, difference_figure
+from storm_pipeline.evaluation.reporting.report_content import report_of
 from storm_pipeline.text.words import tidy
 
 ACTIVE = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "svg", "foreignobject", "image"}
@@ -114,7 +114,7 @@ def nasty(names: Sequence[str]) -> ExperimentResults:
         (ROUGE, SECONDS, *TOKENS, Measure(c)),
         a,
         {b: c},
-        (Judged((c,), a, {b: c}),),
+        (JudgedMeasures((c,), a, {b: c}),),
         (a, b),
     )
 
@@ -226,7 +226,7 @@ def test_seeds_are_shown_where_there_are_several() -> None:
 
 def test_judges_are_shown_beside_the_scores() -> None:
     values = {"direct": [{"citation_recall_alce": 0.5, "interest": 3.0}], "rr": [{"citation_recall_alce": 0.7}]}
-    known = Judged(("citation_recall_alce",), "screen:all-MiniLM-L6-v2", KNOWN[0].parameters, KNOWN[0])
+    known = JudgedMeasures(("citation_recall_alce",), "screen:all-MiniLM-L6-v2", KNOWN[0].parameters, KNOWN[0])
     text = to_markdown(report_of(results_of(values, (ALCE, Measure("interest", 1, 5)), calibrations=(known,))))
     article, citations = (
         text.split(f"## {title}")[1].split("### ")[0] for title in ("Article quality", "Citation qual")

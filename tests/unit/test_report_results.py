@@ -14,7 +14,7 @@ from strategies import HOSTILE
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.calibration import Calibration, CalibrationRow, MetricInterval
 from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
-from storm_pipeline.evaluation.judges.model import open_judge
+from storm_pipeline.evaluation.judges.model_judge import open_judge
 from storm_pipeline.evaluation.known_calibrations import KNOWN
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.metrics.bleu import Bleu
@@ -23,7 +23,7 @@ from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import WikiGenQuality
 from storm_pipeline.evaluation.reporting import (
     ExperimentResults,
-    Judged,
+    JudgedMeasures,
     Result,
     judges_of,
     load_results,
@@ -59,7 +59,7 @@ PARAMETERS = st.dictionaries(
     TEXTS, TEXTS | st.integers(0, 9) | st.floats(allow_nan=False, allow_infinity=False), max_size=3
 )
 CALIBRATIONS = st.builds(Calibration, TEXTS, PARAMETERS, st.lists(ROWS, max_size=2).map(tuple))
-JUDGED = st.builds(Judged, st.lists(TEXTS, max_size=2).map(tuple), TEXTS, PARAMETERS, st.none() | CALIBRATIONS)
+JUDGED = st.builds(JudgedMeasures, st.lists(TEXTS, max_size=2).map(tuple), TEXTS, PARAMETERS, st.none() | CALIBRATIONS)
 EXPERIMENTS = st.builds(
     ExperimentResults,
     title=TEXTS,

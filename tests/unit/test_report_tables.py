@@ -8,10 +8,10 @@ from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 from storm_pipeline.evaluation.known_calibrations import KNOWN
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.metrics.registry import METRICS
-from storm_pipeline.evaluation.reporting import ExperimentResults, Judged
-from storm_pipeline.evaluation.reporting.contents import report_of
+from storm_pipeline.evaluation.reporting import ExperimentResults, JudgedMeasures
 from storm_pipeline.evaluation.reporting.groups import GROUPS, grouped
 from storm_pipeline.evaluation.reporting.markdown import to_markdown
+from storm_pipeline.evaluation.reporting.report_content import report_of
 from storm_pipeline.evaluation.reporting.tables import Table, differences, tables
 from storm_pipeline.evaluation.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
 
@@ -173,11 +173,11 @@ def test_unknown_measures_have_a_table_too() -> None:
 
 def test_the_judges_calibration_is_reported() -> None:
     names = ["citation_recall_alce", "citation_precision_alce", "rouge_1"]
-    known = judge_line(Judged(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
+    known = judge_line(JudgedMeasures(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
     assert "citation_recall_alce and citation_precision_alce: judged by screen" in known
     assert "experts (383 pairs): AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in known
     assert "Always saying yes gives 0.50 for both" in known
-    assert "not calibrated" in judge_line(Judged(("citation_recall_alce",), "lm:x"), names)
+    assert "not calibrated" in judge_line(JudgedMeasures(("citation_recall_alce",), "lm:x"), names)
 
 
 @pytest.mark.parametrize(

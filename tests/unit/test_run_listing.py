@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from storm_pipeline.batch import TopicRequest, TopicStatus
-from storm_pipeline.batch.store import BatchStore
+from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import State
 from storm_pipeline.cli import app
 from storm_pipeline.run.events import (

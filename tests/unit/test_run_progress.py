@@ -29,7 +29,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.display import age, amount, clock, dollars, printable
+from storm_pipeline.text.formatting import age, amount, clock, dollars, printable
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 CALL = CallFinished("conversations", "asker", "m", 1000, 0, 250, 1.0, None)

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError, SearchError
-from storm_pipeline.pages.cache import CachedPages
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.search.cache import CachedSearch, CacheMode
+from storm_pipeline.pages.page_cache import CachedPages
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult
+from storm_pipeline.search.search_cache import CachedSearch, CacheMode
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 

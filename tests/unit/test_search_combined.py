@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.combined import split_specs
+from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.engines.first import FirstSearch
 from storm_pipeline.search.engines.fused import FusedSearch, fuse_pages
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.opening import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.types import Snippet
 

@@ -15,9 +15,9 @@ from storm_pipeline.net.retrying import retry_after_seconds
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked
+from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.opening import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.types import Snippet
 

@@ -10,9 +10,9 @@ from libzim.writer import Creator, Hint, Item, StringProvider
 
 from storm_pipeline.errors import CorpusError, MissingExtraError, SettingsError
 from storm_pipeline.run.context import ContentsSource
-from storm_pipeline.search.contents import TableOfContents
 from storm_pipeline.search.engines.kiwix import KiwixSearch
 from storm_pipeline.search.registry import open_search
+from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.search.zim import ZimFile
 
 SILK = """<p>The Silk Road linked China with the Mediterranean.<sup class="reference">[1]</sup></p>

@@ -11,7 +11,7 @@ from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.sources.filtering import ReliableSearch, one_per_page
 from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.judging import POLICIES, Policy, SourcePolicy
+from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import MetricError
-from storm_pipeline.evaluation.conner.evidence import Evidence
+from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
 
 NAME = "colbert-ir/colbertv2.0"
 _QUERY_TOKENS = 32
@@ -28,7 +28,7 @@ class ColbertEvidence:
     """
 
     def __init__(
-        self, first: Evidence, model: str | Path = NAME, *, candidates: int = 50, cache: Path | None = None
+        self, first: EvidenceSource, model: str | Path = NAME, *, candidates: int = 50, cache: Path | None = None
     ) -> None:
         self._first = first
         self._source = str(model)
@@ -43,7 +43,7 @@ class ColbertEvidence:
         return f"colbert:{own} over {self._first.name}"
 
     def find(self, query: str, k: int) -> list[str]:
-        """See :class:`~storm_pipeline.evaluation.conner.evidence.Evidence`.
+        """See :class:`~storm_pipeline.evaluation.conner.evidence_source.EvidenceSource`.
 
         Raises:
             MetricError: the model cannot be loaded.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from storm_pipeline.evaluation.conner.inference import Verdict
+from storm_pipeline.evaluation.conner.inference import Entailment
 from storm_pipeline.evaluation.judges.base import Pair
 
 
@@ -11,10 +11,10 @@ class ScriptedInference:
 
     name = "test double"
 
-    def __init__(self, script: Callable[[str, str], Verdict]) -> None:
+    def __init__(self, script: Callable[[str, str], Entailment]) -> None:
         self._script = script
 
-    def verdicts(self, pairs: Sequence[Pair]) -> list[Verdict]:
+    def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """The script's verdicts."""
         return [self._script(pair.passage, pair.claim) for pair in pairs]
 

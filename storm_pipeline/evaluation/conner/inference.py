@@ -13,7 +13,7 @@ _LONGEST = 512
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Entailment:
     """How likely a premise entails a hypothesis, says nothing of it, or refutes it.
 
     Each value lies in [0, 1]; together they are 1. CONNER names them factual-consistent, non-verified and
@@ -25,7 +25,7 @@ class Verdict:
     refuted: float
 
 
-UNVERIFIED = Verdict(0.0, 1.0, 0.0)
+UNVERIFIED = Entailment(0.0, 1.0, 0.0)
 """The verdict on a sentence for which no evidence was found."""
 
 
@@ -35,7 +35,7 @@ class Inference(Protocol):
     @property
     def name(self) -> str: ...  # noqa: D102
 
-    def verdicts(self, pairs: Sequence[Pair]) -> list[Verdict]: ...  # noqa: D102
+    def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]: ...  # noqa: D102
 
 
 class NliModel:
@@ -62,7 +62,7 @@ class NliModel:
         """Name of the model, or of its folder."""
         return f"nli:{Path(self._source).name if self._is_folder else self._source}"
 
-    def verdicts(self, pairs: Sequence[Pair]) -> list[Verdict]:
+    def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """As :class:`Inference`.
 
         Raises:
@@ -73,7 +73,7 @@ class NliModel:
         if not pairs:
             return []
         model, tokenizer, (entails, neutral, refutes) = self._model()
-        found: list[Verdict] = []
+        found: list[Entailment] = []
         for start in range(0, len(pairs), self._batch_size):
             some = pairs[start : start + self._batch_size]
             texts = tokenizer(
@@ -86,7 +86,7 @@ class NliModel:
             )
             with torch.inference_mode():
                 shares = model(**texts).logits.double().softmax(dim=-1).tolist()
-            found += [Verdict(row[entails], row[neutral], row[refutes]) for row in shares]
+            found += [Entailment(row[entails], row[neutral], row[refutes]) for row in shares]
         return found
 
     def _model(self) -> tuple[Any, Any, tuple[int, int, int]]:
@@ -120,9 +120,9 @@ class SupportInference:
         self.name = f"stand-in:{judge.name}"
         self._judge = judge
 
-    def verdicts(self, pairs: Sequence[Pair]) -> list[Verdict]:
+    def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """As :class:`Inference`."""
-        return [Verdict(score, 1 - score, 0.0) for score in self._judge.scores(pairs)]
+        return [Entailment(score, 1 - score, 0.0) for score in self._judge.scores(pairs)]
 
 
 def _places(model: str, labels: Mapping[int, str]) -> tuple[int, int, int]:

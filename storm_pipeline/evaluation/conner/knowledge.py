@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from storm_pipeline.evaluation.conner.evidence import Evidence
+from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 from storm_pipeline.text.sentences import opening_of
 
@@ -61,7 +61,7 @@ def query_prompt(item: KnowledgeItem) -> str:
     return f"Topic: {item.topic}\nKnowledge from an encyclopedia to {asked}.\n{kind}: {item.query}\nKnowledge:"
 
 
-def retrieved(item: KnowledgeItem, evidence: Evidence) -> str:
+def retrieved(item: KnowledgeItem, evidence: EvidenceSource) -> str:
     """The best passage for the query; empty where nothing is found."""
     return next(iter(evidence.find(item.query, 1)), "")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from storm_pipeline.evaluation.conner.claims import claims, signed_interval
 from storm_pipeline.evaluation.conner.correlation import somers_d
-from storm_pipeline.evaluation.conner.quality import Quality, choose_knowledge
+from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_knowledge
+from storm_pipeline.evaluation.conner.paper_claims import claims, signed_interval
 from storm_pipeline.evaluation.conner.scoring import EXTRINSIC, INTRINSIC, Record
 from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, fitted, measured
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid

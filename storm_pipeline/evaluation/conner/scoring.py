@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from storm_pipeline.evaluation.conner.baselines import exact_match, word_f1
-from storm_pipeline.evaluation.conner.evidence import Evidence
-from storm_pipeline.evaluation.conner.factuality import AGGREGATES, Checked, aggregated, sentence_verdicts
+from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
+from storm_pipeline.evaluation.conner.factuality import AGGREGATES, SentenceEvidence, aggregated, sentence_verdicts
 from storm_pipeline.evaluation.conner.helpfulness import answer_loss, helpfulness, relative_gain
 from storm_pipeline.evaluation.conner.informativeness import informativeness
 from storm_pipeline.evaluation.conner.knowledge import answer_prompt, query_prompt
-from storm_pipeline.evaluation.conner.opening import Models
+from storm_pipeline.evaluation.conner.knowledge_selection import Intrinsic
+from storm_pipeline.evaluation.conner.named_models import Models
 from storm_pipeline.evaluation.conner.paragraph_coherence import paragraph_coherence
-from storm_pipeline.evaluation.conner.quality import Intrinsic
 from storm_pipeline.evaluation.conner.relevance import relevance
 from storm_pipeline.evaluation.conner.sentence_coherence import sentence_coherence
 from storm_pipeline.evaluation.conner.validity import open_validity, span_validity
@@ -69,7 +69,7 @@ class Record:
         return cls(**{**values, "random_losses": tuple(values["random_losses"])})
 
 
-def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: Evidence, models: Models) -> Scores:
+def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: EvidenceSource, models: Models) -> Scores:
     """The intrinsic scores, with all three dimensions of factuality by ``min`` and its other aggregates.
 
     Args:
@@ -80,7 +80,7 @@ def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: Evidence
         models: of the perspectives.
     """
     sentences = split_sentences(knowledge)
-    checked = [Checked(one, tuple(evidence.find(one, EVIDENCE))) for one in sentences]
+    checked = [SentenceEvidence(one, tuple(evidence.find(one, EVIDENCE))) for one in sentences]
     verdicts = sentence_verdicts(checked, models.inference)
     strict, mean, lenient = (aggregated(verdicts, how) for how in AGGREGATES)
     return {
@@ -105,7 +105,7 @@ def record(
     *,
     answer: str | None,
     random_losses: Sequence[float],
-    evidence: Evidence,
+    evidence: EvidenceSource,
     models: Models,
 ) -> Record:
     """Score knowledge and answer from all six perspectives."""
@@ -120,7 +120,7 @@ def record(
     return Record(kind, item.id, knowledge, answer, scores, tuple(random_losses))
 
 
-def _answer_scores(item: KnowledgeItem, answer: str, evidence: Evidence, models: Models) -> Scores:
+def _answer_scores(item: KnowledgeItem, answer: str, evidence: EvidenceSource, models: Models) -> Scores:
     """Validity, and the measures by words that it is compared with."""
     f1 = word_f1(answer, item.answer)
     if item.open_ended:

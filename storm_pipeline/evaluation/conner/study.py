@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from storm_pipeline.errors import DatasetError, ExperimentError
-from storm_pipeline.evaluation.conner.evidence import Evidence
+from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
 from storm_pipeline.evaluation.conner.knowledge import (
     LONGEST,
     Completing,
@@ -20,8 +20,8 @@ from storm_pipeline.evaluation.conner.knowledge import (
     irrelevant,
     retrieved,
 )
-from storm_pipeline.evaluation.conner.opening import Models
-from storm_pipeline.evaluation.conner.quality import Quality, choose_demonstrations, fit_quality
+from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_demonstrations, fit_quality
+from storm_pipeline.evaluation.conner.named_models import Models
 from storm_pipeline.evaluation.conner.scoring import Record, loss_with, record
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 from storm_pipeline.text.sentences import opening_of
@@ -65,7 +65,7 @@ class Study:
     """
 
     datasets: tuple[tuple[KnowledgeItem, ...], ...]
-    evidence: Evidence
+    evidence: EvidenceSource
     models: Models
     lm: Completing
     file: Path

@@ -13,8 +13,8 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.leakage import without_copies
 from storm_pipeline.evaluation.datasets.rankers import Bm25Ranker, Ranker
-from storm_pipeline.evaluation.types import Document, Topic
-from storm_pipeline.search.passages import best_passages
+from storm_pipeline.evaluation.types import Topic, TopicDocument
+from storm_pipeline.search.page_passages import best_passages
 from storm_pipeline.text.prose import statements_in
 from storm_pipeline.types import Snippet
 
@@ -87,14 +87,14 @@ def article_chunks(topic: Topic, *, words: int = WORDS) -> tuple[Snippet, ...]:
         raise DatasetError(
             f"the article {topic.title!r} has no URL; golden retrieval needs a data set with article URLs"
         )
-    return _chunks([Document(topic.human.url, topic.human.title, topic.human.text())], words)
+    return _chunks([TopicDocument(topic.human.url, topic.human.title, topic.human.text())], words)
 
 
-def _chunks(documents: Iterable[Document], words: int) -> tuple[Snippet, ...]:
+def _chunks(documents: Iterable[TopicDocument], words: int) -> tuple[Snippet, ...]:
     return tuple({chunk.id: chunk for document in documents for chunk in _cut(document, words)}.values())
 
 
-def _cut(document: Document, words: int) -> Iterator[Snippet]:
+def _cut(document: TopicDocument, words: int) -> Iterator[Snippet]:
     """The chunks of a document that contain prose; menus often mention the topic more than the text does."""
     for text in filter(statements_in, map(plain_text, cut(document.text, words))):
         yield Snippet(document.url, document.title, text, engine=NAME, origin="page")

@@ -8,7 +8,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import PageError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.wikimedia import service_errors
-from storm_pipeline.evaluation.types import Document
+from storm_pipeline.evaluation.types import TopicDocument
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.search.base import Search, SearchEngine
@@ -35,15 +35,15 @@ class DocumentCollector:
         self._search = checked(search)
         self._fetch = fetch
 
-    def fetch_documents(self, documents: Sequence[Document]) -> tuple[Document, ...]:
+    def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
         """Fetch the documents' texts, in order; the text is empty if the fetch failed."""
         texts = parallel_map(self._page_text, [document.url for document in documents], workers=_AT_ONCE)
         return tuple(
-            Document(document.url, document.title or title, text, document.origin)
+            TopicDocument(document.url, document.title or title, text, document.origin)
             for document, (title, text) in zip(documents, texts, strict=True)
         )
 
-    def search_documents(self, title: str, k: int) -> tuple[Document, ...]:
+    def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:
         """Search for a title and fetch up to ``k`` of the pages search_documents.
 
         Raises:
@@ -54,7 +54,7 @@ class DocumentCollector:
                 ["search", self._search.name, title, k],
                 lambda: self._search_pages(title, k),
             )
-        pages = {canonical_url(url): Document(url, said, origin="search") for url, said in reversed(hits)}
+        pages = {canonical_url(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
         return self.fetch_documents(list(reversed(pages.values()))[:k])
 
     def _search_pages(self, title: str, k: int) -> list[list[str]]:

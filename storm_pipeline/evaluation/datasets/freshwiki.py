@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_of, read_model
-from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection, HumanSentence, Topic
+from storm_pipeline.evaluation.datasets.human_back_matter import without_back_matter
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
 from storm_pipeline.sources.mirrors import wikipedia_article
 
 NAME = "freshwiki"
@@ -131,10 +131,10 @@ def _sentence(sentence: _Sentence) -> HumanSentence:
     return HumanSentence(ended, tuple(dict.fromkeys(filter(None, map(web_address, sentence.refs)))))
 
 
-def _reference(value: str) -> Document:
+def _reference(value: str) -> TopicDocument:
     """A cited page; without a URL, its title is the citation's text, unless the extraction lost that."""
     url = web_address(value)
-    return Document(url, "" if url or value.startswith(_NO_ADDRESS) else plain_text(value))
+    return TopicDocument(url, "" if url or value.startswith(_NO_ADDRESS) else plain_text(value))
 
 
 def _without_repeats(sections: Sequence[HumanSection]) -> tuple[tuple[HumanSection, ...], tuple[str, ...]]:

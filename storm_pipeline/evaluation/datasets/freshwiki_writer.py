@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.evaluation.datasets.dataset import write_json, write_text
-from storm_pipeline.evaluation.types import Document, HumanArticle, HumanSection
+from storm_pipeline.evaluation.types import HumanArticle, HumanSection, TopicDocument
 
 _LONGEST_NAME = 150
 _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
@@ -79,5 +79,5 @@ def _marked(text: str, references: Sequence[str], numbers: Mapping[str, int]) ->
     return text + "".join(f"[{numbers[url]}]" for url in references if url in numbers)
 
 
-def _cited(document: Document) -> str:
+def _cited(document: TopicDocument) -> str:
     return document.url or document.title

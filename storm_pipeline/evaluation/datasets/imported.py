@@ -7,10 +7,10 @@ from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.heading_tree import build_tree, paragraphs_of, section_of
+from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, without_title
-from storm_pipeline.evaluation.types import CitedStatement, Document, Topic
+from storm_pipeline.evaluation.types import CitedStatement, Topic, TopicDocument
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.text.index_terms import terms
@@ -91,7 +91,7 @@ def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[
         yield shared.index(most) if most and most >= _SHARED * len(wanted) else None
 
 
-def _evidence(statement: CitedStatement, documents: Mapping[str, Document]) -> Iterator[Snippet]:
+def _evidence(statement: CitedStatement, documents: Mapping[str, TopicDocument]) -> Iterator[Snippet]:
     """For each cited page that is available, the passage with most of the statement's content words."""
     wanted = frozenset(terms(statement.text))
     for page in dict.fromkeys(map(source_id, statement.urls)):

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from storm_pipeline.evaluation.types import Document, Topic
+from storm_pipeline.evaluation.types import Topic, TopicDocument
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.sources.ground_truth import GroundTruth
 
@@ -19,7 +19,7 @@ _COPY_OF_ARTICLE = 0.5
 class Copy:
     """A document that is a copy of the article, and the reason."""
 
-    document: Document
+    document: TopicDocument
     reason: str
 
 
@@ -64,7 +64,7 @@ def most_repeated(topic: Topic) -> float:
     return max(shared, default=0) / max(len(article), 1)
 
 
-def _repetition(document: Document, article: set[str]) -> str | None:
+def _repetition(document: TopicDocument, article: set[str]) -> str | None:
     page = _ngrams(document.text)
     shared = len(page & article)
     of_page, of_article = shared / max(len(page), 1), shared / max(len(article), 1)

@@ -12,7 +12,7 @@ from storm_pipeline.evaluation.datasets.histories import EditHistory
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, service_errors
 from storm_pipeline.net.http import Params
 from storm_pipeline.net.retrying import TransientError, with_retries
-from storm_pipeline.search.addresses import page_address
+from storm_pipeline.search.wikipedia_urls import page_address
 
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}
 _MOST_TITLES = 50

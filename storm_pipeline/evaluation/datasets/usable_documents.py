@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from storm_pipeline.documents.chunks import count_words
-from storm_pipeline.evaluation.types import Document
+from storm_pipeline.evaluation.types import TopicDocument
 from storm_pipeline.identity import source_id
 from storm_pipeline.pages.interstitials import is_interstitial
 
@@ -13,7 +13,7 @@ LEAST_WORDS = 50
 """Shorter texts are menus, error pages and consent walls; the same limit applies to pages the package fetches."""
 
 
-def is_usable(document: Document) -> bool:
+def is_usable(document: TopicDocument) -> bool:
     """Whether a document has a URL and a real text: not too short, no interstitial page, no raw PDF."""
     if document.text[:_PDF_MARKER_RANGE].lstrip().startswith(_PDF):
         return False
@@ -21,12 +21,12 @@ def is_usable(document: Document) -> bool:
     return bool(document.url) and words >= LEAST_WORDS and not is_interstitial(document.text, words)
 
 
-def usable(documents: Iterable[Document]) -> tuple[Document, ...]:
+def usable(documents: Iterable[TopicDocument]) -> tuple[TopicDocument, ...]:
     """The usable documents, in order, one per page.
 
     If a page was both cited and found, it counts as cited, with the text that has capital letters.
     """
-    kept: dict[str, Document] = {}
+    kept: dict[str, TopicDocument] = {}
     for document in documents:
         if not is_usable(document):
             continue
@@ -35,7 +35,7 @@ def usable(documents: Iterable[Document]) -> tuple[Document, ...]:
         if known is None:
             kept[page] = document
         elif is_flattened(known.text) and not is_flattened(document.text):
-            kept[page] = Document(known.url, document.title or known.title, document.text, known.origin)
+            kept[page] = TopicDocument(known.url, document.title or known.title, document.text, known.origin)
     return tuple(kept.values())
 
 

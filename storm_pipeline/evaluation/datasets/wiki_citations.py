@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from storm_pipeline.documents.plain import plain_text, web_address
-from storm_pipeline.evaluation.types import Document
+from storm_pipeline.evaluation.types import TopicDocument
 
-Citations = Mapping[int, Document]
+Citations = Mapping[int, TopicDocument]
 """Visible citation number → cited document: URL (may be empty) and the citation's text as title."""
 
 _BRACKETS = re.compile(r"[\[\]\s]")
@@ -25,7 +25,7 @@ def take_citations(root: Any) -> Citations:
     """
     listed = {item.get("id"): item for item in root.iter("li") if (item.get("id") or "").startswith("cite_note")}
     works = {work.get("id"): work for work in root.iter("cite") if work.get("id")}
-    cited: dict[int, Document] = {}
+    cited: dict[int, TopicDocument] = {}
     for mark in list(root.iter("sup")):
         if "reference" not in (mark.get("class") or "").split():
             _replace(mark, "" if "noprint" in (mark.get("class") or "") else mark.text_content())
@@ -42,12 +42,12 @@ def take_citations(root: Any) -> Citations:
     return dict(sorted(cited.items()))
 
 
-def _document(item: Any, works: Mapping[str, Any]) -> Document:
+def _document(item: Any, works: Mapping[str, Any]) -> TopicDocument:
     reference = next(
         (part for part in item.iter("span") if "reference-text" in (part.get("class") or "").split()), item
     )
     citation = plain_text(reference.text_content())
-    return Document(next(_external_urls(reference, works), ""), citation)
+    return TopicDocument(next(_external_urls(reference, works), ""), citation)
 
 
 def _external_urls(part: Any, works: Mapping[str, Any]) -> Iterator[str]:

@@ -16,18 +16,18 @@ from pydantic import BaseModel
 
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.dataset import DataSet, read_model
 from storm_pipeline.evaluation.datasets.heading_tree import HeadingNode, build_tree
+from storm_pipeline.evaluation.datasets.human_back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
 from storm_pipeline.evaluation.datasets.usable_documents import usable
 from storm_pipeline.evaluation.types import (
     CitedStatement,
-    Document,
     HumanArticle,
     HumanSection,
     SystemArticle,
     Topic,
+    TopicDocument,
 )
 
 NAME = "wiki_live"
@@ -111,8 +111,8 @@ def _text(part: HeadingNode) -> str:
     return "\n\n".join(part.paragraphs)
 
 
-def _document(page: _Page) -> Document:
-    return Document(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), "search")
+def _document(page: _Page) -> TopicDocument:
+    return TopicDocument(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), "search")
 
 
 def _title(given: str) -> str:

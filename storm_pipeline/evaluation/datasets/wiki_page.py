@@ -11,7 +11,7 @@ from typing import Any
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.back_matter import is_back_matter, without_back_matter
+from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter, without_back_matter
 from storm_pipeline.evaluation.datasets.wiki_citations import Citations, take_citations
 from storm_pipeline.evaluation.types import HumanArticle, HumanSection, HumanSentence
 from storm_pipeline.text.sentences import split_sentences

@@ -14,11 +14,11 @@ from pydantic import BaseModel, RootModel
 
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_of, read_model
+from storm_pipeline.evaluation.datasets.human_back_matter import without_back_matter
 from storm_pipeline.evaluation.datasets.usable_documents import usable
 from storm_pipeline.evaluation.datasets.wikigenbench_article import article_tree
-from storm_pipeline.evaluation.types import Document, HumanArticle, Topic
+from storm_pipeline.evaluation.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline.text.words import MARKER
 
 NAME = "wikigenbench"
@@ -99,7 +99,7 @@ def _topic(folder: Path, name: str) -> Topic:
     title = plain_text(page.key.replace("_", " "))
     if not title or not (lead or body):
         raise DatasetError(f"{folder / 'wiki' / name}.json holds no article: key or text is empty; download it again")
-    cited = tuple(Document(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
+    cited = tuple(TopicDocument(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
     return Topic(name, title, human, usable(chain(cited, _found(folder / "google" / f"{name}.json"))))
 
@@ -117,9 +117,9 @@ def _infobox(fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield name, plain
 
 
-def _found(file: Path) -> tuple[Document, ...]:
+def _found(file: Path) -> tuple[TopicDocument, ...]:
     """The pages found by search; empty if the topic has no such file."""
     if not file.is_file():
         return ()
     hits = read_model(file, _Hits).root
-    return tuple(Document(web_address(hit.link), plain_text(hit.title), hit.text, "search") for hit in hits)
+    return tuple(TopicDocument(web_address(hit.link), plain_text(hit.title), hit.text, "search") for hit in hits)

@@ -15,7 +15,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
 from storm_pipeline.evaluation.datasets.document_collector import DocumentCollector, Fetch
-from storm_pipeline.evaluation.datasets.events import events_among
+from storm_pipeline.evaluation.datasets.event_articles import events_among
 from storm_pipeline.evaluation.datasets.freshwiki_builder import Progress
 from storm_pipeline.evaluation.datasets.leakage import copies, without_copies
 from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError

@@ -9,7 +9,7 @@ from storm_pipeline.evaluation.datasets.freshwiki_plan import non_article_reason
 from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage
 from storm_pipeline.evaluation.datasets.usable_documents import is_usable
 from storm_pipeline.evaluation.datasets.wiki_page import WikiPage
-from storm_pipeline.evaluation.types import Document
+from storm_pipeline.evaluation.types import TopicDocument
 from storm_pipeline.identity import canonical_url
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -70,7 +70,7 @@ class WikiGenBenchPlan:
             return f"not of {self.min_links} to {self.max_links} links"
         return None
 
-    def documents_rejection(self, cited: Sequence[Document]) -> str | None:
+    def documents_rejection(self, cited: Sequence[TopicDocument]) -> str | None:
         """Why an article is rejected by its fetched references; None if it qualifies."""
         fetched = sum(map(is_usable, cited))
         return (
@@ -80,7 +80,7 @@ class WikiGenBenchPlan:
         )
 
 
-def links(page: WikiPage) -> tuple[Document, ...]:
+def links(page: WikiPage) -> tuple[TopicDocument, ...]:
     """The distinct pages cited by editors, in order."""
     cited = {canonical_url(one.url): one for one in reversed(list(page.citations.values())) if one.url}
     return tuple(reversed(cited.values()))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Parameters
-from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import GradeOneToFive, GradeZeroToFive
 

@@ -8,7 +8,7 @@ import dspy
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.evaluation.judges.base import Pair, Parameters
-from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import JudgeSupport, Verdict
 

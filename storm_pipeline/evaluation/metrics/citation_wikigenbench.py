@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from storm_pipeline.evaluation.cited_sentences import UNIT, cited_sentences
 from storm_pipeline.evaluation.judges.base import CachingJudge, Pair, SupportJudge
-from storm_pipeline.evaluation.judges.opening import Judges
+from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.text.words import word_count

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.evaluation.conner.evidence import Bm25Evidence
-from storm_pipeline.evaluation.conner.opening import Models, model_names, open_models
+from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence
+from storm_pipeline.evaluation.conner.named_models import Models, model_names, open_models
 from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Scores, intrinsic_scores
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
@@ -15,7 +15,7 @@ _PARTS = ("section", "answer")
 
 
 @dataclass(frozen=True)
-class Piece:
+class KnowledgePiece:
     """Knowledge of an article: the text of a section or of an expert's answer, and what it is to answer."""
 
     part: str
@@ -72,21 +72,21 @@ class Conner:
         return {f"conner_{part}_{name}": _mean(found[part], name) for part in _PARTS for name in INTRINSIC}
 
 
-def pieces(article: Article) -> Iterator[Piece]:
+def pieces(article: Article) -> Iterator[KnowledgePiece]:
     """The sections and subsections with text of their own, in reading order, then the answers of the interviews."""
     for section in article.sections:
         yield from _sections(section, (article.title,))
     for conversation in article.conversations:
         for turn in conversation.turns:
             if turn.answer:
-                yield Piece("answer", turn.question, turn.answer_text)
+                yield KnowledgePiece("answer", turn.question, turn.answer_text)
 
 
-def _sections(section: Section, above: tuple[str, ...]) -> Iterator[Piece]:
+def _sections(section: Section, above: tuple[str, ...]) -> Iterator[KnowledgePiece]:
     place = (*above, section.heading)
     text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
     if text.strip():
-        yield Piece("section", ": ".join(place), text)
+        yield KnowledgePiece("section", ": ".join(place), text)
     for subsection in section.subsections:
         yield from _sections(subsection, place)
 

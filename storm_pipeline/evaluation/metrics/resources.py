@@ -11,7 +11,7 @@ from storm_pipeline.assets import EMBEDDER, catalogue, fetch
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.judges.base import CachingJudge
     from storm_pipeline.evaluation.judges.grading import GradingJudge
-    from storm_pipeline.evaluation.judges.model import JudgeModel
+    from storm_pipeline.evaluation.judges.model_judge import JudgeModel
     from storm_pipeline.evaluation.metrics.entities import EntityTagger
     from storm_pipeline.retrieval.embedder import Embedder
     from storm_pipeline.settings import Settings
@@ -34,7 +34,7 @@ class Resources:
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
         conner: seam → model, where CONNER's differ from those that work offline; see
-            :class:`storm_pipeline.evaluation.conner.opening.ModelNames`.
+            :class:`storm_pipeline.evaluation.conner.named_models.ModelNames`.
         heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
         expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
@@ -103,14 +103,14 @@ class Resources:
             MetricError, AssetError: something it needs cannot be loaded.
         """
         from storm_pipeline.evaluation.judges.base import CachingJudge
-        from storm_pipeline.evaluation.judges.opening import open_support_judge
+        from storm_pipeline.evaluation.judges.open_judge import open_support_judge
 
         return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
 
     @cached_property
     def judge_model(self) -> "JudgeModel":
         """The language model that judges, at temperature 0; errors as :attr:`support_judge`."""
-        from storm_pipeline.evaluation.judges.model import open_judge
+        from storm_pipeline.evaluation.judges.model_judge import open_judge
 
         return open_judge(self.judge_lm, self._settings(self.judge_lm))
 
@@ -118,7 +118,7 @@ class Resources:
     def grader(self) -> "GradingJudge":
         """The judge model as a grader by rubrics; errors as :attr:`support_judge`."""
         from storm_pipeline.evaluation.judges.grading import LanguageModelGrader
-        from storm_pipeline.evaluation.judges.model import open_judge
+        from storm_pipeline.evaluation.judges.model_judge import open_judge
 
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 

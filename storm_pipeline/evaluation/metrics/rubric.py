@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from storm_pipeline.evaluation.judges.grading import GradingJudge, GradingRequest, Rubric
-from storm_pipeline.evaluation.judges.opening import Judges
+from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.trimming import as_text, parts_of, trimmed
 from storm_pipeline.evaluation.types import Case

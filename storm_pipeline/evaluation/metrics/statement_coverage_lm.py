@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
-from storm_pipeline.evaluation.judges.opening import Judges
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.statement_passages import (
     PASSAGE_WORDS,

@@ -6,8 +6,8 @@ from typing import get_args
 
 from storm_pipeline.evaluation.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_pipeline.evaluation.judges.base import CachingJudge, SupportJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, prompt_fingerprint
-from storm_pipeline.evaluation.judges.opening import Judges
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.citation_alce import judge_alce
 from storm_pipeline.evaluation.types import Case

@@ -1,19 +1,19 @@
 """The report of an experiment: a results file, and pages made from it with tables like the papers'."""
 
-from storm_pipeline.evaluation.reporting.results import (
+from storm_pipeline.evaluation.reporting.report_files import write_report
+from storm_pipeline.evaluation.reporting.results_file import (
     ExperimentResults,
-    Judged,
+    JudgedMeasures,
     Result,
     judges_of,
     load_results,
     save_results,
     topic_means,
 )
-from storm_pipeline.evaluation.reporting.writing import write_report
 
 __all__ = [
     "ExperimentResults",
-    "Judged",
+    "JudgedMeasures",
     "Result",
     "judges_of",
     "load_results",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from storm_pipeline.errors import MissingExtraError
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.blocks import Block, Figure, Text
-from storm_pipeline.evaluation.reporting.results import ExperimentResults, Result, topic_means
+from storm_pipeline.evaluation.reporting.results_file import ExperimentResults, Result, topic_means
 from storm_pipeline.evaluation.reporting.tables import Table, differences
 from storm_pipeline.evaluation.reporting.wording import listed
 from storm_pipeline.evaluation.significance import MeanInterval, interval

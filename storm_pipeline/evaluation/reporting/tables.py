@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.groups import Group, grouped
-from storm_pipeline.evaluation.reporting.results import ExperimentResults, topic_means
+from storm_pipeline.evaluation.reporting.results_file import ExperimentResults, topic_means
 from storm_pipeline.evaluation.significance import Comparison, MeanInterval, compare, holm, interval
 
 LEVEL = 0.05

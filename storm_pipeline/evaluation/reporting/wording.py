@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from storm_pipeline.evaluation.metrics.base import Measure
-from storm_pipeline.evaluation.reporting.results import Judged
+from storm_pipeline.evaluation.reporting.results_file import JudgedMeasures
 from storm_pipeline.evaluation.reporting.tables import LEVEL, Paired, Table
 from storm_pipeline.evaluation.significance import MeanInterval, smallest_p
 
@@ -99,7 +99,7 @@ def verdict(table: Table, baseline: str) -> list[str]:
     ]
 
 
-def judge_line(judged: Judged, measures: Sequence[str]) -> str:
+def judge_line(judged: JudgedMeasures, measures: Sequence[str]) -> str:
     """The calibration of some measures' judge, in one or two sentences."""
     names = listed([name for name in measures if name in judged.measures])
     opening = f"{names}: judged by {judged.judge}, "

@@ -9,8 +9,8 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.passages import best_passages
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
+from storm_pipeline.search.page_passages import best_passages
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

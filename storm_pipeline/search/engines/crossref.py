@@ -9,7 +9,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
 from storm_pipeline.search.papers import doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.types import Snippet
 

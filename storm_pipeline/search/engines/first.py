@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.combined import Attempt, attempt, checked_engines, merged_result, open_composite
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 
 INFO = EngineInfo(

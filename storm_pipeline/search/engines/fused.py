@@ -7,7 +7,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.combined import attempt, checked_engines, merged_result, open_composite
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 

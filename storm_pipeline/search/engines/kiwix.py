@@ -9,9 +9,9 @@ from pathlib import Path
 from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.contents import TableOfContents, without_back_matter
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.passages import best_passages
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
+from storm_pipeline.search.page_passages import best_passages
+from storm_pipeline.search.tables_of_contents import TableOfContents, without_back_matter
 from storm_pipeline.search.zim import ZimFile
 from storm_pipeline.types import Snippet
 
@@ -70,7 +70,9 @@ class KiwixSearch:
 
 
 class KiwixContents:
-    """Looks up tables of contents in a ZIM file: a :class:`storm_pipeline.search.contents.ContentsSource`, offline.
+    """Looks up tables of contents in a ZIM file, offline.
+
+    A :class:`storm_pipeline.search.tables_of_contents.ContentsSource`.
 
     Args:
         file: the file.

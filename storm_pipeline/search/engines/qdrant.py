@@ -10,8 +10,8 @@ from storm_pipeline.assets import EMBEDDER
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, env_var, require_argument
-from storm_pipeline.search.passages import best_passages
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, env_var, require_argument
+from storm_pipeline.search.page_passages import best_passages
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:

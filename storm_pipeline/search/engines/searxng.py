@@ -9,7 +9,7 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, env_var
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, env_var
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"

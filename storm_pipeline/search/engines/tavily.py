@@ -10,7 +10,7 @@ from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.countries import COUNTRIES
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
 from storm_pipeline.search.paging import paged
 from storm_pipeline.types import Snippet
 

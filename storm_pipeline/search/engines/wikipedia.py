@@ -14,7 +14,7 @@ from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.opening import EngineConfig, EngineInfo, SearchOptions
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
 from storm_pipeline.search.queries import bare_words, joined, topic_words
 from storm_pipeline.types import Snippet
 

@@ -8,7 +8,7 @@ from typing import Any
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.search.cache import CacheMode
+from storm_pipeline.search.search_cache import CacheMode
 from storm_pipeline.sqlite_cache import SqliteCache
 
 Fetch = Callable[[str], Page]
@@ -21,7 +21,7 @@ class CachedPages:
     Args:
         fetch: URL → page.
         folder: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
-        mode: see :data:`storm_pipeline.search.cache.CacheMode`.
+        mode: see :data:`storm_pipeline.search.search_cache.CacheMode`.
         max_age_days: age in days after which a page expires; ignored in a replay. None for no limit.
     """
 

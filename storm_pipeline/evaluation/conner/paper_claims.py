@@ -15,7 +15,7 @@ _WORSE_GENERATED = ("fact_consistent", "informativeness")
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """What the paper says and what was found.
 
     Attributes:
@@ -61,7 +61,7 @@ def claims(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
     return grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
 
 
-def _differences(records: Sequence[Record]) -> Iterator[Claim]:
+def _differences(records: Sequence[Record]) -> Iterator[PaperClaim]:
     for dataset in dict.fromkeys(one.dataset for one in records):
         for name in _BETTER_GENERATED:
             yield from _difference(f"{name}: generated above retrieved (4.3)", records, dataset, name, 1)
@@ -79,7 +79,7 @@ def _difference(
     sign: int,
     *,
     kinds: tuple[str, str] = ("zero-shot", "retrieved"),
-) -> Iterator[Claim]:
+) -> Iterator[PaperClaim]:
     """The paired difference between two kinds of knowledge."""
     first, second = (
         {
@@ -94,10 +94,10 @@ def _difference(
         return
     tested = compare(first, second)
     own = interval([first[item] - second[item] for item in shared])
-    yield Claim(says, dataset, len(shared), own.mean, own.low or 0.0, own.high or 0.0, sign, tested.permutation)
+    yield PaperClaim(says, dataset, len(shared), own.mean, own.low or 0.0, own.high or 0.0, sign, tested.permutation)
 
 
-def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> Iterator[Claim]:
+def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> Iterator[PaperClaim]:
     generated = [one for one in records if one.kind == "zero-shot"]  # one piece an item: independent
     for dataset in dict.fromkeys(one.dataset for one in records):
         own = [one for one in generated if one.dataset == dataset]
@@ -116,10 +116,10 @@ def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> It
     yield from _association("zero-shot factuality rises with page views (Figure 2a)", "wow", known, 1)
 
 
-def _association(says: str, dataset: str, pairs: Sequence[tuple[float, float]], sign: int) -> Iterator[Claim]:
+def _association(says: str, dataset: str, pairs: Sequence[tuple[float, float]], sign: int) -> Iterator[PaperClaim]:
     found = somers_d([x for x, _ in pairs], [y for _, y in pairs]) if pairs else None
     if found:
-        yield Claim(says, dataset, found.items, found.d, found.low, found.high, sign, found.p)
+        yield PaperClaim(says, dataset, found.items, found.d, found.low, found.high, sign, found.p)
 
 
 def _pairs(records: Sequence[Record], x: str, y: str) -> list[tuple[float, float]]:

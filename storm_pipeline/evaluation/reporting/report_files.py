@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from storm_pipeline.errors import ExperimentError
-from storm_pipeline.evaluation.reporting.contents import report_of
 from storm_pipeline.evaluation.reporting.html import to_html
 from storm_pipeline.evaluation.reporting.markdown import PLOTS, to_markdown
-from storm_pipeline.evaluation.reporting.results import RESULTS, ExperimentResults, save_results
+from storm_pipeline.evaluation.reporting.report_content import report_of
+from storm_pipeline.evaluation.reporting.results_file import RESULTS, ExperimentResults, save_results
 from storm_pipeline.files import write_atomically
 
 

@@ -8,7 +8,7 @@ from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
 
 
-class Evidence(Protocol):
+class EvidenceSource(Protocol):
     """Searches a collection of passages: the texts of the ``k`` best for a query, best first, fewer where few fit."""
 
     @property
@@ -31,5 +31,5 @@ class Bm25Evidence:
         self._index = LexicalIndex(([(f"{passage.title}\n{passage.text}", 1)] for passage in passages), floor=0.0)
 
     def find(self, query: str, k: int) -> list[str]:
-        """As :class:`Evidence`."""
+        """As :class:`EvidenceSource`."""
         return [self._texts[match.position] for match in islice(self._index.search(query), max(0, k))]

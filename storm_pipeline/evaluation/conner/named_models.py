@@ -11,7 +11,7 @@ from storm_pipeline.evaluation.conner.coherence_momentum import NAME as MOMENTUM
 from storm_pipeline.evaluation.conner.coherence_momentum import CoherenceMomentum
 from storm_pipeline.evaluation.conner.colbert import NAME as COLBERT
 from storm_pipeline.evaluation.conner.colbert import ColbertEvidence
-from storm_pipeline.evaluation.conner.evidence import Bm25Evidence, Evidence
+from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence, EvidenceSource
 from storm_pipeline.evaluation.conner.inference import Inference, NliModel, SupportInference
 from storm_pipeline.evaluation.conner.log_probabilities import LogProbabilities
 from storm_pipeline.evaluation.conner.order_training import trained_order
@@ -110,7 +110,7 @@ def open_inference(name: str, cache: Path, embedder: Embedder) -> Inference:
     return NliModel(_model(name, "nli", "screen"), cache=_hub(cache))
 
 
-def open_evidence(name: str, cache: Path, passages: Sequence[Snippet]) -> Evidence:
+def open_evidence(name: str, cache: Path, passages: Sequence[Snippet]) -> EvidenceSource:
     """``bm25`` or ``colbert:MODEL`` over some passages; errors as :func:`open_models`."""
     first = Bm25Evidence(passages)
     return first if name == "bm25" else ColbertEvidence(first, _model(name, "colbert", "bm25"), cache=_hub(cache))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.blocks import Block, Cell, Grid, ReportPage, ReportSection, Text
 from storm_pipeline.evaluation.reporting.plots import cost_figures, difference_figures
-from storm_pipeline.evaluation.reporting.results import ExperimentResults, Judged, Result
+from storm_pipeline.evaluation.reporting.results_file import ExperimentResults, JudgedMeasures, Result
 from storm_pipeline.evaluation.reporting.tables import Mean, Paired, Table, differences, tables
 from storm_pipeline.evaluation.reporting.wording import (
     UNDEFINED,
@@ -231,7 +231,7 @@ def _judges(results: ExperimentResults) -> list[ReportSection]:
     return [ReportSection("judges", "The judges", tuple(blocks))] if blocks else []
 
 
-def _judge(own: Judged) -> list[Block]:
+def _judge(own: JudgedMeasures) -> list[Block]:
     parameters = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
     text = Text(judge_line(own, own.measures) + (f" Parameters: {parameters}." if parameters else ""))
     if own.calibration is None or not own.calibration.rows:

@@ -21,7 +21,7 @@ _ALLOWED = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SourceVerdict:
     """Whether a page may be used.
 
     Attributes:
@@ -79,34 +79,34 @@ class SourcePolicy:
         self._catalogue = catalogue or load_catalogue()
         self.excludes_nothing = policy == "any" and not entries[1]
 
-    def judge(self, url: str) -> Verdict:
+    def judge(self, url: str) -> SourceVerdict:
         """The verdict on a page; never raises."""
         if (where := pattern_of(url)) is None:
-            return Verdict(url, allowed=True, status=Rating.OWN, reason="it is not a web page")
+            return SourceVerdict(url, allowed=True, status=Rating.OWN, reason="it is not a web page")
         if listed := self._user_lists.find(where):
             return self._by_user_list(url, *listed)
         if found := self._catalogue.find(where):
             return self._by_catalogue(url, *found)
         allowed = Rating.UNKNOWN in _ALLOWED[self.policy]
         reason = "unknown source" + ("" if allowed else "; strict keeps only known good ones")
-        return Verdict(url, allowed, Rating.UNKNOWN, reason)
+        return SourceVerdict(url, allowed, Rating.UNKNOWN, reason)
 
     @staticmethod
-    def _by_user_list(url: str, place: SitePattern, decisions: tuple[bool, ...]) -> Verdict:
+    def _by_user_list(url: str, place: SitePattern, decisions: tuple[bool, ...]) -> SourceVerdict:
         allowed = all(decisions)
         status = Rating.ALLOWED if allowed else Rating.DENIED
-        return Verdict(url, allowed, status, f"{place} is {status}", str(place))
+        return SourceVerdict(url, allowed, status, f"{place} is {status}", str(place))
 
-    def _by_catalogue(self, url: str, place: SitePattern, entries: tuple[Entry, ...]) -> Verdict:
+    def _by_catalogue(self, url: str, place: SitePattern, entries: tuple[Entry, ...]) -> SourceVerdict:
         statuses = {entry.status for entry in entries}
         allowed = self._decisive(statuses) in _ALLOWED[self.policy]
         reason = "; ".join(dict.fromkeys(entry.reason for entry in entries))
         if entries[0].listed:
             reason += ", by Wikipedia's list of perennial sources"
         if len(statuses) == 1:
-            return Verdict(url, allowed, entries[0].status, reason, str(place))
+            return SourceVerdict(url, allowed, entries[0].status, reason, str(place))
         which = "the most cautious" if self.policy == "strict" else "the most lenient"
-        return Verdict(url, allowed, Rating.MIXED, f"{reason}; {self.policy} applies {which}", str(place))
+        return SourceVerdict(url, allowed, Rating.MIXED, f"{reason}; {self.policy} applies {which}", str(place))
 
     def _decisive(self, statuses: set[Rating]) -> Rating:
         """The rating that decides among several rows of one place; see the class."""
@@ -114,7 +114,7 @@ class SourcePolicy:
         return ranked[-1 if self.policy == "strict" else 0]
 
 
-def judge(url: str, policy: Policy = "standard") -> Verdict:
+def judge(url: str, policy: Policy = "standard") -> SourceVerdict:
     """The verdict on a page by a policy alone; :class:`SourcePolicy` also supports user lists.
 
     Raises:

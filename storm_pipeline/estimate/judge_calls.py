@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import dspy
 
+from storm_pipeline.estimate.results import Range
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, count_tokens
-from storm_pipeline.estimate.values import Range
 from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Settings

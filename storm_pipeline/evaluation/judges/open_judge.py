@@ -9,7 +9,7 @@ from storm_pipeline.evaluation.judges.base import SupportJudge
 from storm_pipeline.evaluation.judges.entailment import EntailmentJudge
 from storm_pipeline.evaluation.judges.grading import GradingJudge
 from storm_pipeline.evaluation.judges.language_model import LanguageModelJudge
-from storm_pipeline.evaluation.judges.model import JudgeModel, open_judge
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel, open_judge
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 from storm_pipeline.settings import Settings

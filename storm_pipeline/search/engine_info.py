@@ -15,7 +15,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import Search
 
 if TYPE_CHECKING:
-    from storm_pipeline.search.contents import ContentsSource
+    from storm_pipeline.search.tables_of_contents import ContentsSource
 
 
 @dataclass(frozen=True)

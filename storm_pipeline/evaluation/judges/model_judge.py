@@ -13,7 +13,7 @@ from storm_pipeline.evaluation.judges.base import Parameters
 from storm_pipeline.evaluation.judges.prometheus import PrometheusAdapter
 from storm_pipeline.evaluation.judges.reply_cache import JudgeReplyCache
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.opening import open_models
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.events import Events
 from storm_pipeline.settings import Role, Settings

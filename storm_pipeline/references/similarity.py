@@ -44,7 +44,7 @@ class _Shared:
     share: float
 
 
-class Likeness:
+class Similarity:
     """Compares sentences with passages; the similarity is the mean of cosine and share of words, in [0, 1].
 
     Args:
@@ -80,18 +80,18 @@ class Likeness:
             return True
         return any(like >= least for some in (ranked[:1], ranked[1:]) for like in self._measured(text, some))
 
-    def likest(self, text: str, positions: Iterable[int], least: float) -> Iterator[int]:
+    def most_similar(self, text: str, positions: Iterable[int], least: float) -> Iterator[int]:
         """The passages whose similarity to a sentence is at least ``least``, most similar first; embedded on demand."""
         shared = (one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least)
         waiting = sorted(shared, key=lambda one: -one.share)
-        likeness: dict[int, float] = {}
-        while waiting or likeness:
-            best = min(likeness, key=lambda i: (-likeness[i], i), default=-1)
-            if waiting and likeness.get(best, 0.0) < (waiting[0].share + 1) / 2:  # it may be likelier yet
+        similarity: dict[int, float] = {}
+        while waiting or similarity:
+            best = min(similarity, key=lambda i: (-similarity[i], i), default=-1)
+            if waiting and similarity.get(best, 0.0) < (waiting[0].share + 1) / 2:  # it may be more similar
                 one = waiting.pop(0)
                 (like,) = self._measured(text, [one])
-                likeness[one.passage] = max(like, likeness.get(one.passage, 0.0))
-            elif likeness.pop(best) >= least:
+                similarity[one.passage] = max(like, similarity.get(one.passage, 0.0))
+            elif similarity.pop(best) >= least:
                 waiting = [one for one in waiting if one.passage != best]
                 yield best
             else:

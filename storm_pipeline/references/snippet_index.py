@@ -10,7 +10,7 @@ from storm_pipeline.identity import normalised_text
 from storm_pipeline.types import Snippet, Source
 
 
-class Catalogue:
+class SnippetIndex:
     """Snippets by id. Thread-safe. Its content depends on what was added, not on the order of adding.
 
     Of several forms of a snippet (different title, white space or case), the one with the fewest empty fields is kept.

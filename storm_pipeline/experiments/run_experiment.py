@@ -12,9 +12,9 @@ from storm_pipeline.experiments import jobs
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.data import data_problems, topics_of
 from storm_pipeline.experiments.executors import Executor, JobLost
+from storm_pipeline.experiments.experiment_folder import ExperimentStore
 from storm_pipeline.experiments.provenance import metric_facts, provenance_of
 from storm_pipeline.experiments.results import results_of, score_fingerprint
-from storm_pipeline.experiments.store import ExperimentStore
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written, units_of
 from storm_pipeline.search.choosing import choose
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.references.facts import recall, stem_set
-from storm_pipeline.references.likeness import Likeness
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.similarity import Similarity
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import Snippet
 
@@ -38,13 +38,13 @@ def shown(*texts: str) -> tuple[Passage, ...]:
     return tuple(Passage(text, (Snippet(f"https://a.org/{i}", "", text),)) for i, text in enumerate(texts))
 
 
-def likeness(*texts: str, embedder: HashingEmbedder | None = None) -> Likeness:
+def similarity(*texts: str, embedder: HashingEmbedder | None = None) -> Similarity:
     embed = (embedder or HashingEmbedder(256)).embed
-    return Likeness(shown(*texts), known="Orrin", embed=embed, language="en")
+    return Similarity(shown(*texts), known="Orrin", embed=embed, language="en")
 
 
 def in_full(sentence: str, text: str) -> tuple[float, float]:
-    """Likeness by all windows, and the cosine of the likest."""
+    """Likeness by all windows, and the cosine of the most_similar."""
     words = text.split()
     parts = [" ".join(words[start : start + 45]) for start in range(0, max(1, len(words) - 15), 30)]
     vectors = HashingEmbedder(256).embed([sentence, *parts])
@@ -60,14 +60,14 @@ def test_whether_a_passage_is_like_enough_is_as_if_all_of_it_were_embedded(
 ) -> None:
     like, _ = in_full(sentence, text)
     assume(abs(like - least) > 1e-6)
-    assert likeness(text).reaches(sentence, 0, least) == (like >= least)
+    assert similarity(text).reaches(sentence, 0, least) == (like >= least)
 
 
 @given(SENTENCES, st.lists(TEXTS, max_size=4), LEAST)
-def test_the_likest_passages_come_first(sentence: str, texts: list[str], least: float) -> None:
+def test_the_most_similar_passages_come_first(sentence: str, texts: list[str], least: float) -> None:
     measured = [in_full(sentence, text) for text in texts]
     assume(all(abs(like - least) > 1e-6 and cosine <= 0.8 for like, cosine in measured))
-    found = list(likeness(*texts).likest(sentence, range(len(texts)), least))
+    found = list(similarity(*texts).most_similar(sentence, range(len(texts)), least))
     assert sorted(found) == [i for i, (like, _) in enumerate(measured) if like >= least]
     likes = [measured[i][0] for i in found]
     assert all(a >= b - 1e-6 for a, b in pairwise(likes))
@@ -75,14 +75,16 @@ def test_the_likest_passages_come_first(sentence: str, texts: list[str], least: 
 
 def test_what_shares_its_words_is_not_embedded() -> None:
     embedder = Counting()
-    assert likeness("Two thousand men built the dam.", embedder=embedder).reaches("The men built the dam.", 0, 0.3)
+    assert similarity("Two thousand men built the dam.", embedder=embedder).reaches("The men built the dam.", 0, 0.3)
     assert not embedder.texts
 
 
 def test_passages_are_embedded_as_they_are_asked_for() -> None:
     embedder = Counting()
     far, near = "Char live in the lake behind the dam of concrete.", "Two thousand men built the dam of concrete."
-    found = likeness(far, near, embedder=embedder).likest("Two thousand men built a dam of concrete.", range(2), 0.3)
+    found = similarity(far, near, embedder=embedder).most_similar(
+        "Two thousand men built a dam of concrete.", range(2), 0.3
+    )
     assert next(found) == 1
     assert far not in embedder.texts
     assert list(found) == [0]

@@ -43,7 +43,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedMeasures:
     """Measures that depend on a judge, and the judge's calibration.
 
     Attributes:
@@ -81,7 +81,7 @@ class ExperimentResults:
     measures: tuple[Measure, ...]
     baseline: str
     facts: Mapping[str, str] = field(default_factory=dict)
-    calibrations: tuple[Judged, ...] = ()
+    calibrations: tuple[JudgedMeasures, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ class _File(BaseModel):
     results: ExperimentResults
 
 
-def judges_of(metric: Metric, calibration: Calibration | None = None) -> tuple[Judged, ...]:
+def judges_of(metric: Metric, calibration: Calibration | None = None) -> tuple[JudgedMeasures, ...]:
     """The judges of a metric; empty if it has none.
 
     Args:
@@ -120,7 +120,7 @@ def judges_of(metric: Metric, calibration: Calibration | None = None) -> tuple[J
     if not isinstance(metric, JudgedMetric):
         return ()
     return tuple(
-        Judged(
+        JudgedMeasures(
             tuple(measure.name for measure in measures),
             str(metric.parameters[kind]),
             metric.parameters,

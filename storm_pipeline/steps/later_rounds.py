@@ -22,7 +22,7 @@ _QUESTIONS = 6
 
 
 @dataclass(frozen=True)
-class Written:
+class DraftedSections:
     """Sections with the research that they were written from."""
 
     sections: tuple[Section, ...]
@@ -30,7 +30,7 @@ class Written:
     conversations: tuple[Conversation, ...]
 
 
-def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Written:
+def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int) -> DraftedSections:
     """Ask what a reader would still want to know, look it up, and revise the sections with new evidence.
 
     If the model fails or nothing new is found, the draft is returned unchanged; a failure is recorded.
@@ -55,10 +55,10 @@ def answer_open_questions(ctx: RunContext, written: Written, number: int) -> Wri
         if not extended:
             return written
         anew = write_sections(ctx, evidence.outline, extended, lambda own: _revised(ctx, evidence, own, written))
-    return Written(_replaced(evidence.outline, written.sections, anew), evidence, conversations)
+    return DraftedSections(_replaced(evidence.outline, written.sections, anew), evidence, conversations)
 
 
-def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, written: Written) -> Section:
+def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, written: DraftedSections) -> Section:
     """The existing section revised with the new evidence, or a new section.
 
     Raises:
@@ -72,7 +72,7 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
     return ctx.writer.revise(ctx, evidence.outline, own, before, section)
 
 
-def _look_up_what_is_open(ctx: RunContext, topic: str, written: Written, number: int) -> Conversation | None:
+def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections, number: int) -> Conversation | None:
     """A reader's open questions with their answers; None if there are none."""
     with ctx.events.in_stage("open questions"):
         try:
