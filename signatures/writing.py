@@ -15,8 +15,8 @@ class WriteSection(dspy.Signature):
       both with their sources, unless one is plainly mistaken beside better ones: leave that out. Name a person in full,
       with their office, where the passages do.
     - State as fact what the sources agree on or nobody disputes; the number behind the sentence says who reported it.
-      Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. Say nothing
-      about the sources themselves (how a study is titled, what it examines): only what they found out on the topic.
+      Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. Say what
+      sources found out on the topic, nothing about the sources themselves (how a study is titled, what it examines).
     - Dates: where a passage has a date, it stands behind its title. Turn "today", "last month", "this year" into dates
       by it; never write "now", "recently" or "currently" without a date. Prices, members, holders of an office and
       whatever else changes stand with the date that they are of.
