@@ -20,6 +20,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.references.citations import parse_markdown
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
@@ -63,6 +64,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "outline": lambda text: parse_outline(text, "Topic"),
         "draft": lambda text: read_draft(text, 3),
         "thinking": strip_thinking,
+        "article in Markdown": lambda text: parse_markdown(f"{text}."),
         "markers": lambda text: MARKER.sub("", text),
         "one line": tidy,
         "completeness": is_complete,
