@@ -116,7 +116,7 @@ class RunStore:
         path = self.folder / _SETTINGS
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             saved = None
         if not isinstance(saved, dict) or not saved:
             raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
