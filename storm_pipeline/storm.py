@@ -19,6 +19,7 @@ from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
+from storm_pipeline.retrieval.embedder_check import require_working
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
@@ -308,6 +309,7 @@ class Storm:
                 models = open_models(settings, progress, self._model_objects)
                 check()
                 embedder = self._embedder_object or shared_embedder(settings.embedder, settings.cache, progress)
+                require_working(embedder)
                 self._parts = Parts(engine, models, embedder, self._contents, self._programs, writer_for(settings))
             check()
             return self._parts
