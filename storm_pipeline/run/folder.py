@@ -308,5 +308,9 @@ def _sum(data: bytes) -> str:
 
 
 def slug(topic: str) -> str:
-    """The topic as a file name: words joined by hyphens, at most 60 characters, never empty."""
-    return re.sub(r"[\W_]+", "-", topic.casefold()).strip("-")[:60].rstrip("-") or "topic"
+    """The topic as a file name: words joined by hyphens, at most 60 characters and 100 bytes of UTF-8, never empty.
+
+    File systems limit names to 255 bytes, some to 143; callers add a number, a time and suffixes.
+    """
+    words = re.sub(r"[\W_]+", "-", topic.casefold()).strip("-")[:60]
+    return words.encode("utf-8", "ignore")[:100].decode("utf-8", "ignore").rstrip("-") or "topic"

@@ -107,6 +107,8 @@ def session(
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.close)
             yield ctx
+            for problem in ctx.search.cache_problems:
+                events.noted(problem)
             if unused := run.journal.unused("reply"):
                 events.noted(f"{unused} recorded replies were not reused, since their requests have changed")
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
