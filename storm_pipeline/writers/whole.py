@@ -14,8 +14,8 @@ from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
 from storm_pipeline.writers.passage_prompts import (
-    all_findings,
     article_inputs,
+    conversations_with_markers,
     section_inputs,
     with_markers,
 )
@@ -69,11 +69,11 @@ class WholeWriter:
         return PassageEvidence(heading, passages(snippets), target_words=words)
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
-        """The passages that the answers cite, and the answers as findings."""
-        findings = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
-        cited = dict.fromkeys(citation.snippet_id for sentence in findings for citation in sentence.citations)
+        """The passages that the answers cite."""
+        answers = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
+        cited = dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
         found = passages(ctx.store.snippet(snippet_id) for snippet_id in cited)
-        return PassageEvidence(heading, found, tuple(findings), target_words=ctx.settings.article_words)
+        return PassageEvidence(heading, found, target_words=ctx.settings.article_words)
 
     def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
         """The section in one call, plus one for sentences sent back to the writer.
@@ -106,19 +106,20 @@ class WholeWriter:
         blocks = _written(ctx, ctx.programs.revise, inputs, new.passages, where=evidence.heading.title, known=known)
         return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
 
-    def article(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Body:
+    def article(
+        self, ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
+    ) -> Body:
         """The article in one call, plus one for sentences sent back to the writer.
 
         Raises:
             ModelError: the model fails.
         """
-        known = (outline.topic, *outline.titles())
         inputs = {
-            **article_inputs(ctx, outline),
+            **article_inputs(ctx, topic),
             "passages": numbered_passages(evidence.passages),
-            "findings": all_findings(evidence),
+            "interviews": conversations_with_markers(conversations, evidence.passages),
         }
-        blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=outline.topic, known=known)
+        blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
         sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
         return Body(blocks[0].paragraphs, sections)
 

@@ -112,7 +112,7 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 
     with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
         evidence = ctx.writer.select(ctx, Heading("Overview"), [DAM, FLOOD], "")
-        body = ctx.writer.article(ctx, OUTLINE, evidence)
+        body = ctx.writer.article(ctx, OUTLINE.topic, evidence)
     assert [len(paragraph.sentences) for paragraph in body.lead] == [1]
     assert [own.heading for own in body.sections] == ["History", "Floods"]
 
