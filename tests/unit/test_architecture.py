@@ -13,7 +13,7 @@ ORDER = [
     {"text"},
     {"languages"},
     {"quantities"},
-    {"run.events", "run.journal", "run.locking", "run.stream", "settings", "keywords", "assets"},
+    {"run.events", "run.log", "run.journal", "run.locking", "run.stream", "settings", "keywords", "assets"},
     {"documents"},
     {"net"},
     {"retrieval"},
