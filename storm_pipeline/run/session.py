@@ -34,6 +34,7 @@ from storm_pipeline.run.events import (
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
@@ -89,7 +90,7 @@ def session(
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
-        events = Events(ledger, control, log, *sinks)
+        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
         is_set_up = False
         try:
