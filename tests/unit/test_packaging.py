@@ -59,7 +59,7 @@ def test_the_source_distribution_holds_package_tests_documentation_and_changelog
         files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
     expected = tracked("tests", "docs", "benchmarks", "examples", "experiments", "signatures") | packaged()
     assert expected <= files
-    assert {"CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "Makefile"} <= files
+    assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "constraints.txt", "Makefile"} <= files
 
 
 def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
@@ -70,6 +70,11 @@ def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
         if isinstance(node, ast.Assign) and node.targets[0].id == "__version__"  # type: ignore[attr-defined]
     )
     assert metadata["Version"] == version
+
+
+def test_the_citation_names_the_released_version(metadata: Message) -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.M) == [metadata["Version"]]
 
 
 def test_the_description_has_no_relative_link_or_picture(metadata: Message) -> None:
@@ -105,7 +110,7 @@ def test_constraints_pin_every_dependency_within_its_bounds() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     wanted = [*PROJECT["project"]["dependencies"], *(text for texts in extras.values() for text in texts)]
     for wish in map(Requirement, wanted):
-        if wish.name in {"pip", "storm-pipeline"}:
+        if wish.name == "storm-pipeline":
             continue
         (pin,) = pins[wish.name].specifier
         assert wish.specifier.contains(pin.version), f"{wish} is pinned to {pin.version}"
