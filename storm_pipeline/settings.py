@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.home import default_cache
 from storm_pipeline.languages import language_name
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
@@ -205,7 +206,11 @@ class Settings(BaseModel):
     )
 
     out: Path = Field(default=Path("runs"), description="Folder that run folders are created in.")
-    cache: Path = Field(default=Path("cache"), description="Folder for downloads; safe to delete.")
+    cache: Path = Field(
+        default_factory=default_cache,
+        description="Folder for downloads, searches and pages; safe to delete. Default: $STORM_HOME/cache, else the "
+        "user's cache folder.",
+    )
 
     @model_validator(mode="before")
     @classmethod

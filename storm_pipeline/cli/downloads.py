@@ -19,7 +19,7 @@ assets_app = typer.Typer(
 )
 
 _Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.", show_default=False)]
-_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads; default: cache.")]
+_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 

@@ -99,7 +99,7 @@ def _help(field: "FieldInfo") -> str:
     low = [f"at least {m.ge}" for m in field.metadata if hasattr(m, "ge")]
     low += [f"more than {m.gt}" for m in field.metadata if hasattr(m, "gt")]
     high = [f"at most {m.le}" for m in field.metadata if hasattr(m, "le")]
-    default = [] if field.default in (None, ()) else [f"default {field.default}"]
+    default = [] if field.default_factory or field.default in (None, ()) else [f"default {field.default}"]
     facts = ", ".join(low + high + default)
     return f"{field.description} ({facts})" if facts else str(field.description)
 

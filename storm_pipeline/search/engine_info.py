@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.home import default_cache
 from storm_pipeline.search.base import Search
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class EngineConfig:
         remember: wraps a remote engine in a cache, given its cache key.
     """
 
-    cache: Path = Path("cache")
+    cache: Path = field(default_factory=default_cache)
     options: SearchOptions = field(default_factory=SearchOptions)
     rate: float | None = None
     on_progress: Progress | None = None

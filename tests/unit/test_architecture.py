@@ -9,7 +9,7 @@ import storm_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
-    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
+    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files", "home"},
     {"text"},
     {"languages"},
     {"quantities"},
