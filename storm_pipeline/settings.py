@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.home import default_cache
 from storm_pipeline.languages import language_name
 
@@ -17,6 +17,8 @@ _DEPTHS: dict[str, dict[str, int]] = {
     "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
     "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3, "evidence": 6000},
 }
+PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
+"""Settings that a depth sets unless they are given."""
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
@@ -44,7 +46,11 @@ class Settings(BaseModel):
     writer_lm: str | None = Field(default=None, description="Model that writes sections and lead; default: lm.")
     reviewer_lm: str | None = Field(default=None, description="Model that finds repetition; default: lm.")
     api_base: str | None = Field(default=None, description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1.")
-    api_key_env: str | None = Field(default=None, description="Environment variable that holds the API key.")
+    api_key_env: str | None = Field(
+        default=None,
+        pattern="^[A-Za-z_][A-Za-z0-9_]*$",
+        description="Name of the environment variable that holds the API key.",
+    )
     temperature: float | None = Field(
         default=None,
         ge=0,
@@ -234,7 +240,7 @@ class Settings(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise SettingsError(_explain(error)) from None
+            raise _explained(error) from None
 
     @property
     def calls_in_flight(self) -> int:
@@ -283,10 +289,23 @@ def is_embedded(lm: str) -> bool:
     return lm.startswith(("embedded", "gguf:"))
 
 
-def _explain(error: ValidationError) -> str:
-    """The first validation error, in terms of the settings."""
+def option_name(setting: str) -> str:
+    """The command-line option of a setting: ``max_sections`` → ``--max-sections``; repeatable ones are singular."""
+    many = get_origin(Settings.model_fields[setting].annotation) is tuple
+    return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
+
+
+def _explained(error: ValidationError) -> SettingsError:
+    """The first validation error, in terms of the settings and their options."""
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "extra_forbidden":
-        return f"there is no setting {name!r}; see `storm write --help` for those that exist"
-    return f"setting {name!r} cannot be {first['input']!r}: {first['msg'].lower()}"
+        return SettingsError(f"there is no setting {name!r}; see `storm write --help` for those that exist")
+    if name == "api_key_env":  # the value may be the key itself, which no message repeats
+        return InvalidSettingError(
+            "setting 'api_key_env' (--api-key-env) takes a variable's name, not the key itself", name
+        )
+    where = ".".join(str(part) for part in first["loc"])
+    return InvalidSettingError(
+        f"setting {where!r} cannot be {first['input']!r} ({option_name(name)}): {first['msg'].lower()}", name
+    )

@@ -1,6 +1,7 @@
 """The ``storm`` command: its subcommands and exit behaviour."""
 
 import signal
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.experiment import experiment_app
 from storm_pipeline.cli.export import export
-from storm_pipeline.cli.guard import INTERRUPTED
+from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
 from storm_pipeline.cli.runs import runs, show
@@ -20,6 +21,7 @@ from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
 from storm_pipeline.concurrency import limit_malloc_arenas
+from storm_pipeline.env_file import load_env
 
 app = typer.Typer(
     name="storm",
@@ -48,6 +50,8 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
     if version:
         say(f"storm-pipeline {__version__}")
         raise typer.Exit
+    with Guard():
+        load_env(Path())
 
 
 def main() -> None:

@@ -48,9 +48,9 @@ def batch(
     topics with `storm resume FOLDER`.
     """
     with Guard(debug=debug) as guard:
-        from storm_pipeline.settings import Settings
+        from storm_pipeline.configuration import configured
 
-        settings = Settings.build(ctx.obj)
+        settings = configured(ctx.obj)
         from storm_pipeline.batch import Batch, read_topics
 
         requests = read_topics(topics_file)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_pipeline.cli.folders import configured_cache
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say
-from storm_pipeline.home import default_cache
 
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.conner.named_models import ModelNames
@@ -25,7 +25,7 @@ _Data = Annotated[
 _Out = Annotated[Path, typer.Option("--out", help="Folder of the records.")]
 _Cache = Annotated[
     Path,
-    typer.Option("--cache", metavar="PATH", help="Downloads and trained models.", default_factory=default_cache),
+    typer.Option("--cache", metavar="PATH", help="Downloads and trained models.", default_factory=configured_cache),
 ]
 _Model = Annotated[
     list[str] | None,

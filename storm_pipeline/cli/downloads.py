@@ -110,6 +110,6 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False)
 
 
 def _settings(cache: str | None) -> "Settings":
-    from storm_pipeline.settings import Settings
+    from storm_pipeline.configuration import configured
 
-    return Settings.build({"cache": cache} if cache is not None else {})
+    return configured({"cache": cache} if cache is not None else {})

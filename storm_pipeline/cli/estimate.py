@@ -48,11 +48,11 @@ def estimate(
     those of a short and of a long run in brackets.
     """
     with Guard(debug=debug):
+        from storm_pipeline.configuration import configured
         from storm_pipeline.estimate import estimate as estimate_run
         from storm_pipeline.recipes import DEFAULT
-        from storm_pipeline.settings import Settings
 
-        settings = Settings.build(ctx.obj)
+        settings = configured(ctx.obj)
         result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
         if as_json:
             say(json.dumps(_as_json(result), ensure_ascii=False))

@@ -57,15 +57,10 @@ class SettingsCommand(TyperCommand):
         return super().invoke(ctx)
 
 
-def option_name(field: str, *, many: bool) -> str:
-    """``max_sections`` → ``--max-sections``; repeatable options are singular."""
-    return "--" + (field.removesuffix("s") if many else field).replace("_", "-")
-
-
 @cache
 def _options() -> tuple[Any, ...]:
     """The options, which Typer derives from a function whose parameters are the settings."""
-    from storm_pipeline.settings import Settings
+    from storm_pipeline.settings import Settings, option_name
 
     def holder(**_: Any) -> None: ...
 
@@ -75,7 +70,7 @@ def _options() -> tuple[Any, ...]:
         panel = _PANELS.get(name, panel)
         many = get_origin(field.annotation) is tuple
         option = typer.Option(
-            option_name(name, many=many),
+            option_name(name),
             help=_help(field),
             metavar=_metavar(field.annotation),
             show_default=False,

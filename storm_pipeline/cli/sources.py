@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from storm_pipeline.cli.folders import configured_cache
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.home import default_cache
 
 sources_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Which pages an article may use as sources."
@@ -24,7 +24,7 @@ _Deny = Annotated[
     typer.Option("--deny", metavar="PLACE", help="Domain or domain/path that is never allowed; repeatable."),
 ]
 _Cache = Annotated[
-    Path, typer.Option("--cache", metavar="PATH", help="Folder for downloads.", default_factory=default_cache)
+    Path, typer.Option("--cache", metavar="PATH", help="Folder for downloads.", default_factory=configured_cache)
 ]
 _Api = Annotated[str | None, typer.Option("--api", metavar="URL", help="The wiki's api.php; default: Wikipedia's.")]
 _Out = Annotated[

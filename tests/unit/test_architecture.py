@@ -9,11 +9,11 @@ import storm_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
-    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files", "home"},
+    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files", "home", "env_file"},
     {"text"},
     {"languages"},
     {"quantities"},
-    {"run.events", "run.journal", "run.locking", "run.stream", "settings", "keywords", "assets"},
+    {"run.events", "run.journal", "run.locking", "run.stream", "settings", "configuration", "keywords", "assets"},
     {"documents"},
     {"net"},
     {"retrieval"},

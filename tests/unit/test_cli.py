@@ -126,6 +126,8 @@ def an_option(field: str) -> tuple[str, str, Any]:
         return flag, "2020-02-29", date(2020, 2, 29)
     if field in {"language", "region", "article_language"}:
         return flag, "ch", "ch"
+    if field == "api_key_env":
+        return flag, "MY_KEY", "MY_KEY"
     if field == "length":
         return flag, "1500", "1500"
     if field == "depth":
