@@ -40,6 +40,8 @@ class EditArticle(dspy.Signature):
       after. Move it; if all that stands under a heading is about something else, change the heading.
     - Thread: a "he", "its" or "the report" whose noun is not in the sentences before it, a time told backwards, choppy
       sentences on one point that read better as one.
+    - Dead weight: a sentence on a source instead of the topic (what a study is called or examines, who reported what
+      nobody disputes), or one that repeats in general what the next says exactly. Cut it, or reword it to the fact.
     Change nothing for taste, and nothing that is right. All facts, names, numbers and dates stay, none is added, in the
     language of the article. The edits are made in the order in which you give them; numbers do not change.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.

@@ -207,6 +207,9 @@ class Settings(BaseModel):
         description="Language of the article, e.g. de; sources may be in any.",
     )
     style: str | None = Field(default=None, max_length=500, description="Writing style, e.g. 'for a general reader'.")
+    editing: Literal["on", "off"] = Field(
+        default="on", description="Whether a copy editor goes over the sections (writing: whole)."
+    )
     uncited: Literal["drop", "keep"] = Field(
         default="drop", description="What to do with a sentence that no source supports."
     )

@@ -34,11 +34,14 @@ _LONGEST_HEADING = 12
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections with repetition cut, sentences reworded, joined or moved, and headings changed to fit their text.
 
-    An edit that would add or remove a number or a date is skipped. If the model fails, the sections are returned
+    Without ``editing`` in the settings, only certain repetition is cut. An edit that would add or remove a number or a
+    date is skipped. If the model fails, the sections are returned
     without its edits, and that is recorded.
     """
     with ctx.events.in_stage("editing"):
         sections = remove_certain_repetition(ctx, sections)
+        if ctx.settings.editing == "off":
+            return sections
         try:
             edits = ctx.ask("reviewer", ctx.programs.edit, topic=topic, article=_numbered(sections)).edits
         except ModelError as error:

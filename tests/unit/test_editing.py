@@ -24,6 +24,11 @@ def edited(sections: tuple[Section, ...], edits: Sequence[Edit] | ModelError) ->
         return edit_article(ctx, "Orrin Dam", sections), told
 
 
+def test_without_editing_the_model_is_not_asked() -> None:
+    with run(replies={}, editing="off") as (ctx, _):
+        assert edit_article(ctx, "Orrin Dam", ARTICLE) == ARTICLE
+
+
 def texts(sections: Sequence[Section]) -> list[str]:
     return [sentence.text for section in sections for sentence in section.sentences()]
 
