@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.home import default_cache
 from storm_pipeline.languages import language_name
+from storm_pipeline.providers import qualified
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _DEPTHS: dict[str, dict[str, int]] = {
@@ -29,8 +30,9 @@ class Settings(BaseModel):
     """Settings of a run. Defaults are the paper's (section 4.4) where it names a value.
 
     A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
-    by ``@URL`` of its endpoint; ``embedded`` is the pinned model that runs in this process, ``embedded:0.5b`` a
-    smaller one (for tests), and ``gguf:PATH`` any other GGUF file.
+    by ``@URL`` of its endpoint; the provider may be left out where the name says it (``gpt-4o``). ``embedded`` is the
+    pinned model that runs in this process, ``embedded:0.5b`` a smaller one (for tests), and ``gguf:PATH`` any other
+    GGUF file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -227,6 +229,11 @@ class Settings(BaseModel):
         """Fill in the preset of a depth for the settings that were not given."""
         depth = str(values.get("depth") or "") if isinstance(values, dict) else ""
         return {**_DEPTHS[depth], **values, "depth": int(depth)} if depth in _DEPTHS else values
+
+    @field_validator("lm", *(f"{role}_lm" for role in ROLES))
+    @classmethod
+    def _with_provider(cls, model: str | None) -> str | None:
+        return qualified(model) if model else model
 
     @field_validator("out", "cache")
     @classmethod

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
@@ -67,7 +68,8 @@ def write(
         from storm_pipeline.configuration import configured
         from storm_pipeline.settings import Settings
 
-        settings = Settings.build(ctx.obj) if piece else configured(ctx.obj)
+        silent = quiet or json_events
+        settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
         article = _run(settings, [guard], work, quiet=quiet, json_events=json_events)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
 
@@ -121,7 +123,7 @@ def outline(
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
-        settings = configured(ctx.obj)
+        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         result = _run(
             settings, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
         )

@@ -11,6 +11,7 @@ import dspy
 
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.keys import endpoint_of, key_for
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
@@ -81,21 +82,12 @@ def _opened(
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     if is_embedded(name):
         return _open_embedded(name, settings, progress)
-    model, *rest = re.split("@(?=https?://)", name, maxsplit=1)  # some models have an @ in their names
-    base = rest[0] if rest else ""
-    base = base or (settings.api_base or "" if name == settings.lm else "")
+    model, base = endpoint_of(name, settings)
     if "/" not in model:
         raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
     options: dict[str, Any] = {"api_base": base} if base else {}
-    if settings.api_key_env:
-        key = os.environ.get(settings.api_key_env)
-        if not key:
-            raise SettingsError(
-                f"the environment variable {settings.api_key_env} is not set: it should hold the key for {model}"
-            )
+    if key := key_for(name, settings):
         options["api_key"] = key
-    elif base and not os.environ.get(f"{model.split('/')[0].upper()}_API_KEY"):
-        options["api_key"] = "none"  # self-hosted servers need no key, but client libraries demand one
     lm = _lm(model, settings, **options)
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")
 

@@ -133,7 +133,7 @@ def require_key(engine: str, name: str, source: str, given: str | None = None) -
     """
     key = (given or env_var(name)).strip()
     if not key:
-        raise SettingsError(f"the search engine `{engine}` needs a key: set {name} to one from {source}")
+        raise SettingsError(f"no key set for the search engine `{engine}`: set {name} to one from {source}")
     return key
 
 

@@ -9,7 +9,8 @@ import storm_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
-    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files", "home", "env_file"},
+    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
+    {"home", "env_file", "providers"},
     {"text"},
     {"languages"},
     {"quantities"},
