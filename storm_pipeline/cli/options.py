@@ -22,6 +22,8 @@ _PANELS = {
     "out": "Folders",
 }
 """Field → heading of the help text for that field and those after it."""
+_COMMON = ("lm", "search", "depth", "length", "perspectives", "style", "article_language", "sources", "max_cost", "out")
+"""Settings that most people change, which the help lists first."""
 
 
 OutlineFile = Annotated[
@@ -65,9 +67,11 @@ def _options() -> tuple[Any, ...]:
     def holder(**_: Any) -> None: ...
 
     annotations: dict[str, Any] = {}
-    panel = ""
-    for name, field in Settings.model_fields.items():
-        panel = _PANELS.get(name, panel)
+    panels: dict[str, str] = {}
+    for name in Settings.model_fields:
+        panels[name] = _PANELS.get(name, next(reversed(panels.values()), ""))
+    for name in dict.fromkeys((*_COMMON, *panels)):
+        field, panel = Settings.model_fields[name], "Common settings" if name in _COMMON else panels[name]
         many = get_origin(field.annotation) is tuple
         option = typer.Option(
             option_name(name),

@@ -165,6 +165,15 @@ def test_every_option_is_explained() -> None:
         assert str(info.description)[:30] in text
 
 
+def test_the_help_begins_with_what_most_people_change() -> None:
+    text = run("write", "--help").output
+    headings = ["Common settings", "Language models", "Research", "Writing", "Folders"]
+    places = [text.index(f"─ {heading} ─") for heading in headings]
+    assert places == sorted(places)
+    for option in ("--lm", "--search", "--perspectives", "--length", "--out"):
+        assert places[0] < text.index(f" {option} ") < places[1]
+
+
 def test_options_not_given_are_left_to_the_settings(storm: type[FakeStorm]) -> None:
     run("write", "Silk Road")
     assert storm.seen.model_fields_set == set()
