@@ -154,7 +154,8 @@ class Settings(BaseModel):
     sources: Literal["auto", "strict", "standard", "any"] = Field(
         default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
-        "social media and the like; strict: only those known to be reliable; auto: standard for web engines.",
+        "social media and the like, but preprints; strict: only those known to be reliable; auto: standard for web "
+        "engines.",
     )
     allow_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain/path, that is always allowed.")
     deny_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain/path, that is never allowed.")

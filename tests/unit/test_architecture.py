@@ -10,7 +10,7 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
-    {"home", "env_file", "providers"},
+    {"home", "env_file", "providers", "preprints"},
     {"text"},
     {"languages"},
     {"quantities"},
