@@ -125,6 +125,11 @@ class Settings(BaseModel):
     related_topics: int = Field(
         default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
     )
+    wikipedia_contents: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Whether those tables of contents are looked up in Wikipedia; auto: unless only documents of your "
+        "own are searched, of which nothing then leaves the machine but what the model is asked.",
+    )
 
     search: str = Field(
         default="auto",

@@ -205,4 +205,4 @@ def _resolve_engine(config: ExperimentConfig, before: dict[str, Any]) -> str:
     earlier = str(before.get("config", {}).get("settings", {}).get("search", "auto")) if of_all else "auto"
     asked = (m for m in config.methods if m.recipe and config.search_of(m).corpus == "engine")
     unnamed = any(config.settings_of(method).search == "auto" for method in asked)
-    return choose()[0] if unnamed and earlier == "auto" else earlier
+    return choose().spec if unnamed and earlier == "auto" else earlier

@@ -36,7 +36,7 @@ from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.search.tables_of_contents import ContentsSource, WikipediaContents
+from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.settings import Role, Settings, is_embedded
 
 
@@ -182,6 +182,13 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     return Settings.build({**known, **now})
 
 
+def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
+    """Wikipedia's tables of contents, or none where it is not to be asked or cannot be reached."""
+    mode = settings.wikipedia_contents
+    asked = mode == "always" or (mode == "auto" and not engine.own)
+    return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
+
+
 def open_context(
     run: RunStore,
     settings: Settings,
@@ -199,7 +206,7 @@ def open_context(
     for problem in engine.problems:
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
-    contents = parts.contents or engine.contents or WikipediaContents(settings.cache)
+    contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     return RunContext(

@@ -62,6 +62,7 @@ class EngineInfo:
         open_web: whether it finds pages of unknown quality, which need the reliable-source filter.
         remote: whether it queries a service, whose responses are worth caching.
         is_composite: whether it queries other engines, each of which applies the options itself.
+        own: whether it searches texts of the user's own, of which no other service need hear.
     """
 
     name: str
@@ -74,6 +75,7 @@ class EngineInfo:
     open_web: bool = True
     remote: bool = True
     is_composite: bool = False
+    own: bool = False
 
     @property
     def base_name(self) -> str:
@@ -113,11 +115,13 @@ class OpenedEngine:
         engine: ready to search.
         problems: what could not be read, such as files of a corpus: one sentence each.
         contents: its tables of contents, if it has any.
+        own: whether it searches texts of the user's own alone.
     """
 
     engine: Search
     problems: tuple[str, ...] = ()
     contents: "ContentsSource | None" = None
+    own: bool = False
 
 
 def env_var(name: str) -> str:
