@@ -1,11 +1,11 @@
 """Keys of language models, from the environment."""
 
 import os
-import re
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.providers import provider_of
+from storm_pipeline.setting_types import model_and_endpoint
 from storm_pipeline.settings import ROLES, Settings, is_embedded
 
 _NO_KEY = "none"
@@ -14,8 +14,8 @@ _NO_KEY = "none"
 
 def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:
     """A model's name without its endpoint, and the endpoint; empty for the provider's own."""
-    model, *rest = re.split("@(?=https?://)", name, maxsplit=1)  # some models have an @ in their names
-    return model, rest[0] if rest else (settings.api_base or "" if name == settings.lm else "")
+    model, base = model_and_endpoint(name)
+    return model, base or (settings.api_base or "" if name == settings.lm else "")
 
 
 def key_for(name: str, settings: Settings) -> str | None:

@@ -104,7 +104,7 @@ def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> No
         ("storm.toml", "article-language = 'de'", "did you mean 'article_language'"),
         ("storm.toml", "xyz = 2", "see `storm write --help`"),
         ("storm.toml", "openai_api_key = 'sk-secret'", "keys do not belong in it"),
-        ("storm.toml", "api_key_env = 'sk-secret'", "not the key itself.*from storm.toml"),
+        ("storm.toml", "api_key_env = 'sk-secret'", "the name of an environment variable.*from storm.toml"),
         ("storm.toml", "turns = ", "not valid TOML"),
         ("pyproject.toml", "[[tool.storm]]", "not valid TOML"),
     ],

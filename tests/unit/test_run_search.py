@@ -183,3 +183,25 @@ def test_an_engine_knows_whether_it_searches_own_documents_alone(tmp_path: Path,
     (tmp_path / "a.txt").write_text("Silk was sold in the markets of Samarkand and Bukhara for many centuries.")
     settings = Settings(search=spec.format(tmp_path / "a.txt"), cache=tmp_path / "cache")
     assert open_engine(settings).own is own
+
+
+def test_a_damaged_memory_of_pages_is_said(tmp_path: Path) -> None:
+    RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT)).search("silk", 2)
+    (tmp_path / "pages" / "pages.sqlite").write_bytes(b"no database " * 900)
+    web = Web(alpha=TEXT)
+    search = RunSearch(engine("alpha"), given(tmp_path), fetch=web)
+    assert search.search("silk", 2).snippets[0].origin == "page"
+    assert web.asked == ["https://alpha.org/1"]
+    (said,) = search.cache_problems
+    assert "pages.sqlite was damaged and moved to" in said
+
+
+def test_a_damaged_memory_of_searches_is_said(tmp_path: Path) -> None:
+    settings = given(tmp_path, search="searxng:http://127.0.0.1:9", search_cache="replay")
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "searches.sqlite").write_bytes(b"no database " * 900)
+    search = RunSearch(open_engine(settings), settings)
+    with pytest.raises(SearchError, match="was not recorded"):
+        search.search("silk", 2)
+    (said,) = search.cache_problems
+    assert "searches.sqlite was damaged and moved to" in said
