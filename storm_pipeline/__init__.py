@@ -129,8 +129,8 @@ __version__ = "0.1.0"
 _NAMES = {
     "errors": (
         "AssetError BudgetSpentError CorpusError DatasetError ExperimentError InvalidSettingError MetricError "
-        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError SettingsError "
-        "SourcesError StoppedError StoreError StormError TooManyFailuresError"
+        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError "
+        "SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "

@@ -17,6 +17,7 @@ from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
 from storm_pipeline.cli.runs import runs, show
+from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
@@ -38,6 +39,8 @@ app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of 
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.command(short_help="Ask five questions and write storm.toml.")(init)
+app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
 app.add_typer(assets_app, name="assets")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")

@@ -45,7 +45,7 @@ ORDER = [
     {"estimate"},
     {"storm"},
     {"batch"},
-    {"run.listing"},
+    {"run.listing", "diagnosis"},
     {"evaluation"},
     {"experiments"},
     {"progress"},
