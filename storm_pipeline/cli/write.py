@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
@@ -17,6 +18,7 @@ from storm_pipeline.errors import SettingsError
 if TYPE_CHECKING:
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.run.ledger import Ledger
+    from storm_pipeline.settings import Settings
     from storm_pipeline.storm import Storm
     from storm_pipeline.types import Article, Outline
 
@@ -63,7 +65,12 @@ def write(
         def work(storm: "Storm") -> "Article":
             return storm.write_from(piece, topic) if piece else storm.write(topic, outline=headings)
 
-        article = _run(ctx.obj, [guard], work, quiet=quiet, json_events=json_events)
+        from storm_pipeline.configuration import configured
+        from storm_pipeline.settings import Settings
+
+        silent = quiet or json_events
+        settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
+        article = _run(settings, [guard], work, quiet=quiet, json_events=json_events)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
@@ -77,8 +84,8 @@ def resume(
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
-    Options override the run's settings. The result of a finished run is printed again. In a batch, finished articles
-    are kept, and all other topics are resumed or started.
+    Settings are those of the run, overridden by options; configuration files are not read. The result of a
+    finished run is printed again. In a batch, finished articles are kept, and all other topics are resumed or started.
     """
     with Guard(debug=debug) as guard:
         guard.folder = run
@@ -90,10 +97,12 @@ def resume(
             resume_batch(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
             return
         from storm_pipeline.run.ledger import Ledger
+        from storm_pipeline.settings import Settings
         from storm_pipeline.types import Article
 
         ledger, start = Ledger(), time.monotonic()
-        result = _run(ctx.obj, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
+        settings = Settings.build(ctx.obj)
+        result = _run(settings, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
         if isinstance(result, Article):
             _print_article(result, guard, quiet=quiet, json_events=json_events)
         else:
@@ -110,28 +119,28 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
+        from storm_pipeline.configuration import configured
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
+        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         result = _run(
-            ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
+            settings, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
         )
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
 def _run(
-    values: dict[str, Any],
+    settings: "Settings",
     sinks: "Sequence[EventSink]",
     work: "Callable[[Storm], T]",
     *,
     quiet: bool,
     json_events: bool,
 ) -> T:
-    """Validate the settings and do the work with progress or events; the first interruption stops it gracefully."""
+    """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
-    from storm_pipeline.settings import Settings
 
-    settings = Settings.build(values)
     with ExitStack() as stack:
         progress = None if quiet or json_events else stack.enter_context(ProgressSink())
         shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []

@@ -11,6 +11,7 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"addresses", "errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
+    {"home", "env_file", "providers", "preprints"},
     {"text"},
     {"languages"},
     {"quantities"},
@@ -22,6 +23,7 @@ ORDER = [
         "run.stream",
         "setting_types",
         "settings",
+        "configuration",
         "keywords",
         "assets",
     },
@@ -43,7 +45,7 @@ ORDER = [
     {"estimate"},
     {"storm"},
     {"batch"},
-    {"run.listing"},
+    {"run.listing", "diagnosis"},
     {"evaluation"},
     {"experiments"},
     {"progress"},
@@ -116,6 +118,7 @@ def test_public_names() -> None:
         "Excluded",
         "ExperimentError",
         "Failed",
+        "InvalidSettingError",
         "JsonLinesSink",
         "MetricError",
         "MissingExtraError",
