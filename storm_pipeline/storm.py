@@ -147,7 +147,12 @@ class Storm:
         return self._new_run(topic, _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}", _outline, halt, *sinks)
 
     def resume(
-        self, run: Path | str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+        self,
+        run: Path | str,
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
     ) -> Article | Outline:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
@@ -156,6 +161,7 @@ class Storm:
 
         Args:
             run: the run's folder.
+            accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
             sinks: as for :meth:`write`.
             halt: as for :meth:`write`.
 
@@ -163,9 +169,10 @@ class Storm:
             The result of the run: an article, or an outline.
 
         Raises:
+            DamagedRunError: files of the run were lost or changed; it says which, and what that costs.
             RunError: it is not a run's folder, a newer version made it, or another process is writing to it.
         """
-        with self._halting(halt) as stopped, RunStore.open(Path(run)) as store:
+        with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
             saved = store.saved_settings()
             settings = changed_settings(saved, self.settings)
             if (result := self._finished(store, saved, settings)) is not None:
@@ -176,12 +183,13 @@ class Storm:
             work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
             return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
 
-    def write_from(self, piece: str, run: Path | str) -> Article:
+    def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
 
         Args:
             piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
             run: the earlier run's folder, which is not changed.
+            accept_damage: as for :meth:`resume`.
 
         Raises:
             SettingsError: there is no such piece.
@@ -190,7 +198,7 @@ class Storm:
         if piece not in EDITABLE:
             raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
         with self._halting() as halt:
-            with RunStore.open(Path(run), keep_edited=True) as old:
+            with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
                 settings = changed_settings(saved, self.settings)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
@@ -330,9 +338,9 @@ def write(topic: str, *, outline: Outline | Path | str | None = None, **settings
     return Storm(**settings).write(topic, outline=outline)
 
 
-def resume(run: Path | str, **settings: Unpack[StormKeywords]) -> Article | Outline:
+def resume(run: Path | str, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]) -> Article | Outline:
     """Resume an interrupted run; see :meth:`Storm.resume`."""
-    return Storm(**settings).resume(run)
+    return Storm(**settings).resume(run, accept_damage=accept_damage)
 
 
 def _write(ctx: RunContext) -> Article:

@@ -10,7 +10,7 @@ from typing import Self
 
 import typer
 
-from storm_pipeline.errors import SettingsError, StoppedError, StormError
+from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import Event, RunStarted
 from storm_pipeline.text.formatting import printable
 
@@ -62,6 +62,8 @@ class Guard:
                 return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"
             case SettingsError():
                 return 2, f"error: {error}"
+            case DamagedRunError():
+                return 1, f"error: {error}"
             case StormError():
                 return 1, f"error: {error} ({saved})" if saved else f"error: {error}"
             case _:

@@ -27,9 +27,9 @@ from storm_pipeline.run.events import (
     RunFinished,
     RunStarted,
     RunStopped,
-    read_events,
 )
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
+from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
@@ -78,8 +78,7 @@ def session(
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    log_path = run.folder / "events.jsonl"
-    spent = ledger.restore(read_events(log_path) if log_path.exists() else ())
+    spent = ledger.restore(earlier_events(run.folder, run.journal))
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
@@ -136,9 +135,10 @@ def _emit_stopped(events: Events, seconds: float, error: BaseException) -> None:
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
     """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
     damaged = run.journal.damaged
-    notes = [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
+    notes = [*run.findings.notes, *run.findings.costly]
+    notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
     for name, aside in run.replaced.items():
-        what = f"was changed since it was written, and was moved to {aside}" if aside else "is lost"
+        what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
     changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
     if changed:
