@@ -50,10 +50,13 @@ class EditArticle(dspy.Signature):
     - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its
       paragraph; move_before: before it.
     - heading: "text" is the new heading; "sentence" is the number behind the H.
+    If remarks are given, your edits are made, but for those that the remarks list, each with the reason. Give these
+    again in a form that the reason allows, or leave them out; numbers are still those of the article as shown.
     """
 
     topic: str = dspy.InputField()
     article: str = dspy.InputField()
+    remarks: str = dspy.InputField()
     edits: Annotated[list[Edit], Field(max_length=100)] = dspy.OutputField(
         desc='[{"kind": "cut", "reword", "join", "move", "move_before" or "heading", "sentence": number, '
         '"other": number or 0, "last": number or 0, "text": new text or ""}]'

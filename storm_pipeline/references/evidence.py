@@ -137,11 +137,13 @@ class Evidence(Generic[E]):
         outline: the outline after merging sections without evidence.
         sections: one for each of its first-level sections.
         for_lead: facts reserved for the lead.
+        repeated: texts of findings that repeat others and are shown to no section.
     """
 
     outline: Outline
     sections: tuple[E, ...]
     for_lead: tuple[Fact, ...] = ()
+    repeated: frozenset[str] = frozenset()
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets in any section's evidence."""

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -44,6 +45,7 @@ class RunStore:
         journal: recorded replies and searches.
         findings: what of ``run.json``, ``settings.json``, the journal and the events was lost or changed.
         replaced: pieces that were changed or lost since they were written → their new name ("" if missing).
+        is_new: whether this object made the folder.
     """
 
     def __init__(
@@ -51,6 +53,8 @@ class RunStore:
     ) -> None:
         self.folder = folder
         self.state = dict(state)
+        self.is_new = False
+        self._discarded = False
         self._lock = locked(folder, _LOCK)
         try:
             self.journal = Journal(folder / JOURNAL)
@@ -79,7 +83,9 @@ class RunStore:
         """
         folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
         state = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
-        return cls(folder, state | {"created": round(time.time(), 3)})
+        store = cls(folder, state | {"created": round(time.time(), 3)})
+        store.is_new = True
+        return store
 
     @classmethod
     def open(cls, folder: Path, *, keep_edited: bool = False, accept_damage: bool = False) -> "RunStore":
@@ -106,6 +112,7 @@ class RunStore:
         new.close()
         copy_records(self.folder / JOURNAL, new.folder / JOURNAL, without={"piece", FILE})
         new = RunStore(new.folder, new.state)
+        new.is_new = True
         new.update_state(**{"from": self.folder.name})
         return new
 
@@ -206,10 +213,16 @@ class RunStore:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
         self.save_text(name, _adapter(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
 
+    def discard(self) -> None:
+        """Delete the folder when it is closed: the run could not begin."""
+        self._discarded = True
+
     def close(self) -> None:
         """Release the folder. Idempotent."""
         self.journal.close()
         self._lock.release()
+        if self._discarded:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> "RunStore":
         return self

@@ -32,6 +32,7 @@ from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
 from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
@@ -87,8 +88,9 @@ def session(
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
-        events = Events(ledger, control, log, *sinks)
+        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        is_set_up = False
         try:
             with events.in_stage("set-up"):
                 for note in notes:
@@ -100,6 +102,7 @@ def session(
                 ctx = open_context(
                     run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
                 )
+            is_set_up = True
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.close)
             yield ctx
@@ -110,8 +113,12 @@ def session(
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
             run.end("finished")
         except BaseException as error:
-            run.end("stopped" if isinstance(error, StoppedError | KeyboardInterrupt) else "failed")
-            _emit_stopped(events, round(time.monotonic() - start, 1), error)
+            was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
+            run.end("stopped" if was_stopped else "failed")
+            kept = is_set_up or was_stopped or not run.is_new
+            _emit_stopped(events, RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
+            if not kept:
+                run.discard()
             raise
 
 
@@ -125,9 +132,13 @@ def _download_progress(events: Events, control: RunControl) -> Progress:
     return progress
 
 
-def _emit_stopped(events: Events, seconds: float, error: BaseException) -> None:
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _emit_stopped(events: Events, stopped: RunStopped) -> None:
     try:
-        events.emit(RunStopped("run", seconds, str(error) or type(error).__name__))
+        events.emit(stopped)
     except RunError:
         return  # the log's disk is full, which the error that ends the run reports
 

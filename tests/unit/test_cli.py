@@ -63,6 +63,8 @@ ARTICLE = Article(
 )
 OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
 
+VALID = {"api_base": "http://x.example/v1", "api_key_env": "SOME_KEY"}
+"""Values of settings that are not any text."""
 HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resume {Path('runs/x')}"
 
 
@@ -131,6 +133,10 @@ def an_option(field: str) -> tuple[str, str, Any]:
     annotation: Any = Settings.model_fields[field].annotation
     flag = "--" + field.replace("_", "-")
     kinds = set(get_args(annotation)) or {annotation}
+    if field in VALID:
+        return flag, VALID[field], VALID[field]
+    if field in {"domains", "without_domains"}:
+        return flag.removesuffix("s"), "x.example", ("x.example",)
     if get_origin(annotation) is tuple:
         return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
     if date in kinds:
@@ -322,7 +328,7 @@ def test_on_a_terminal_a_damaged_run_asks(
 def test_of_what_is_no_run_nothing_is_said_to_be_saved(storm: type[FakeStorm], tmp_path: Path) -> None:
     storm.answer = RunError("x is not a run's folder")
     assert run("resume", str(tmp_path), "--quiet").stderr == "error: x is not a run's folder\n"
-    assert HOW_TO_GO_ON.split("runs")[0] in run("resume", a_run(tmp_path), "--quiet").stderr
+    assert HOW_TO_GO_ON.split("runs", maxsplit=1)[0] in run("resume", a_run(tmp_path), "--quiet").stderr
 
 
 def test_an_interruption_before_the_run_names_no_folder(
