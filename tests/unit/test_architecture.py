@@ -33,7 +33,7 @@ ORDER = [
     {"search", "references", "render", "export"},
     {"pages", "sources"},
     {"models.prices", "models.prompt_adapter", "models.programs", "models.llama_server"},
-    {"run.limits", "run.folder"},
+    {"run.limits", "run.integrity", "run.folder"},
     {"run.ledger", "run.timeline"},
     {"models"},
     {"run.search"},
