@@ -187,7 +187,12 @@ class Experiment:
     def _score_jobs(self, unit: Unit) -> list[ScoreJob]:
         """One job per available metric for an article."""
         folder = self._store.article_folder(unit)
-        names = (name for name, facts in self._metrics.items() if "missing" not in facts)
+        human = self.config.method(unit.method).human
+        names = (
+            name
+            for name, facts in self._metrics.items()
+            if "missing" not in facts and (name in jobs.JUDGE_HUMANS or not human)
+        )
         return [ScoreJob(self._config_json, self._cache, folder, unit, name) for name in names]
 
     def _is_scored(self, job: ScoreJob) -> bool:

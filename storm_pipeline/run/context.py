@@ -119,8 +119,14 @@ class Writer(Protocol[E]):
         """
         ...
 
-    def article(self, ctx: RunContext, outline: Outline, evidence: E) -> Body:
-        """A whole article in one go; the outline may be empty.
+    def article(self, ctx: RunContext, topic: str, evidence: E, conversations: Sequence[Conversation] = ()) -> Body:
+        """A whole article in one go, without an outline; its writer divides it into sections.
+
+        Args:
+            ctx: the run.
+            topic: of the article.
+            evidence: what it is written from.
+            conversations: interviews shown in full, where the writer reads them.
 
         Raises:
             ModelError: the model fails.
