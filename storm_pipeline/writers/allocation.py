@@ -24,7 +24,7 @@ from storm_pipeline.writers.findings import (
     fit_of_titles,
     least_fitting,
 )
-from storm_pipeline.writers.placement import REPEATED, place_findings
+from storm_pipeline.writers.placement import LEFT_OUT, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
 _ON_TOPIC = 0.5
@@ -92,6 +92,7 @@ def allocate(
     outline: Outline,
     conversations: Sequence[Conversation],
     before: Evidence[PassageEvidence] | None = None,
+    draft: str = "",
 ) -> Evidence[PassageEvidence]:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
@@ -100,6 +101,7 @@ def allocate(
         outline: of the article.
         conversations: the interviews; citations of pages since removed from the store are ignored.
         before: the previous allocation; its snippets that are still in the store are allocated again.
+        draft: text of the sections written so far; findings that it states already are left out.
     """
     if not outline.sections:
         return Evidence(outline, ())
@@ -109,17 +111,17 @@ def allocate(
     findings = distinct_findings(ctx, available)
     earlier = before.sections if before else ()
     placed = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
-    placed |= dict.fromkeys(before.repeated if before else (), REPEATED)
-    placed |= place_findings(ctx, outline, [finding for finding in findings if finding.text not in placed])
-    repeated = frozenset(finding.text for finding in findings if placed.get(finding.text) == REPEATED)
-    new = [finding for finding in findings if finding.text not in repeated]
+    placed |= dict.fromkeys(before.left_out if before else (), LEFT_OUT)
+    placed |= place_findings(ctx, outline, [finding for finding in findings if finding.text not in placed], draft)
+    left_out = frozenset(finding.text for finding in findings if placed.get(finding.text) == LEFT_OUT)
+    used = [finding for finding in findings if finding.text not in left_out]
     growth = _GROWTH if before else 1.0
-    research = _Research(available, new, placed, carried_over, growth)
+    research = _Research(available, used, placed, carried_over, growth)
     shares = _shares(ctx, outline, research)
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
         shares = _shares(ctx, merged, research)
-    return Evidence(merged, tuple(shares), repeated=repeated)
+    return Evidence(merged, tuple(shares), left_out=left_out)
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
