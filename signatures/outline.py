@@ -54,8 +54,9 @@ class RefineOutline(dspy.Signature):
 class PlaceFindings(dspy.Signature):
     """The numbered findings of an encyclopedia's researchers are to be told in an article whose sections are numbered.
     Give each finding the one section in which a reader would look for it: the one that it is about, by its heading or a
-    subheading, not one that it only touches. What is said of one event, report, work or person stays together. Name
-    every finding once; leave out only what has nothing to do with the topic.
+    subheading, not one that it only touches. What is said of one event, report, work or person stays together. A
+    finding that only repeats another one, with nothing new, goes to section 0. Name every finding once; leave out only
+    what has nothing to do with the topic.
     """
 
     topic: str = dspy.InputField()

@@ -68,6 +68,7 @@ class SettingsKeywords(TypedDict, total=False):
     evidence: int | None
     article_language: str
     style: str | None
+    editing: Literal["on", "off"]
     uncited: Literal["drop", "keep"]
     out: Path
     cache: Path

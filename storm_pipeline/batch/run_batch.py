@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.storm_pool import StormPool
 from storm_pipeline.batch.topic_requests import TopicRequest
@@ -16,7 +17,7 @@ from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatu
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.languages import length_in_words
-from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
+from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished, read_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings
@@ -59,6 +60,7 @@ class Batch:
         self._sinks = tuple(sinks)
         self._storms = StormPool(open_storm, size=store.at_once + _IDLE_STORMS)
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
+        self._wrong_settings: list[SettingsError] = []
         self._halts: set[threading.Event] = set()
         self._stopping = threading.Event()
         self._set_up = threading.Event()
@@ -156,6 +158,8 @@ class Batch:
         same models and key are left waiting.
 
         Raises:
+            SettingsError: nothing can be begun with the settings of a new batch, and no topic has its own; the folder
+                is deleted.
             RunError: the batch's folder can no longer be written; the runs under way were stopped gracefully.
         """
         start = time.monotonic()
@@ -170,6 +174,10 @@ class Batch:
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
                 store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
+        own = any(row.request.settings for row in rows)
+        if store.is_new and not own and len(self._wrong_settings) == len(rows):
+            store.discard()
+            raise self._wrong_settings[0]
         return report
 
     def close(self) -> None:
@@ -230,9 +238,9 @@ class Batch:
             self._refused_keys[_models_and_key(self._settings(row))] = str(error)
             ended = replace(row, state="failed", error=str(error))
         except SettingsError as error:
-            ended = replace(
-                row, state="failed", error=f"{row.request.place}: {error}" if row.request.place else str(error)
-            )
+            where = f"{row.request.place}: " if row.request.place else ""
+            self._wrong_settings.append(SettingsError(f"{where}{error}"))
+            ended = replace(row, state="failed", error=f"{where}{error}")
         except StormError as error:
             ended = replace(row, state="failed", error=str(error))
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
@@ -266,11 +274,14 @@ class Batch:
         """Handle an event of a topic's run."""
         if isinstance(event, RunStarted):
             self._save(replace(row, folder=Path(event.folder).name))
+        if isinstance(event, RunStopped) and not event.kept:
+            self._save(replace(row, folder=""))
         if isinstance(event, StageFinished) and event.stage == "set-up":
             self._set_up.set()
         self._notify(lambda sink: sink.event(row.number, event))
 
     def _save(self, row: TopicStatus) -> None:
+        row = replace(row, error=redacted(row.error))
         with self._lock:
             self._store.put(row)
             self._notify(lambda sink: sink.row(row))

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -42,11 +43,14 @@ class RunStore:
         state: content of ``run.json``.
         journal: recorded replies and searches.
         replaced: pieces that were changed or lost since they were written → their new name ("" if lost).
+        is_new: whether this object made the folder.
     """
 
     def __init__(self, folder: Path, state: Mapping[str, Any], *, keep_edited: bool = False) -> None:
         self.folder = folder
         self.state = dict(state)
+        self.is_new = False
+        self._discarded = False
         self._lock = locked(folder, _LOCK)
         try:
             self.journal = Journal(folder / _JOURNAL)
@@ -72,7 +76,9 @@ class RunStore:
         """
         folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
         state = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
-        return cls(folder, state | {"created": round(time.time(), 3)})
+        store = cls(folder, state | {"created": round(time.time(), 3)})
+        store.is_new = True
+        return store
 
     @classmethod
     def open(cls, folder: Path, *, keep_edited: bool = False) -> "RunStore":
@@ -97,6 +103,7 @@ class RunStore:
         new.close()
         copy_records(self.folder / _JOURNAL, new.folder / _JOURNAL, without="piece")
         new = RunStore(new.folder, new.state)
+        new.is_new = True
         new.update_state(**{"from": self.folder.name})
         return new
 
@@ -192,10 +199,16 @@ class RunStore:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
         self.save_text(name, _adapter(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
 
+    def discard(self) -> None:
+        """Delete the folder when it is closed: the run could not begin."""
+        self._discarded = True
+
     def close(self) -> None:
         """Release the folder. Idempotent."""
         self.journal.close()
         self._lock.release()
+        if self._discarded:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> "RunStore":
         return self
@@ -295,5 +308,9 @@ def _sum(data: bytes) -> str:
 
 
 def slug(topic: str) -> str:
-    """The topic as a file name: words joined by hyphens, at most 60 characters, never empty."""
-    return re.sub(r"[\W_]+", "-", topic.casefold()).strip("-")[:60].rstrip("-") or "topic"
+    """The topic as a file name: words joined by hyphens, at most 60 characters and 100 bytes of UTF-8, never empty.
+
+    File systems limit names to 255 bytes, some to 143; callers add a number, a time and suffixes.
+    """
+    words = re.sub(r"[\W_]+", "-", topic.casefold()).strip("-")[:60]
+    return words.encode("utf-8", "ignore")[:100].decode("utf-8", "ignore").rstrip("-") or "topic"

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
@@ -22,6 +23,7 @@ from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
 from storm_pipeline.run.events import (
     Downloading,
+    Event,
     Events,
     EventSink,
     RunFinished,
@@ -32,6 +34,7 @@ from storm_pipeline.run.events import (
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
@@ -78,8 +81,7 @@ def session(
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    log_path = run.folder / "events.jsonl"
-    spent = ledger.restore(read_events(log_path) if log_path.exists() else ())
+    spent = ledger.restore(_earlier_events(run.folder / "events.jsonl"))
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
@@ -88,8 +90,9 @@ def session(
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
-        events = Events(ledger, control, log, *sinks)
+        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        is_set_up = False
         try:
             with events.in_stage("set-up"):
                 for note in notes:
@@ -101,16 +104,23 @@ def session(
                 ctx = open_context(
                     run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
                 )
+            is_set_up = True
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.close)
             yield ctx
+            for problem in ctx.search.cache_problems:
+                events.noted(problem)
             if unused := run.journal.unused("reply"):
                 events.noted(f"{unused} recorded replies were not reused, since their requests have changed")
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
             run.end("finished")
         except BaseException as error:
-            run.end("stopped" if isinstance(error, StoppedError | KeyboardInterrupt) else "failed")
-            _emit_stopped(events, round(time.monotonic() - start, 1), error)
+            was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
+            run.end("stopped" if was_stopped else "failed")
+            kept = is_set_up or was_stopped or not run.is_new
+            _emit_stopped(events, RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
+            if not kept:
+                run.discard()
             raise
 
 
@@ -124,9 +134,27 @@ def _download_progress(events: Events, control: RunControl) -> Progress:
     return progress
 
 
-def _emit_stopped(events: Events, seconds: float, error: BaseException) -> None:
+def _earlier_events(path: Path) -> Iterator[tuple[float, Event]]:
+    """Events of earlier sessions, if any.
+
+    Raises:
+        RunError: the file cannot be read.
+    """
     try:
-        events.emit(RunStopped("run", seconds, str(error) or type(error).__name__))
+        yield from read_events(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}; move it away, then resume") from error
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _emit_stopped(events: Events, stopped: RunStopped) -> None:
+    try:
+        events.emit(stopped)
     except RunError:
         return  # the log's disk is full, which the error that ends the run reports
 

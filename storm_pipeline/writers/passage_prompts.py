@@ -9,6 +9,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Conversation, Heading, Outline, Section, Sentence
 
+_ELSEWHERE = "Findings on these passages that other sections tell:"
 _FINDINGS = 5
 """Words of evidence budget per word of findings from other sections in a section's prompt."""
 
@@ -63,7 +64,8 @@ def with_markers(section: Section, shown: Sequence[Passage]) -> str:
 def _findings(evidence: PassageEvidence, limit: int) -> str:
     """The findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
 
-    The section's own findings are all included, further ones up to ``limit`` words in total.
+    The section's own findings are all included, those of other sections up to ``limit`` words in total, after a line
+    that says so.
     """
     number = _numbers(evidence.passages)
     lines, words = [], 0
@@ -71,6 +73,8 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
         words += count_words(sentence.text)
         if words > limit and position >= evidence.own:
             break
+        if position == evidence.own and position > 0:
+            lines.append(_ELSEWHERE)
         lines.append(f"- {_marked(sentence, number)}")
     return "\n".join(lines)
 

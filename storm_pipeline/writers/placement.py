@@ -10,9 +10,15 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Heading, Outline, Sentence
 
+REPEATED = ""
+"""In place of a section's title: the finding says nothing that another one does not say."""
+
+_MOST_REPEATED = 0.5
+"""Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
+
 
 def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dict[str, str]:
-    """Text of a finding → title of its section; empty if the model fails, which is recorded.
+    """Text of a finding → title of its section or :data:`REPEATED`; empty if the model fails, which is recorded.
 
     If a finding is placed several times, the first place counts. With a single section, the model is not called.
     """
@@ -31,11 +37,14 @@ def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentenc
         return {}
     placed: dict[str, str] = {}
     for place in places:
-        if 1 <= place.section <= len(outline.sections):
-            title = outline.sections[place.section - 1].title
+        if 0 <= place.section <= len(outline.sections):
+            title = outline.sections[place.section - 1].title if place.section else REPEATED
             for number in place.findings:
                 if 1 <= number <= len(findings):
                     placed.setdefault(findings[number - 1].text, title)
+    repeated = [text for text, title in placed.items() if title == REPEATED]
+    if len(repeated) > _MOST_REPEATED * len(findings):
+        return {text: title for text, title in placed.items() if title != REPEATED}
     return placed
 
 

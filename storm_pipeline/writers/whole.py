@@ -22,6 +22,10 @@ from storm_pipeline.writers.passage_prompts import (
 
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
+_NEW_HEADINGS = 1
+"""Subheadings that a revision may add to a section."""
+_NEW_SUBSECTION = 3
+"""Minimum number of sentences under a subheading that a revision adds."""
 
 
 class WholeWriter:
@@ -100,7 +104,7 @@ class WholeWriter:
         new = evidence.since(before, section)
         inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
         blocks = _written(ctx, ctx.programs.revise, inputs, new.passages, where=evidence.heading.title, known=known)
-        return _as_section(evidence.heading, blocks)
+        return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
 
     def article(
         self, ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
@@ -151,13 +155,19 @@ def _written(
     return checked_blocks(ctx, where, draft, grounding, ask_again)
 
 
-def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
-    """The blocks under the section's heading; text under an unplanned heading joins the text before it."""
+def _as_section(heading: Heading, blocks: Sequence[CheckedBlock], new_headings: int = 0) -> Section:
+    """The blocks under the section's heading.
+
+    Text under an unplanned heading joins the text before it, except under the first ``new_headings`` of them whose text
+    fills a subsection.
+    """
     planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
     section = Section(heading.title)
     below: list[Section] = []
     for block in blocks:
         title = planned.pop(block.heading.casefold(), None)
+        if title is None and new_headings and _fills_subsection(block) and block.heading != heading.title:
+            title, new_headings = block.heading, new_headings - 1
         if title:
             below.append(Section(title, block.paragraphs))
         elif below:
@@ -167,3 +177,7 @@ def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
     return Section(
         section.heading, section.paragraphs, tuple(subsection for subsection in below if subsection.paragraphs)
     )
+
+
+def _fills_subsection(block: CheckedBlock) -> bool:
+    return bool(block.heading) and sum(len(p.sentences) for p in block.paragraphs) >= _NEW_SUBSECTION

@@ -65,6 +65,8 @@ ARTICLE = Article(
 )
 OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
 
+VALID = {"api_base": "http://x.example/v1", "api_key_env": "SOME_KEY"}
+"""Values of settings that are not any text."""
 HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resume {Path('runs/x')}"
 
 
@@ -124,6 +126,10 @@ def an_option(field: str) -> tuple[str, str, Any]:
     annotation: Any = Settings.model_fields[field].annotation
     flag = "--" + field.replace("_", "-")
     kinds = set(get_args(annotation)) or {annotation}
+    if field in VALID:
+        return flag, VALID[field], VALID[field]
+    if field in {"domains", "without_domains"}:
+        return flag.removesuffix("s"), "x.example", ("x.example",)
     if get_origin(annotation) is tuple:
         return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
     if date in kinds:

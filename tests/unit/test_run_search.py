@@ -166,3 +166,25 @@ def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path
     found = search.search("camels silk", 2).snippets
     assert embedder.asked
     assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)
+
+
+def test_a_damaged_memory_of_pages_is_said(tmp_path: Path) -> None:
+    RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT)).search("silk", 2)
+    (tmp_path / "pages" / "pages.sqlite").write_bytes(b"no database " * 900)
+    web = Web(alpha=TEXT)
+    search = RunSearch(engine("alpha"), given(tmp_path), fetch=web)
+    assert search.search("silk", 2).snippets[0].origin == "page"
+    assert web.asked == ["https://alpha.org/1"]
+    (said,) = search.cache_problems
+    assert "pages.sqlite was damaged and moved to" in said
+
+
+def test_a_damaged_memory_of_searches_is_said(tmp_path: Path) -> None:
+    settings = given(tmp_path, search="searxng:http://127.0.0.1:9", search_cache="replay")
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "searches.sqlite").write_bytes(b"no database " * 900)
+    search = RunSearch(open_engine(settings), settings)
+    with pytest.raises(SearchError, match="was not recorded"):
+        search.search("silk", 2)
+    (said,) = search.cache_problems
+    assert "searches.sqlite was damaged and moved to" in said
