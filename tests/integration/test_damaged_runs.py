@@ -1,4 +1,4 @@
-"""Files of a run that are lost, damaged or edited: what is found is said, and nothing is bought again without consent."""
+"""Files of a run that are lost, damaged or edited: what is found is said, and nothing is bought again unasked."""
 
 from pathlib import Path
 
