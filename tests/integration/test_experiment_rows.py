@@ -131,7 +131,5 @@ def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_the_rows_of_the_shipped_comparisons_treat_unsupported_sentences_alike() -> None:
     for name in ("freshwiki", "wikigenbench", "wikigenbench-documents", "wikigenbench-rankers"):
         config = read_config(CACHE.parent / "experiments" / f"{name}.toml")
-        kept = {
-            m.label.removesuffix(", unsupported kept") for m in config.methods if m.settings.get("uncited") == "keep"
-        }
-        assert kept == {m.label for m in config.methods if m.recipe and not m.label.endswith("unsupported kept")}
+        kept = {m.label.removesuffix(", unchecked") for m in config.methods if m.settings.get("uncited") == "unchecked"}
+        assert kept == {m.label for m in config.methods if m.recipe and not m.label.endswith("unchecked")}
