@@ -81,7 +81,10 @@ class Int8BertEmbedder:
             vectors[batch.indices] = encoder.embed([ids[i] for i in batch.indices], batch.length)
 
         batches = _batches([len(row) for row in ids], self._batch_tokens)
-        parallel_map(fill, batches, workers=self._threads)
+        if len(batches) == 1:
+            fill(batches[0])
+        else:
+            parallel_map(fill, batches, workers=self._threads)
         return vectors
 
     @property
