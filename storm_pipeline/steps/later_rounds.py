@@ -15,7 +15,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
-from storm_pipeline.types import Conversation, Outline, Perspective, Section
+from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections
 
 _QUESTIONS = 6
@@ -56,7 +56,9 @@ def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int
         written = replace(written, sections=sections_without_copies(ctx, written.sections))
         ctx.run.save_json("conversations.json", conversations)
         with ctx.events.in_stage("evidence"):
-            evidence = ctx.writer.gather(ctx, written.evidence.outline, conversations, written.evidence)
+            evidence = ctx.writer.gather(
+                ctx, written.evidence.outline, conversations, written.evidence, _plain(written.sections)
+            )
         before = {own.heading.title: own for own in written.evidence.sections}
         extended = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
         if not extended:
@@ -96,7 +98,7 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
             ctx.events.failed(f"round {number} of research", error)
             return None
     answered = tuple(turn for turn in turns if turn.answer)
-    return Conversation(Perspective(f"Reader {number}", "What the draft leaves open."), answered) if answered else None
+    return Conversation(Perspective(f"Reader {number}", LATER_ROUND), answered) if answered else None
 
 
 def _open_questions(ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]) -> list[str]:

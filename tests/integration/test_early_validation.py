@@ -131,11 +131,12 @@ def test_a_folder_in_place_of_the_events_is_named(tmp_path: Path) -> None:
         storm(server, tmp_path).write("Silk Road")
         (run,) = (tmp_path / "runs").iterdir()
         (run / "article.md").unlink()
-        (run / "events.jsonl").unlink()
+        (run / "events.jsonl").rename(run / "moved")
         (run / "events.jsonl").mkdir()
         with pytest.raises(RunError, match=r"cannot read .*events\.jsonl"):
             storm(server, tmp_path).resume(run)
         (run / "events.jsonl").rmdir()
+        (run / "moved").rename(run / "events.jsonl")
         storm(server, tmp_path).resume(run)
 
 
