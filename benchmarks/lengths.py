@@ -39,7 +39,7 @@ _MEASURABLE = 0.02
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds that a reader took for a pattern at a quarter, half and all of the longest length."""
+    """Processor seconds that a reader took for a pattern at a quarter, half and all of the longest length."""
 
     reader: str
     pattern: str
@@ -83,12 +83,12 @@ def measure(longest: int) -> list[Timing]:
 
 
 def seconds_for(read: Callable[[str], object], pattern: str, length: int) -> float:
-    """Time that a reader takes for a pattern, repeated to a length in characters."""
+    """Processor time that a reader takes for a pattern, repeated to a length in characters."""
     text = (pattern * (length // len(pattern) + 1))[:length]
-    start = time.perf_counter()
+    start = time.process_time()
     with suppress(AdapterParseError):
         read(text)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def main() -> None:
