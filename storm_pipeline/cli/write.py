@@ -1,8 +1,9 @@
 """``storm write``, ``storm outline`` and ``storm resume``."""
 
+import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -13,9 +14,11 @@ from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import SettingsError, StormError
 
 if TYPE_CHECKING:
+    from storm_pipeline.progress.phases import Phase
+    from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.run.ledger import Ledger
     from storm_pipeline.settings import Settings
@@ -70,7 +73,8 @@ def write(
 
         silent = quiet or json_events
         settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
-        article = _run(settings, [guard], work, quiet=quiet, json_events=json_events)
+        phases = None if piece else _phases(settings, topic, headings)
+        article = _run(settings, [guard], work, quiet=quiet, json_events=json_events, phases=phases)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
@@ -125,7 +129,12 @@ def outline(
         ledger, start = Ledger(), time.monotonic()
         settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         result = _run(
-            settings, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
+            settings,
+            [guard, ledger],
+            lambda storm: storm.outline(topic),
+            quiet=quiet,
+            json_events=json_events,
+            phases=_phases(settings, topic, outline_only=True),
         )
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
@@ -137,18 +146,40 @@ def _run(
     *,
     quiet: bool,
     json_events: bool,
+    phases: "Callable[[], tuple[Phase, ...]] | None" = None,
 ) -> T:
     """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
 
     with ExitStack() as stack:
         progress = None if quiet or json_events else stack.enter_context(ProgressSink())
+        if phases and progress and progress.is_live:
+            threading.Thread(target=_expect, args=(progress, phases), name="phases", daemon=True).start()
         shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []
         from storm_pipeline.storm import Storm
 
         storm = Storm(settings, sinks=[*sinks, *shown])
         stack.enter_context(stopping(storm))
         return work(storm)
+
+
+def _phases(
+    settings: "Settings", topic: str, headings: str | None = None, *, outline_only: bool = False
+) -> "Callable[[], tuple[Phase, ...]]":
+    """Finds out which phases the run will have."""
+
+    def find() -> "tuple[Phase, ...]":
+        from storm_pipeline.progress.phases import expected_phases
+
+        return expected_phases(settings, topic, outline_only=outline_only, outline=headings)
+
+    return find
+
+
+def _expect(progress: "ProgressSink", phases: "Callable[[], tuple[Phase, ...]]") -> None:
+    """Show the phases; what is wrong with the topic or the outline is reported by the run itself."""
+    with suppress(StormError):
+        progress.expect(phases())
 
 
 def _print_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
