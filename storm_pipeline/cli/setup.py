@@ -1,6 +1,7 @@
 """``storm init`` and ``storm doctor``: writing a configuration, and checking it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,7 +112,11 @@ def _next_steps(values: dict[str, Any]) -> str:
 
     settings = Settings.build(values)
     steps = []
-    for check in (lambda: require_model_keys(settings), lambda: require_engine_keys(settings.search)):
+    checks: list[Callable[[], None]] = [
+        lambda: require_model_keys(settings),
+        lambda: require_engine_keys(settings.search),
+    ]
+    for check in checks:
         try:
             check()
         except SettingsError as error:
