@@ -1,7 +1,7 @@
 """``storm init`` and ``storm doctor``: writing a configuration, and checking it."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,12 +111,8 @@ def _next_steps(values: dict[str, Any]) -> str:
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)
-    steps = []
-    checks: list[Callable[[], None]] = [
-        lambda: require_model_keys(settings),
-        lambda: require_engine_keys(settings.search),
-    ]
-    for check in checks:
+    steps: list[str] = []
+    for check in (partial(require_model_keys, settings), partial(require_engine_keys, settings.search)):
         try:
             check()
         except SettingsError as error:
