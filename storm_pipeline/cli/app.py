@@ -16,6 +16,7 @@ from storm_pipeline.cli.guard import INTERRUPTED
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
 from storm_pipeline.cli.runs import runs, show
+from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
@@ -36,6 +37,8 @@ app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of 
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.command(cls=SettingsCommand, short_help="Serve runs to other programs over HTTP.")(serve)
+app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.add_typer(assets_app, name="assets")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")

@@ -106,14 +106,7 @@ class RunStore:
         Raises:
             RunError: the file is missing or damaged.
         """
-        path = self.folder / _SETTINGS
-        try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            saved = None
-        if not isinstance(saved, dict) or not saved:
-            raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
-        return saved
+        return read_settings(self.folder)
 
     @property
     def topic(self) -> str:
@@ -269,6 +262,22 @@ def read_state(folder: Path) -> dict[str, Any]:
     required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
     absent = f"{folder} is not a run's folder: it has no {_STATE}; `storm runs` lists the runs"
     return locking.read_state(folder / _STATE, FORMAT, required, absent=absent)
+
+
+def read_settings(folder: Path) -> SavedSettings:
+    """The settings of a run's last session.
+
+    Raises:
+        RunError: the file is missing or damaged.
+    """
+    path = folder / _SETTINGS
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        saved = None
+    if not isinstance(saved, dict) or not saved:
+        raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
+    return saved
 
 
 def is_held(folder: Path) -> bool:

@@ -34,6 +34,7 @@ ORDER = [
     {"storm"},
     {"batch"},
     {"run.listing"},
+    {"server"},
     {"evaluation"},
     {"experiments"},
     {"progress"},
