@@ -136,13 +136,13 @@ def _read_config(
     config: Path, size: str, topics: int | None, options: Mapping[str, Any]
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """The experiment with the command's options applied, its folder, and the cache."""
+    from storm_pipeline.configuration import configured
     from storm_pipeline.experiments import read_config
-    from storm_pipeline.settings import Settings
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = Path(values.pop("out", default)).expanduser()
-    cache = Settings.build({"cache": values.pop("cache")} if "cache" in values else {}).cache
+    cache = configured({"cache": values.pop("cache")} if "cache" in values else {}).cache
     return read_config(config).sized(size).with_overrides(topics=topics, settings=values), folder, cache
 
 

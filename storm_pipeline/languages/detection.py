@@ -54,6 +54,8 @@ def detect(text: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _detected(text: str) -> str:
+    if text.isascii():
+        return _by_words(text)
     sample = unicodedata.normalize("NFC", text)
     scripts: Counter[str] = Counter()
     for char, times in Counter(sample).items():

@@ -22,6 +22,9 @@ def windows(text: str, size: int, step: int) -> tuple[str, ...]:
     White space parts words; a character of a script without spaces is the share of a word that
     :func:`storm_pipeline.languages.count_words` says.
     """
+    if text.isascii():
+        parts = text.split()
+        return tuple(" ".join(parts[i : i + size]) for i in range(0, max(1, len(parts) - size + step), step))
     tokens = _TOKEN.findall(text)
     begins = list(accumulate(map(_weight, tokens), initial=0.0))
     starts = range(0, max(1, math.ceil(begins.pop()) - size + step), step)
@@ -31,7 +34,7 @@ def windows(text: str, size: int, step: int) -> tuple[str, ...]:
 
 def length_in_words(text: str) -> int:
     """How many words white space parts a text into; scripts without spaces count as for :func:`windows`."""
-    return math.ceil(sum(map(_weight, _TOKEN.findall(text))))
+    return len(text.split()) if text.isascii() else math.ceil(sum(map(_weight, _TOKEN.findall(text))))
 
 
 def _first_words(text: str, words: int) -> str:

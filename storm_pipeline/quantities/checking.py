@@ -85,7 +85,7 @@ class _Stated:
 @functools.lru_cache(maxsize=4096)
 def first_day(text: str, language: str = "en") -> str:
     """The first full date of a text in ISO format, often the publication date of a page; "" if there is none."""
-    for mention in sorted(mentions(repaired(text, language), language), key=lambda found: found.start):
+    for mention in _read(repaired(text, language), language):
         date_read = mention.readings[0]
         if date_read.kind == "date" and date_read.day and date_read.low:
             return f"{int(date_read.low):04d}-{date_read.month:02d}-{date_read.day:02d}"

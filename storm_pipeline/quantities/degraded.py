@@ -6,7 +6,9 @@ import re
 from storm_pipeline.quantities.months import month_names
 
 _LETTER = "[A-Za-zÀ-ÖØ-öø-ɏА-яЁё]"
-_GLUED = re.compile(rf"(?<={_LETTER})(?=\d{{1,2}}\s?{_LETTER}|\d{{4}}\b)|(?<=\d)(?={_LETTER}{{3,}})")
+_AFTER_A_WORD = re.compile(rf"\d(?<={_LETTER}\d)(?=\d?\s?{_LETTER}|\d{{3}}\b)")
+_BEFORE_A_WORD = re.compile(rf"\d(?={_LETTER}{{3,}})")
+"""A digit glued to a word. Patterns that start with a character class are fast: few characters are tried."""
 _MIN_CHARS = 60
 """Shorter texts may lack punctuation anyway."""
 _CHARACTERS_A_MARK = 400
@@ -24,8 +26,11 @@ def repaired(text: str, language: str) -> str:
         text: text of a source.
         language: ISO 639-1 code; English month names are always known.
     """
-    apart = _ORDINAL.sub("", _GLUED.sub(" ", text))
-    return _months(language).sub(lambda found: found[0][:1].upper() + found[0][1:], apart)
+    apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
+    names, pattern = _months(language)
+    if not any(name in apart for name in names):
+        return apart
+    return pattern.sub(lambda found: found[0][:1].upper() + found[0][1:], apart)
 
 
 def is_degraded(text: str) -> bool:
@@ -34,6 +39,9 @@ def is_degraded(text: str) -> bool:
 
 
 @functools.cache
-def _months(language: str) -> re.Pattern[str]:
-    names = "|".join(sorted({re.escape(name.lower()) for name in month_names(language)}, key=len, reverse=True))
-    return re.compile(rf"(?<=\d )(?:{names})\b|(?<=\d\. )(?:{names})\b|\b(?:{names})(?=\.? \d)")
+def _months(language: str) -> tuple[frozenset[str], re.Pattern[str]]:
+    """Months in lower case, and the pattern that finds them beside a number."""
+    lower = {name.lower() for name in month_names(language)}
+    names = "|".join(sorted(map(re.escape, lower), key=len, reverse=True))
+    pattern = re.compile(rf"(?<=\d )(?:{names})\b|(?<=\d\. )(?:{names})\b|\b(?:{names})(?=\.? \d)")
+    return frozenset(lower), pattern

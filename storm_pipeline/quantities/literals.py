@@ -23,6 +23,8 @@ _CJK_DIGITS = {char: i for i, char in enumerate("〇一二三四五六七八九"
 _DIGITS_AND_SCALE = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,12}(?:\.\d{1,12})?"
 _SCALES = "".join(_CJK_SCALES)
 _NUMERALS = "".join([*_CJK_DIGITS, *_CJK_SCALES])
+CJK_NUMERAL = re.compile(f"[{_NUMERALS}]")
+"""A character of every match of the patterns below."""
 CJK_NUMBER = re.compile(
     rf"(?<![\d.,{_NUMERALS}])(?:(?:{_DIGITS_AND_SCALE})[{_SCALES}]{{1,2}}){{1,5}}\d{{0,4}}(?![\d.,]*\d)"
     rf"|(?<![{_NUMERALS}])[{_NUMERALS}]{{2,16}}(?![{_NUMERALS}])"

@@ -24,7 +24,7 @@ def mentions(text: str, language: str) -> list[Mention]:
     plain = literals.plain_digits(MARKER.sub(lambda found: "\0" * len(found[0]), text))
     found: list[Mention] = []
     time_finders = functools.partial(periods, language=language), functools.partial(dates, language=language)
-    for find in (*time_finders, _cjk_shares, _cjk_numbers):
+    for find in (*time_finders, *((_cjk_shares, _cjk_numbers) if literals.CJK_NUMERAL.search(plain) else ())):
         plain = _extract(find, plain, found)
     scanned = sorted(complete_elided(list(Scanner(plain, language).mentions()), plain), key=lambda m: m.start)
     return sorted([*found, *scanned], key=lambda m: m.start)

@@ -11,12 +11,16 @@ from storm_pipeline.quantities.values import Mention, Quantity, day_of
 _ISO = re.compile(r"(?<![\d./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d]|[-/.]\d)")
 _DAY_FIRST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d]|[-/.]\d)")
 _CJK = re.compile(r"(?:(?<!\d)(\d{4})\s?[年년]\s?)?(?<!\d)(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?")
+_IN_DIGITS = re.compile(r"\d[-/.]\s?\d")
+"""A part of every date in digits."""
 _YEAR = r"(\d{4})(?!\d)"
 _OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
 _ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
 _ENGLISH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
 _EXTRA_ABBREVIATIONS = {"en": {"Sept": 9}, "de": {"Jän": 1, "Jänner": 1, "Mrz": 3}}
+_MayMatch = Callable[[str], object]
+"""Whether a text may have such dates; much faster than the search for them."""
 _Read = Callable[[re.Match[str]], list[list[Quantity]]]
 """Match → its dates, each with its readings."""
 _LOWER_CASE = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr tr".split())
@@ -29,21 +33,24 @@ def dates(text: str, language: str) -> Iterator[Mention]:
         text: with ASCII digits.
         language: ISO 639-1 code; month names of this language and English are known.
     """
-    for pattern, read in _patterns(language):
-        taken: list[tuple[int, int]] = []
-        for found in pattern.finditer(text):
-            stated = [tuple(filter(_is_possible, readings)) for readings in read(found)]
-            if not stated or not all(stated):
-                continue
-            for readings in stated:
-                small = all(not q.low and not q.day for q in readings)
-                yield Mention(*found.span(), readings, "small" if small else "digits")
-            taken.append(found.span())
-        text = blanked(text, taken)
+    for may_match, patterns in _patterns(language):
+        for pattern, read in patterns if may_match(text) else ():
+            taken: list[tuple[int, int]] = []
+            for found in pattern.finditer(text):
+                stated = [tuple(filter(_is_possible, readings)) for readings in read(found)]
+                if not stated or not all(stated):
+                    continue
+                for readings in stated:
+                    small = all(not q.low and not q.day for q in readings)
+                    yield Mention(*found.span(), readings, "small" if small else "digits")
+                taken.append(found.span())
+            text = blanked(text, taken)
 
 
 def blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Replace sorted spans by NUL characters, which are not part of any quantity; the length is kept."""
+    if not spans:
+        return text
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     kept = [text[end:start] for end, start in zip(ends, starts, strict=True)]
@@ -75,7 +82,7 @@ def _of_locale(language: str, *widths: str) -> dict[str, int]:
 
 
 @functools.cache
-def _patterns(language: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
+def _patterns(language: str) -> tuple[tuple[_MayMatch, tuple[tuple[re.Pattern[str], _Read], ...]], ...]:
     names = month_names(language)
     long = {name.casefold() for code in ("en", language) for name in _of_locale(code, "wide")}
     month = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -91,10 +98,13 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
         name, first, last, year = found.groups()
         return [[day_of(int(year or 0), names[name], int(day))] for day in (first, last) if day]
 
-    return (
+    shortest = [name for name in names if not any(other != name and other in name for other in names)]
+    in_digits = (
         (_ISO, lambda m: [[day_of(int(m[1]), int(m[3]), int(m[4]))]]),
         (_DAY_FIRST, functools.partial(_in_digits, english=language in {"", "en"})),
-        (_CJK, lambda m: [[day_of(int(m[1] or 0), int(m[2]), int(m[3] or 0))]]),
+    )
+    cjk = ((_CJK, lambda m: [[day_of(int(m[1] or 0), int(m[2]), int(m[3] or 0))]]),)
+    named = (
         (
             re.compile(
                 rf"(?<![\d.,])(?:(\d{{1,2}}){_ENDING}{_TO})?(?<!\d)(\d{{1,2}}){_ENDING}\s{{0,2}}{_OF}{month}"
@@ -111,6 +121,11 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
         (re.compile(rf"{month},?\s{{1,2}}{_OF}{_YEAR}"), lambda m: [[day_of(int(m[2]), names[m[1]])]]),
         (re.compile(rf"{_YEAR}\s{{1,2}}{month}"), lambda m: [[day_of(int(m[1]), names[m[2]])]]),
         (re.compile(rf"(?<![^\W\d_])({whole})(?![^\W\d_])"), lambda m: [[day_of(0, names[m[1]])]]),
+    )
+    return (
+        (_IN_DIGITS.search, in_digits),
+        (lambda text: "月" in text or "월" in text, cjk),
+        (lambda text: any(name in text for name in shortest), named),
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from storm_pipeline.quantities.vocabulary import Vocabulary
 
@@ -12,8 +13,7 @@ _MAX_WORDS = 32
 """Maximum number of words in a number."""
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word or a number in digits, lower-cased, with its span."""
 
     text: str

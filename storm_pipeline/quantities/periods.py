@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, years
 from storm_pipeline.quantities.vocabulary import vocabulary
+from storm_pipeline.text.words import caseless
 
 _BEFORE = (
     r"BCE|BC|B\.\s?C\.(?:\s?E\.)?|v\.\s?(?:Chr|u\.\s?Z)\.|av(?:ant|\.)\s(?:J\.|Jésus)[-\s]?(?:C\.|Christ)|a\.\s?[Cc]\.|"
@@ -22,7 +23,12 @@ _YEAR_OF_ERA = re.compile(
     r"|(?<![^\W\d_])(?:AD|CE|A\.\s?D\.)\s?(?P<after>\d{1,4})(?!\d)"
     r"|(?:公元前|前|紀元前)(?P<cjk>\d{1,4})年"
 )
+_DIGITS_AND_ERA = re.compile(rf"\d\s?(?:{_BEFORE}|{_AFTER})")
+_ERA_AND_DIGITS = re.compile(r"(?:AD|CE|A\.\s?D\.)\s?\d")
+"""What a year with an era contains, in forms that are found fast: most texts have none."""
 _DECADE = re.compile(r"(?<![\d.,])(?:(\d{3})0|['’]?([1-9])0)(?:['’]?s|er)(?![^\W\d_])")
+_DIGITS_OF_DECADE = re.compile(r"0(?:['’]?s|er)")
+_CJK_CENTURY = ("世紀", "世纪", "세기")
 _MAX_GAP = 6
 """Maximum characters between two decades of one century: "1860s and 70s"."""
 _ROMAN = {"I": 1, "V": 5, "X": 10}
@@ -38,11 +44,11 @@ def periods(text: str, language: str) -> Iterator[Mention]:
         language: ISO 639-1 code, for "nineteenth" and the like.
     """
     ordinals = vocabulary(language).ordinals
-    for found in _centuries(language).finditer(text):
+    for found in _centuries(language).finditer(text) if _may_have_century(text, language) else ():
         for name in ("first", "number", "behind", "cjk"):
             if found[name] and 0 < (n := _ordinal(found[name], ordinals)) <= 30:
                 yield Mention(*found.span(), _century(n, before=bool(found["before"] or found["era"])))
-    for found in _YEAR_OF_ERA.finditer(text):
+    for found in _YEAR_OF_ERA.finditer(text) if _may_have_era(text) else ():
         year = _year(found["year"] or found["after"] or found["cjk"])
         before = bool(found["before"] or found["cjk"])
         if year:
@@ -50,13 +56,22 @@ def periods(text: str, language: str) -> Iterator[Mention]:
         if found["first"] and (first := _year(found["first"])):
             yield Mention(*found.span(), (day_of(-first if before else first),))
     century = position = 0
-    for found in _DECADE.finditer(text):
+    for found in _DECADE.finditer(text) if _DIGITS_OF_DECADE.search(text) else ():
         if not century or found.start() - position > _MAX_GAP:
             century = 1900
         first = int(found[1]) * 10 if found[1] else century + int(found[2]) * 10
         century, position = first // 100 * 100, found.end()
         whole = (years(first, first + 99),) if first % 100 == 0 else ()
         yield Mention(*found.span(), (years(first, first + 9), *whole))
+
+
+def _may_have_century(text: str, language: str) -> bool:
+    plain = caseless(text)
+    return any(name in plain for name in (*vocabulary(language).centuries, *_CJK_CENTURY))
+
+
+def _may_have_era(text: str) -> bool:
+    return bool(_DIGITS_AND_ERA.search(text) or _ERA_AND_DIGITS.search(text)) or "前" in text
 
 
 @functools.cache

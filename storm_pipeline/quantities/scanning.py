@@ -10,10 +10,10 @@ from storm_pipeline.quantities import literals, number_tables
 from storm_pipeline.quantities.number_words import NumberWordParser, ParsedNumber, Token
 from storm_pipeline.quantities.rounding import rounded
 from storm_pipeline.quantities.values import Mention, fraction_readings, number, years
-from storm_pipeline.quantities.vocabulary import vocabulary
+from storm_pipeline.quantities.vocabulary import may_begin, vocabulary
 
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"{literals.NUMBER}|[{_HAN}]|[^\W\d_{_HAN}]+")
+_TOKEN = re.compile(rf"[^\W\d_{_HAN}]+|{literals.NUMBER}|[{_HAN}]")
 _VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5), "⅗": (3, 5)}
 _VULGAR |= {"⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8)}
 _SUFFIX_SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -40,17 +40,18 @@ class Scanner:
 
     def mentions(self) -> Iterator[Mention]:
         """The mentions in order, without overlaps."""
-        i = 0
-        while i < len(self._tokens):
+        upto, language = 0, self._language or "en"
+        for i in [i for i, token in enumerate(self._tokens) if may_begin(token.text, language)]:
+            if i < upto:
+                continue
             read = self._digits(i) if self._tokens[i].is_number else self._in_words(i)
             if read is None:
-                i += 1
                 continue
             mention, taken = read
-            counted = self._word(i + taken)
+            upto = i + taken
+            counted = self._word(upto)
             mention = _in_years(mention, self._words.spans.get(counted, 0))
             yield replace(mention, readings=rounded(mention, self._plain, self._before(i)), counted=counted)
-            i += taken
 
     def _word(self, i: int) -> str:
         """The word at an index, if adjacent to the token before; else ""."""

@@ -52,6 +52,15 @@ class Vocabulary:
 _IN_ONE_WORD = ("tausend", "mille", "mila")
 
 
+@functools.lru_cache(maxsize=1 << 14)
+def may_begin(token: str, language: str) -> bool:
+    """Whether a number, an ordinal, a decade or a fraction may begin with a token; hardly any of a text is such."""
+    known = vocabulary(language)
+    tables = known.numerals, known.hundred, known.magnitudes, known.articles, known.ordinals, known.decades
+    named = any(token in table for table in (*tables, known.fractions))
+    return named or token[0].isdecimal() or any(part in token for part in _IN_ONE_WORD)
+
+
 @functools.cache
 def vocabulary(language: str) -> Vocabulary:
     """The vocabulary of a language by its ISO 639-1 code; others have only what all languages share (mln, bn, %)."""

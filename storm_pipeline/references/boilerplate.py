@@ -10,9 +10,13 @@ import re
 from functools import lru_cache
 
 from storm_pipeline.languages import detect, length_in_words, stop_words
+from storm_pipeline.text.words import caseless
 
 _SENTENCE = re.compile(r"((?<=[.!?…。！？؟])\s+|\s+[|•·]\s+|(?<=[。！？])(?=[^\s”’」』）】》]))")
 """Separator between sentences, as a group; empty in Chinese and Japanese."""
+_STOP = re.compile(r"( (?<=[.!?…؟] )| [|•·] )")
+"""The same in a line whose words are one space apart, where no full-width stop is; several times as fast."""
+_FULL_WIDTH = re.compile("[。！？]")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]{0,2000}\)")
 _PICTURE = re.compile(
     r"!\[[^\[\]]{0,500}\]\((?:https?:|/|#|data:)[^()\s]{0,2000}\)|\[Image \d+:[^\[\]]{0,500}\]\(\s*\)"
@@ -48,6 +52,12 @@ _NOTICE = re.compile(
     r"\bnuestra política de (?:privacidad|cookies)\b",
     re.I,
 )
+_OF_NOTICES = (
+    *("cookie", "privacy", "terms", "all rights reserved", "image may contain", "skip to ", "new tab", "new window"),
+    *("javascript", "your browser", "us on ", "subscribe to our", "your inbox", "akismet", "datenschutz"),
+    *("confidentialit", "privacidad"),
+)
+"""Every notice has one of these, in lower case."""
 _CALL = re.compile(
     r"\W*(?:(?:please |already \w+ )?(?:sign|log) (?:in|up)\b.*\b(?:account|newsletter|read|continue|comment)\b|"
     r"(?:please )?(?:subscribe|sign up)\b.*\b(?:newsletter|updates|today|now|free|unlimited)\b|"
@@ -83,11 +93,13 @@ def without_boilerplate(text: str) -> str:
     Args:
         text: of a page, in any form; lines are checked separately.
     """
-    linked = _LINK.sub(r"\1", _PICTURE.sub(" ", text))
-    plain = _EMPTY_LINK.sub(" ", _ADDRESS.sub(" ", linked))
+    linked = _LINK.sub(r"\1", _PICTURE.sub(" ", text)) if "](" in text else text
+    plain = _ADDRESS.sub(" ", linked) if "://" in linked or "www." in linked else linked
+    plain = _EMPTY_LINK.sub(" ", plain) if "](" in plain else plain
     kept = ""
     for line in plain.splitlines():
-        parts = _SENTENCE.split(" ".join(line.split()))
+        spaced = " ".join(line.split())
+        parts = (_SENTENCE if _FULL_WIDTH.search(spaced) else _STOP).split(spaced)
         for piece, gap in zip(parts[::2], [*parts[1::2], " "], strict=True):
             if piece and not is_interstitial(piece) and not is_menu(piece):
                 kept += piece + (" " if gap else "")
@@ -114,7 +126,10 @@ def is_interstitial(sentence: str) -> bool:
     words = length_in_words(sentence)
     if words > _LONGEST:
         return False
-    if _NOTICE.search(sentence) or (words <= _LONGEST_CALL and _CALL.match(sentence)):
+    plain = caseless(sentence)
+    if any(part in plain for part in _OF_NOTICES) and _NOTICE.search(sentence):
+        return True
+    if words <= _LONGEST_CALL and _CALL.match(sentence):
         return True
     if words <= _LONGEST_CREDIT and _CREDIT.match(sentence):
         return True

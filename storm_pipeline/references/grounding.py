@@ -83,9 +83,11 @@ class Grounding:
         self._longest_run = longest_run
         self._pages = pages or self._shown_of
         self._texts = [passage.text for passage in shown]
+        self._dates: dict[str, str] = {}  # by page
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         """The verdicts on the sentences, in the same order."""
+        self._similarity.prepare((claim.text for claim in claims if not claim.cited), _FOUND)
         return [self._judged(claim) for claim in claims]
 
     def _judged(self, claim: Claim) -> Judged:
@@ -207,10 +209,13 @@ class Grounding:
 
     def _date(self, i: int) -> str:
         """The publication date of a passage's page, or else the first date in its text or title."""
-        page = self._pages(self.shown[i].source_id)
-        dates = [snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page]
-        titles = (first_day(snippet.title, self._language) for snippet in page)
-        return next(filter(None, (*dates, *titles)), "")
+        source_id = self.shown[i].source_id
+        if source_id not in self._dates:
+            page = self._pages(source_id)
+            texts = (snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page)
+            titles = (first_day(snippet.title, self._language) for snippet in page)
+            self._dates[source_id] = next(filter(None, chain(texts, titles)), "")
+        return self._dates[source_id]
 
     def _shown_of(self, source_id: str) -> Sequence[Snippet]:
         return [s for passage in self.shown if passage.source_id == source_id for s in passage.snippets]

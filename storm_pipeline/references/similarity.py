@@ -23,6 +23,11 @@ _LATIN = "a"
 """Latin letters occur in texts of any language."""
 _FOREIGN = 0.1
 """Share of letters in other scripts above which a passage counts as being in another language."""
+_AT_ONCE = 8
+"""Maximum windows measured in one call."""
+_LIKELY = 0.4
+"""Maximum gap to the first window's share of words at which another one is measured with it: its cosine will rarely be
+high enough to rule the other one out."""
 _MOST = 0.8
 """Upper bound assumed for the cosine of a window in the sentence's language; 1 for other languages."""
 
@@ -61,6 +66,7 @@ class Similarity:
         self._language = language
         self._windows: dict[int, tuple[_Window, ...]] = {}
         self._comparable: dict[int, bool] = {}
+        self._vectors: dict[str, npt.NDArray[np.float32]] = {}
 
     def is_comparable(self, i: int) -> bool:
         """Whether similarity to a passage is meaningful: across languages, words and most encoders fail."""
@@ -80,22 +86,35 @@ class Similarity:
             return True
         return any(like >= least for some in (ranked[:1], ranked[1:]) for like in self._measured(text, some))
 
+    def prepare(self, texts: Iterable[str], least: float) -> None:
+        """Embed sentences and the first windows that :meth:`most_similar` compares them with, all in one call."""
+        wanted: dict[str, None] = {}
+        for text in texts:
+            first = _together(self._candidates(text, range(len(self._shown)), least))
+            wanted |= dict.fromkeys([text, *(one.window.text for one in first)] if first else ())
+        self._vectors_of(list(wanted))
+
     def most_similar(self, text: str, positions: Iterable[int], least: float) -> Iterator[int]:
         """The passages whose similarity to a sentence is at least ``least``, most similar first; embedded on demand."""
-        shared = (one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least)
-        waiting = sorted(shared, key=lambda one: -one.share)
+        waiting = self._candidates(text, positions, least)
         similarity: dict[int, float] = {}
         while waiting or similarity:
             best = min(similarity, key=lambda i: (-similarity[i], i), default=-1)
             if waiting and similarity.get(best, 0.0) < (waiting[0].share + 1) / 2:  # it may be more similar
-                one = waiting.pop(0)
-                (like,) = self._measured(text, [one])
-                similarity[one.passage] = max(like, similarity.get(one.passage, 0.0))
+                first = _together(waiting)
+                del waiting[: len(first)]
+                for one, like in zip(first, self._measured(text, first), strict=True):
+                    similarity[one.passage] = max(like, similarity.get(one.passage, 0.0))
             elif similarity.pop(best) >= least:
                 waiting = [one for one in waiting if one.passage != best]
                 yield best
             else:
                 return
+
+    def _candidates(self, text: str, positions: Iterable[int], least: float) -> list[_Shared]:
+        """The windows that may be similar enough to a sentence, those with most of its words first."""
+        shared = (one for i in positions for one in self._shared(text, i) if (one.share + self._most(i)) / 2 >= least)
+        return sorted(shared, key=lambda one: -one.share)
 
     def _most(self, i: int) -> float:
         return _MOST if self.is_comparable(i) else 1.0
@@ -103,9 +122,15 @@ class Similarity:
     def _measured(self, text: str, shared: Sequence[_Shared]) -> list[float]:
         if not shared:
             return []
-        vectors = self._embed([text, *(one.window.text for one in shared)])
+        vectors = self._vectors_of([text, *(one.window.text for one in shared)])
         cosine = np.clip(vectors[1:] @ vectors[0], 0, 1)
         return [(float(cos) + one.share) / 2 for cos, one in zip(cosine, shared, strict=True)]
+
+    def _vectors_of(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if missing:
+            self._vectors.update(zip(missing, self._embed(missing), strict=True))
+        return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _shared(self, text: str, i: int) -> list[_Shared]:
         wanted = stem_set(text, self._language)
@@ -117,6 +142,11 @@ class Similarity:
             parts = _parts(self._shown[i].text)
             self._windows[i] = tuple(_Window(part, stem_set(part, self._language) | around) for part in parts)
         return self._windows[i]
+
+
+def _together(waiting: Sequence[_Shared]) -> Sequence[_Shared]:
+    """The first windows, which are measured in one call; ``waiting`` is sorted."""
+    return [one for one in waiting[:_AT_ONCE] if one.share > waiting[0].share - _LIKELY]
 
 
 @lru_cache(maxsize=4096)

@@ -7,21 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from storm_pipeline.addresses import HIDDEN, redacted
 from storm_pipeline.types import Article
 
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I)
 """Names of environment variables that hold secrets."""
 _SHORTEST = 6
 """Shorter values are no secrets, and would be found in ordinary words."""
-_LOGIN = re.compile(r"(?<=://)[^/\s@'\"]+@")
-_HIDDEN = "[hidden]"
 
 
 class Redactor:
     """Takes secrets and paths out of texts.
 
     Hidden are the values of environment variables whose names end with KEY, TOKEN, SECRET, PASSWORD or CREDENTIALS,
-    and logins in addresses. Paths below a folder are shortened to what is below it.
+    and passwords and keys in addresses. Paths below a folder are shortened to what is below it.
 
     Args:
         folders: the server's folders.
@@ -38,8 +37,8 @@ class Redactor:
     def text(self, text: str) -> str:
         """The text without secrets and folders."""
         for secret in self._secrets:
-            text = text.replace(secret, _HIDDEN)
-        text = _LOGIN.sub(f"{_HIDDEN}@", text)
+            text = text.replace(secret, HIDDEN)
+        text = redacted(text)
         for folder in self._folders:
             text = text.replace(f"{folder}/", "").replace(folder, ".")
         return text

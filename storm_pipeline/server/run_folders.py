@@ -8,7 +8,7 @@ from pathlib import Path
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.render.json import from_json
-from storm_pipeline.run.folder import SavedSettings, read_settings, read_state
+from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
 from storm_pipeline.types import Article
 
@@ -107,9 +107,10 @@ class RunFolders:
 
         Raises:
             UnknownRunError: there is none.
-            RunError: they cannot be read.
+            RunError: they cannot be read, or another process writes to the run.
         """
-        return read_settings(self.path(name))
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            return run.saved_settings()
 
     def article(self, name: str) -> Article:
         """The article of a run.

@@ -59,6 +59,15 @@ def folded_words(text: str) -> list[str]:
     return list(_folded(text))
 
 
+def caseless(text: str) -> str:
+    """A text in lower case in which whatever ``re.IGNORECASE`` finds of lower-case Latin letters is found as it is.
+
+    Its purpose is to see fast, by ``in``, that a pattern can't match.
+    """
+    low = text.lower()
+    return low if text.isascii() else low.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
+
+
 def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
     """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
 

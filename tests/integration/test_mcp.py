@@ -104,7 +104,7 @@ def test_a_run_that_fails_says_why_without_secrets_and_is_resumed(tmp_path: Path
         failed = await client.call_tool("write", {"topic": "Silk Road", "recipe": "direct"})
         assert failed.is_error
         assert "ended early (failed)" in text(failed)
-        assert "bad key [hidden]" in text(failed)
+        assert "bad key ***" in text(failed)
         (run,) = [path.name for path in (tmp_path / "runs").iterdir()]
         assert run in text(failed)
         resumed = await client.call_tool("resume", {"run": run})

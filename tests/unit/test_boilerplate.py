@@ -1,5 +1,7 @@
 """Which sentences of a page speak of the site, and which only sound like it."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,6 +90,18 @@ def test_a_notice_of_the_site_goes(sentence: str) -> None:
     assert is_interstitial(sentence) or all(map(is_interstitial, sentence.split(". ")))
     kept = "The dam was built in 1936."
     assert without_boilerplate(f"{kept} {sentence}") in {kept, f"{kept} © 2024 Example Media Ltd."}
+
+
+@pytest.mark.parametrize("change", [str.upper, str.title, lambda s: s.replace("s", "ſ"), lambda s: s.replace("i", "ı")])
+@pytest.mark.parametrize("sentence", [notice for notice in NOTICES if is_interstitial(notice)])
+def test_case_does_not_matter(sentence: str, change: Callable[[str], str]) -> None:
+    assert is_interstitial(change(sentence))
+
+
+@given(st.lists(st.sampled_from([*NOTICES, *SUBJECTS, ". ", "? ", " | ", " ", "•", "…  ", "x", "é"]), max_size=8))
+def test_a_line_is_read_alike_beside_text_without_spaces(pieces: list[str]) -> None:
+    line = "".join(pieces)
+    assert without_boilerplate(f"{line}. 東京。") == without_boilerplate(f"{line}. 東京") + "。"
 
 
 @pytest.mark.parametrize("sentence", SUBJECTS)

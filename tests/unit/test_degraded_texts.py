@@ -1,5 +1,7 @@
 """Texts that lost capitals, spaces or punctuation: their numbers and dates are still found."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,15 @@ def test_nothing_but_spaces_and_capitals_changes(text: str, language: str) -> No
         return "".join(own.split()).casefold()
 
     assert bare(repaired(text, language)) == bare(text)
+
+
+_LETTER = "[A-Za-zÀ-ÖØ-öø-ɏА-яЁё]"
+_GLUED = re.compile(rf"(?<={_LETTER})(?=\d{{1,2}}\s?{_LETTER}|\d{{4}}\b)|(?<=\d)(?={_LETTER}{{3,}})")
+
+
+@given(st.text("aBé 1٣.", max_size=40))
+def test_a_space_parts_a_word_and_a_number(text: str) -> None:
+    assert repaired(text, "en") == _GLUED.sub(" ", text)
 
 
 def test_a_text_of_some_length_without_punctuation_is_worn() -> None:

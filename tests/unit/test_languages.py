@@ -11,8 +11,10 @@ from storm_pipeline.languages import (
     count_words,
     detect,
     has_spaces,
+    length_in_words,
     split_sentences,
     stop_words,
+    windows,
 )
 from storm_pipeline.text import sentences
 from storm_pipeline.text.words import word_count
@@ -177,6 +179,13 @@ _PIECES = st.sampled_from(
 )
 _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join))
 _LANGUAGES = st.sampled_from([*(code for code in TEXTS if code != "en"), "uk", "", "xx"])
+
+
+@given(st.text("a1. \n\t\x1c", max_size=60), st.integers(1, 9), st.integers(1, 9))
+def test_windows_of_ascii_text_are_those_of_any_other(text: str, size: int, step: int) -> None:
+    accented = text.replace("a", "é")
+    assert tuple(part.replace("é", "a") for part in windows(accented, size, step)) == windows(text, size, step)
+    assert length_in_words(accented) == length_in_words(text)
 
 
 @given(_TEXTS, _LANGUAGES)

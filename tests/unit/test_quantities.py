@@ -364,6 +364,21 @@ def test_any_text_is_read_and_holds_what_it_says(text: str, language: str) -> No
     assert missing(text, [text], dates=["2023-03-02"], language=language) == ()
 
 
+_OF_EVERY_KIND = (
+    "It is so.\n\n5/6-7. It is so. May. It is so. 二月. It is so. 2월. It is so. 60s. It is so. 5 BC. It is so. AD 5. "
+    "It is so. 前5. It is so. The 5th century. It is so. Im 5. Jahrhundert. It is so. 三百. It is so.\n\nIt is so."
+)
+
+
+@given(st.one_of(st.text(), st.lists(_PIECES).map(" ".join), st.lists(_PIECES).map("".join)), _LANGUAGES)
+def test_quantities_are_found_beside_those_of_other_kinds_and_without(text: str, language: str) -> None:
+    """A search that cannot find anything is left out; a text with something for each search leaves out none."""
+    text = f"{text}\n\n"
+    assert quantities(text + _OF_EVERY_KIND, language) == quantities(text, language) | quantities(
+        _OF_EVERY_KIND, language
+    )
+
+
 @pytest.mark.parametrize(
     "unit",
     ["1", "1,", " ", "1 ", "1.1,", "one ", "5万", "三百", "XIX ", "3 August ", "12–", "1/", "[1]", "a half ", "٣"],

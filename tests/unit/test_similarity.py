@@ -88,3 +88,18 @@ def test_passages_are_embedded_as_they_are_asked_for() -> None:
     assert next(found) == 1
     assert far not in embedder.texts
     assert list(found) == [0]
+
+
+@given(st.lists(SENTENCES, max_size=3), st.lists(TEXTS, max_size=4), LEAST)
+def test_sentences_compared_together_and_one_by_one_are_alike(
+    sentences: list[str], texts: list[str], least: float
+) -> None:
+    embedder = Counting()
+    both = similarity(*texts, embedder=embedder)
+    both.prepare(sentences, least)
+    assert len(embedder.texts) == len(set(embedder.texts))
+    for sentence in sentences:
+        alone = similarity(*texts)
+        assert list(both.most_similar(sentence, range(len(texts)), least)) == list(
+            alone.most_similar(sentence, range(len(texts)), least)
+        )
