@@ -63,7 +63,7 @@ check-environments: $(READY) ## install the wheel in clean environments and writ
 
 docs: $(READY) ## build the documentation's pages into build/site
 	@$(INSTALL) --editable '.[docs]'
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 dist: $(READY) ## build the wheel and the source distribution into dist/
 	@! grep -q 'storm-pipeline\.example' pyproject.toml || { echo "first replace https://storm-pipeline.example in pyproject.toml by the repository's address"; exit 1; }

@@ -70,6 +70,6 @@ class SettingsKeywords(TypedDict, total=False):
     article_language: str
     style: str | None
     editing: Literal["on", "off"]
-    uncited: Literal["drop", "keep"]
+    uncited: Literal["drop", "keep", "unchecked"]
     out: Path
     cache: Path

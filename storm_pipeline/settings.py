@@ -225,8 +225,10 @@ class Settings(BaseModel):
     editing: Literal["on", "off"] = Field(
         default="on", description="Whether a copy editor goes over the sections (writing: whole)."
     )
-    uncited: Literal["drop", "keep"] = Field(
-        default="drop", description="What to do with a sentence that no source supports."
+    uncited: Literal["drop", "keep", "unchecked"] = Field(
+        default="drop",
+        description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
+        "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
     )
 
     out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")

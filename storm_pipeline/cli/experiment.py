@@ -106,7 +106,7 @@ def estimate(
         chosen, _, _ = _read_config(config, size, topics, ctx.obj)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         selected = topics_of(chosen)
-        units = dict.fromkeys(units_of(chosen, selected), chosen.metrics)
+        units = {unit: chosen.metrics_of(chosen.method(unit.method)) for unit in units_of(chosen, selected)}
         say(_forecast_lines(forecast(chosen, selected, units, units)))
 
 

@@ -1,6 +1,7 @@
 """``storm init`` and ``storm doctor``: writing a configuration, and checking it."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -110,8 +111,8 @@ def _next_steps(values: dict[str, Any]) -> str:
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)
-    steps = []
-    for check in (lambda: require_model_keys(settings), lambda: require_engine_keys(settings.search)):
+    steps: list[str] = []
+    for check in (partial(require_model_keys, settings), partial(require_engine_keys, settings.search)):
         try:
             check()
         except SettingsError as error:

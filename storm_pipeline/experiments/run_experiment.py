@@ -188,12 +188,8 @@ class Experiment:
     def _score_jobs(self, unit: Unit) -> list[ScoreJob]:
         """One job per available metric for an article."""
         folder = self._store.article_folder(unit)
-        human = self.config.method(unit.method).human
-        names = (
-            name
-            for name, facts in self._metrics.items()
-            if "missing" not in facts and (name in jobs.JUDGE_HUMANS or not human)
-        )
+        wanted = self.config.metrics_of(self.config.method(unit.method))
+        names = (name for name, facts in self._metrics.items() if name in wanted and "missing" not in facts)
         return [ScoreJob(self._config_json, self._cache, folder, unit, name) for name in names]
 
     def _is_scored(self, job: ScoreJob) -> bool:

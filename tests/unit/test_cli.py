@@ -37,15 +37,18 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
     Article,
     Citation,
+    Conversation,
     Heading,
     Outline,
     Paragraph,
+    Perspective,
     Problem,
     Report,
     Section,
     Sentence,
     Snippet,
     Source,
+    Turn,
     Usage,
     UsageRow,
 )
@@ -58,6 +61,7 @@ ARTICLE = Article(
     "Silk Road",
     sections=(Section("Origins", (Paragraph((CITED, Sentence("It may be so."))),)),),
     sources=(SOURCE,),
+    conversations=(Conversation(Perspective("Historian", "The past."), (Turn("Why?"), Turn("When?"))),),
     usage=Usage((UsageRow("sections", "writer", "m", calls=7, tokens_in=1200, tokens_out=300),), 42.0),
     report=Report(problems=(Problem("sections", "failure", "no reply"),) * 3),
 )
@@ -248,7 +252,7 @@ def test_write_prints_paths_and_a_summary() -> None:
     result = run("write", "Silk Road")
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
-        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited",
+        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited, 2 questions asked",
         "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
         "3 problems:",
         "failure in sections: no reply (3 times)",
