@@ -2,14 +2,16 @@
 
 import logging
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 
 if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
+    from storm_pipeline.settings import Settings
 
 _Allow = Annotated[
     list[str] | None,
@@ -41,15 +43,17 @@ def serve(
     needed to listen anywhere but on this machine.
     """
     with Guard(debug=debug):
+        from storm_pipeline.configuration import configured
         from storm_pipeline.errors import SettingsError
         from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
         from storm_pipeline.server.http_server import require_api, serve_api
 
         if not api:
             raise SettingsError("say what to serve: storm serve --api")
+        settings = configured(ctx.obj)  # also reads the token where .env holds it
         access = Access.build(host, os.environ.get(TOKEN_VARIABLE, ""))
         require_api()
-        with _service(ctx.obj, allow, at_once) as service:
+        with _service(with_chosen_model(settings), allow, at_once) as service:
             _show_logs()
             serve_api(service, host, port, access)
 
@@ -66,20 +70,20 @@ def mcp(
     Settings are those of every run.
     """
     with Guard(debug=debug):
+        from storm_pipeline.configuration import configured
         from storm_pipeline.server.mcp_stdio import require_mcp, serve_mcp
 
         require_mcp()
-        with _service(ctx.obj, allow, at_once) as service:
+        with _service(configured(ctx.obj), allow, at_once) as service:
             _show_logs()
             serve_mcp(service)
 
 
-def _service(values: dict[str, Any], allow: list[str] | None, at_once: int) -> "RunService":
+def _service(settings: "Settings", allow: list[str] | None, at_once: int) -> "RunService":
     from storm_pipeline.server.remote_settings import RemoteSettings
     from storm_pipeline.server.run_service import RunService
-    from storm_pipeline.settings import Settings
 
-    return RunService(RemoteSettings.build(Settings.build(values), allow or ()), at_once=at_once)
+    return RunService(RemoteSettings.build(settings, allow or ()), at_once=at_once)
 
 
 def _show_logs() -> None:

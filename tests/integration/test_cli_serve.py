@@ -1,5 +1,6 @@
 """``storm serve --api`` and ``storm mcp``: what they refuse, and a server as a user starts it."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -63,6 +64,16 @@ def test_a_missing_extra_is_named(
     assert f"pip install 'storm-pipeline[{extra}]'" in refused(command)
 
 
+def test_settings_and_token_are_read_where_they_are_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("STORM_API_TOKEN=short\n")
+    (tmp_path / "storm.toml").write_text("perspectives = 2\n")
+    result = CliRunner().invoke(app, ["serve", "--api"], env={"STORM_API_TOKEN": None})
+    assert (result.exit_code, "can be guessed" in result.stderr) == (2, True)
+    (tmp_path / "storm.toml").write_text("perspectives = 99\n")
+    assert "storm.toml" in refused(["mcp"]) or "extra 'mcp'" in refused(["mcp"])
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) -> None:
     pytest.importorskip("fastapi")
@@ -91,3 +102,22 @@ def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) ->
     assert f"Uvicorn running on {address}" in written
     assert TOKEN not in written
     assert "Traceback" not in written
+
+
+def test_an_assistant_starts_the_mcp_server(tmp_path: Path) -> None:
+    mcp = pytest.importorskip("mcp")
+    environment = {name: value for name, value in os.environ.items() if name.startswith(("PYTHONPATH", "LITELLM"))}
+    server = mcp.StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "storm_pipeline", "mcp", "--out", str(tmp_path / "runs"), "--allow", "search=wikipedia"],
+        env=environment,
+        cwd=tmp_path,
+    )
+
+    async def talk() -> None:
+        async with mcp.Client(mcp.stdio_client(server), read_timeout_seconds=60) as client:
+            assert "write" in {tool.name for tool in (await client.list_tools()).tools}
+            (listed,) = (await client.read_resource("storm://runs")).contents
+            assert listed.text == "[]"
+
+    asyncio.run(talk())
