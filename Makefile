@@ -22,6 +22,8 @@ export STORM_DATA
 CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH)) $(if $(TOPICS),--topics $(TOPICS)) $(MORE)
 EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
+# Downloads go to ./cache instead of the user's cache folder.
+export STORM_HOME := $(CURDIR)
 
 .PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults bench-fuzz bench-lengths clean
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         CorpusError,
         DatasetError,
         ExperimentError,
+        InvalidSettingError,
         MetricError,
         MissingExtraError,
         ModelAuthError,
@@ -85,6 +86,7 @@ __all__ = [
     "Excluded",
     "ExperimentError",
     "Failed",
+    "InvalidSettingError",
     "JsonLinesSink",
     "MetricError",
     "MissingExtraError",
@@ -126,9 +128,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": (
-        "AssetError BudgetSpentError CorpusError DatasetError ExperimentError MetricError MissingExtraError "
-        "ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError SettingsError "
-        "SourcesError StoppedError StoreError StormError TooManyFailuresError"
+        "AssetError BudgetSpentError CorpusError DatasetError ExperimentError InvalidSettingError MetricError "
+        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError "
+        "SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "

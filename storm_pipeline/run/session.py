@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
@@ -18,28 +17,28 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
+from storm_pipeline.providers import provider_with_key
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
 from storm_pipeline.run.events import (
     Downloading,
-    Event,
     Events,
     EventSink,
     RunFinished,
     RunStarted,
     RunStopped,
-    read_events,
 )
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
+from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.search.tables_of_contents import ContentsSource, WikipediaContents
-from storm_pipeline.settings import Role, Settings
+from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
+from storm_pipeline.settings import Role, Settings, is_embedded
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,11 @@ def session(
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    spent = ledger.restore(_earlier_events(run.folder / "events.jsonl"))
+    spent = ledger.restore(earlier_events(run.folder, run.journal))
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    notes = [*_changes(run, before, settings), *([less] if less else [])]
+    notes = [*_changes(run, before, settings), *filter(None, [less, _model_notice(settings)])]
     run.begin(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)
@@ -134,20 +133,6 @@ def _download_progress(events: Events, control: RunControl) -> Progress:
     return progress
 
 
-def _earlier_events(path: Path) -> Iterator[tuple[float, Event]]:
-    """Events of earlier sessions, if any.
-
-    Raises:
-        RunError: the file cannot be read.
-    """
-    try:
-        yield from read_events(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}; move it away, then resume") from error
-
-
 def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
@@ -162,9 +147,10 @@ def _emit_stopped(events: Events, stopped: RunStopped) -> None:
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
     """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
     damaged = run.journal.damaged
-    notes = [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
+    notes = [*run.findings.notes, *run.findings.costly]
+    notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
     for name, aside in run.replaced.items():
-        what = f"was changed since it was written, and was moved to {aside}" if aside else "is lost"
+        what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
     changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
     if changed:
@@ -175,6 +161,17 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
 def _advice(name: str) -> str:
     piece = next((piece for piece, file in EDITABLE.items() if file == name), None)
     return f" (to continue from an edited one, use storm write --from {piece})" if piece else ""
+
+
+def _model_notice(settings: Settings) -> str:
+    """That a provider's key is set, where nobody chose a model and the embedded one writes; empty otherwise."""
+    provider = provider_with_key()
+    if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
+        return ""
+    return (
+        f"writing with the embedded model, a small one, since no model was chosen; {provider.variables[0]} is set: "
+        f"--lm {provider.model} writes with that"
+    )
 
 
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
@@ -198,6 +195,13 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     return Settings.build({**known, **now})
 
 
+def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
+    """Wikipedia's tables of contents, or none where it is not to be asked or cannot be reached."""
+    mode = settings.wikipedia_contents
+    asked = mode == "always" or (mode == "auto" and not engine.own)
+    return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
+
+
 def open_context(
     run: RunStore,
     settings: Settings,
@@ -215,7 +219,7 @@ def open_context(
     for problem in engine.problems:
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
-    contents = parts.contents or engine.contents or WikipediaContents(settings.cache)
+    contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     return RunContext(
