@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         AssetError,
         BudgetSpentError,
         CorpusError,
+        DamagedRunError,
         DatasetError,
         ExperimentError,
         InvalidSettingError,
@@ -78,6 +79,7 @@ __all__ = [
     "CallbackSink",
     "CorpusError",
     "Counted",
+    "DamagedRunError",
     "DatasetError",
     "Degraded",
     "Downloading",
@@ -128,9 +130,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": (
-        "AssetError BudgetSpentError CorpusError DatasetError ExperimentError InvalidSettingError MetricError "
-        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError "
-        "SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
+        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError InvalidSettingError "
+        "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError "
+        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "

@@ -21,7 +21,7 @@ from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
-from storm_pipeline.concurrency import limit_malloc_arenas
+from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
 from storm_pipeline.env_file import load_env
 
 app = typer.Typer(
@@ -61,6 +61,7 @@ def main() -> None:
     """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     limit_malloc_arenas()
+    switch_threads_sooner()
     try:
         app(prog_name="storm")
     except SystemExit as ending:

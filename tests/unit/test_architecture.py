@@ -110,6 +110,7 @@ def test_public_names() -> None:
         "CallbackSink",
         "CorpusError",
         "Counted",
+        "DamagedRunError",
         "DatasetError",
         "Degraded",
         "Downloading",
@@ -173,11 +174,12 @@ def test_unknown_public_name() -> None:
         storm_pipeline.Stormm  # noqa: B018
 
 
-def test_the_memory_of_the_process_is_changed_by_programs_alone() -> None:
-    """A library that its host imports does not choose how the C library keeps memory."""
+@pytest.mark.parametrize("setting", ["limit_malloc_arenas", "switch_threads_sooner"])
+def test_the_process_is_changed_by_programs_alone(setting: str) -> None:
+    """A library that its host imports does not choose how the C library keeps memory, or when threads switch."""
     users = {
         own_room(path)
         for path in (ROOT / "storm_pipeline").rglob("*.py")
-        if "limit_malloc_arenas" in path.read_text(encoding="utf-8")
+        if setting in path.read_text(encoding="utf-8")
     }
     assert users == {"concurrency", "cli", "experiments"}
