@@ -10,37 +10,143 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from storm_pipeline.errors import StormError
+    from storm_pipeline.errors import (
+        AssetError,
+        BudgetSpentError,
+        CorpusError,
+        DamagedRunError,
+        DatasetError,
+        ExperimentError,
+        InvalidSettingError,
+        MetricError,
+        MissingExtraError,
+        ModelAuthError,
+        ModelError,
+        NothingFoundError,
+        PageError,
+        ReplyError,
+        RunError,
+        SearchError,
+        SettingsError,
+        SourcesError,
+        StoppedError,
+        StoreError,
+        StormError,
+        TooManyFailuresError,
+    )
+    from storm_pipeline.run.events import (
+        CallbackSink,
+        CallFinished,
+        Counted,
+        Degraded,
+        Downloading,
+        Event,
+        EventSink,
+        Excluded,
+        Failed,
+        JsonLinesSink,
+        Noted,
+        Retried,
+        Reused,
+        Revised,
+        RunFinished,
+        RunStarted,
+        RunStopped,
+        Searched,
+        StageAdvanced,
+        StageFinished,
+        StageStarted,
+    )
+    from storm_pipeline.run.stream import Stream
     from storm_pipeline.search.base import SearchEngine
     from storm_pipeline.settings import Settings
-    from storm_pipeline.storm import Storm, resume, write
-    from storm_pipeline.types import Article, Outline, Snippet
+    from storm_pipeline.storm import (
+        Storm,
+        resume,
+        write,
+    )
+    from storm_pipeline.types import (
+        Article,
+        Outline,
+        Snippet,
+    )
 
 __all__ = [
     "Article",
+    "AssetError",
+    "BudgetSpentError",
+    "CallFinished",
+    "CallbackSink",
+    "CorpusError",
+    "Counted",
+    "DamagedRunError",
+    "DatasetError",
+    "Degraded",
+    "Downloading",
+    "Event",
+    "EventSink",
+    "Excluded",
+    "ExperimentError",
+    "Failed",
+    "InvalidSettingError",
+    "JsonLinesSink",
+    "MetricError",
+    "MissingExtraError",
+    "ModelAuthError",
+    "ModelError",
+    "Noted",
+    "NothingFoundError",
     "Outline",
+    "PageError",
+    "ReplyError",
+    "Retried",
+    "Reused",
+    "Revised",
+    "RunError",
+    "RunFinished",
+    "RunStarted",
+    "RunStopped",
     "SearchEngine",
+    "SearchError",
+    "Searched",
     "Settings",
+    "SettingsError",
     "Snippet",
+    "SourcesError",
+    "StageAdvanced",
+    "StageFinished",
+    "StageStarted",
+    "StoppedError",
+    "StoreError",
     "Storm",
     "StormError",
+    "Stream",
+    "TooManyFailuresError",
     "__version__",
     "resume",
     "write",
 ]
 __version__ = "0.1.0"
 
-_MODULES = {
-    "Article": "types",
-    "Outline": "types",
-    "SearchEngine": "search.base",
-    "Settings": "settings",
-    "Snippet": "types",
-    "Storm": "storm",
-    "StormError": "errors",
-    "resume": "storm",
-    "write": "storm",
+_NAMES = {
+    "errors": (
+        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError InvalidSettingError "
+        "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError "
+        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
+    ),
+    "run.events": (
+        "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "
+        "Noted Retried Reused Revised RunFinished RunStarted RunStopped Searched StageAdvanced StageFinished "
+        "StageStarted"
+    ),
+    "run.stream": "Stream",
+    "search.base": "SearchEngine",
+    "settings": "Settings",
+    "storm": "Storm resume write",
+    "types": "Article Outline Snippet",
 }
+"""Module → the public names that it defines."""
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

@@ -2,6 +2,7 @@
 
     StormError
     ├── SettingsError        a setting is missing, unknown or out of range
+    │   ├── InvalidSettingError  the value of one setting is refused
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
     ├── ModelAuthError       the endpoint refused the key: the run cannot go on
@@ -17,12 +18,16 @@
     ├── ExperimentError      an experiment's results cannot be read or written
     ├── StoreError           the reference store is closed, lacks an id, or could not embed
     ├── RunError             a run folder cannot be written or read
+    │   └── DamagedRunError      files of a run were lost or changed; resuming it may buy much again
     ├── StoppedError         the run was stopped by its user; it can be resumed
     ├── TooManyFailuresError more of a run failed than is allowed; it can be resumed
     └── NothingFoundError    no source was found for the topic
 
 A message says what went wrong, where, and what to do next, in one sentence or two.
 """
+
+from collections.abc import Sequence
+from pathlib import Path
 
 
 class StormError(Exception):
@@ -31,6 +36,18 @@ class StormError(Exception):
 
 class SettingsError(StormError):
     """A setting is missing, unknown or out of range."""
+
+
+class InvalidSettingError(SettingsError):
+    """The value of one setting is refused.
+
+    Attributes:
+        setting: its name.
+    """
+
+    def __init__(self, message: str, setting: str) -> None:
+        super().__init__(message)
+        self.setting = setting
 
 
 class MissingExtraError(SettingsError):
@@ -99,6 +116,23 @@ class StoreError(StormError):
 
 class RunError(StormError):
     """A run folder cannot be written or read."""
+
+
+class DamagedRunError(RunError):
+    """Files of a run were lost or changed outside of it, so that resuming it may buy much again.
+
+    Attributes:
+        folder: the run's folder.
+        findings: what was found and what it means, one sentence each.
+    """
+
+    def __init__(self, folder: Path, findings: Sequence[str]) -> None:
+        super().__init__(
+            f"{folder}: {'; '.join(findings)}. Restore the files, or go on all the same with: storm resume {folder} "
+            "--yes (in Python: accept_damage=True)"
+        )
+        self.folder = folder
+        self.findings = tuple(findings)
 
 
 class StoppedError(StormError):

@@ -1,6 +1,6 @@
 """Whole methods, each a composition of steps. An ablation or a baseline is another recipe, never a flag in a step."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import SettingsError
@@ -55,10 +55,10 @@ def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
 
 
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
-    """STORM that writes the whole article from the topic and the interviews (section 5.2)."""
+    """STORM that writes the whole article from the topic and the conversations, questions included (section 5.2)."""
     conversations = hold_interviews(ctx, topic, converse)
     evidence = ctx.writer.recall(ctx, Heading(UNTITLED), conversations)
-    return as_article(ctx, Outline(topic), write_article(ctx, Outline(topic), evidence), conversations)
+    return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence, conversations), conversations)
 
 
 def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
@@ -106,16 +106,16 @@ def direct(ctx: RunContext, topic: str) -> Article:
 
 
 def rag(ctx: RunContext, topic: str) -> Article:
-    """RAG: search with the topic; outline and article from its results (section 4.3)."""
-    outline, found = rag_outline(ctx, topic)
-    return as_article(
-        ctx, outline, write_article(ctx, outline, ctx.writer.select(ctx, Heading(UNTITLED), found, topic))
-    )
+    """RAG: search with the topic, and the whole article from the results alone (section 4.3).
+
+    The paper has it make an outline *or* an article: the outline is :func:`rag_outline`, and this article has none.
+    """
+    return _written_at_once(ctx, topic, search_with_topic(ctx, topic))
 
 
 def orag(ctx: RunContext, topic: str) -> Article:
     """Outline-driven RAG: RAG's outline, then a search with each section's title (section 4.3)."""
-    outline, _ = rag_outline(ctx, topic)
+    outline = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
     evidence = gather_evidence(ctx, outline)
@@ -124,14 +124,20 @@ def orag(ctx: RunContext, topic: str) -> Article:
 
 def rr(ctx: RunContext, topic: str) -> Article:
     """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best for the keyword, and one call."""
-    found = search_with_topic(ctx, topic)[: ctx.settings.top_k]
-    evidence = ctx.writer.select(ctx, Heading(UNTITLED), found, topic)
-    return as_article(ctx, Outline(topic), write_article(ctx, Outline(topic), evidence))
+    return _written_at_once(ctx, topic, _best_chunks(ctx, topic))
+
+
+def rr_no_documents(ctx: RunContext, topic: str) -> Article:
+    """Retrieve-then-read without documents: the article in one call from memory (WikiGenBen, Table 3, 0 documents)."""
+    return as_article(ctx, Outline(topic), write_from_memory(ctx, Outline(topic)))
 
 
 def rprr(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank ``top_k`` chunks anew for each, and write."""
-    outline, _ = rag_outline(ctx, topic)
+    """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank ``top_k`` chunks anew for each, and write.
+
+    The plan is made from the chunks that :func:`rr` reads.
+    """
+    outline = keep_outline(ctx, plan_outline(ctx, topic, _best_chunks(ctx, topic)))
     needs = [f"{topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
     evidence = [
@@ -146,10 +152,19 @@ def direct_outline(ctx: RunContext, topic: str) -> Outline:
     return keep_outline(ctx, draft_outline(ctx, topic))
 
 
-def rag_outline(ctx: RunContext, topic: str) -> tuple[Outline, tuple[Snippet, ...]]:
-    """The outline of :func:`rag`, :func:`orag` and :func:`rprr`, and the snippets that it was made from."""
-    found = search_with_topic(ctx, topic)
-    return keep_outline(ctx, plan_outline(ctx, topic, found)), found
+def rag_outline(ctx: RunContext, topic: str) -> Outline:
+    """The outline that the paper calls RAG's and oRAG's (Table 3), from a search with the topic."""
+    return keep_outline(ctx, plan_outline(ctx, topic, search_with_topic(ctx, topic)))
+
+
+def _best_chunks(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
+    return search_with_topic(ctx, topic)[: ctx.settings.top_k]
+
+
+def _written_at_once(ctx: RunContext, topic: str, found: Sequence[Snippet]) -> Article:
+    """An article without an outline, from search results."""
+    evidence = ctx.writer.select(ctx, Heading(UNTITLED), found, topic)
+    return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence))
 
 
 def require_outline(recipe: str) -> None:
@@ -162,7 +177,7 @@ def require_outline(recipe: str) -> None:
         raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
 
 
-_WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rr"})
+_WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents"})
 
 RECIPES: Mapping[str, Callable[[RunContext, str], Article]] = {
     "storm": storm,
@@ -174,6 +189,7 @@ RECIPES: Mapping[str, Callable[[RunContext, str], Article]] = {
     "rag": rag,
     "orag": orag,
     "rr": rr,
+    "rr-no-documents": rr_no_documents,
     "rprr": rprr,
 }
 """Every method that writes articles, by its name in settings and reports."""
@@ -186,6 +202,6 @@ OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
     "storm-no-perspective": lambda ctx, topic: no_perspective_outline(ctx, topic)[0],
     "storm-no-conversation": lambda ctx, topic: no_conversation_outline(ctx, topic)[0],
     "direct": direct_outline,
-    "rag": lambda ctx, topic: rag_outline(ctx, topic)[0],
+    "rag": rag_outline,
 }
 """The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""

@@ -3,12 +3,25 @@
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.addresses import redacted
+from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.home import default_cache
 from storm_pipeline.languages import language_name
+from storm_pipeline.setting_types import (
+    Domains,
+    Endpoint,
+    EngineName,
+    Folder,
+    ModelName,
+    Pages,
+    RoleModel,
+    Texts,
+    Variable,
+)
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _DEPTHS: dict[str, dict[str, int]] = {
@@ -16,6 +29,8 @@ _DEPTHS: dict[str, dict[str, int]] = {
     "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
     "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3, "evidence": 6000},
 }
+PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
+"""Settings that a depth sets unless they are given."""
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
@@ -26,24 +41,29 @@ class Settings(BaseModel):
     """Settings of a run. Defaults are the paper's (section 4.4) where it names a value.
 
     A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
-    by ``@URL`` of its endpoint; ``embedded`` is the pinned model that runs in this process, ``embedded:0.5b`` a
-    smaller one (for tests), and ``gguf:PATH`` any other GGUF file.
+    by ``@URL`` of its endpoint; the provider may be left out where the name says it (``gpt-4o``). ``embedded`` is the
+    pinned model that runs in this process, ``embedded:0.5b`` a smaller one (for tests), and ``gguf:PATH`` any other
+    GGUF file.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 
-    lm: str = Field(
+    lm: ModelName = Field(
         default="embedded", min_length=1, description="Language model of all roles without a model of their own."
     )
-    asker_lm: str | None = Field(
+    asker_lm: RoleModel = Field(
         default=None, description="Model that finds perspectives and asks questions; default: lm."
     )
-    expert_lm: str | None = Field(default=None, description="Model that writes queries and answers; default: lm.")
-    outliner_lm: str | None = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
-    writer_lm: str | None = Field(default=None, description="Model that writes sections and lead; default: lm.")
-    reviewer_lm: str | None = Field(default=None, description="Model that finds repetition; default: lm.")
-    api_base: str | None = Field(default=None, description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1.")
-    api_key_env: str | None = Field(default=None, description="Environment variable that holds the API key.")
+    expert_lm: RoleModel = Field(default=None, description="Model that writes queries and answers; default: lm.")
+    outliner_lm: RoleModel = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
+    writer_lm: RoleModel = Field(default=None, description="Model that writes sections and lead; default: lm.")
+    reviewer_lm: RoleModel = Field(default=None, description="Model that finds repetition; default: lm.")
+    api_base: Endpoint = Field(
+        default=None,
+        description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1; ${NAME} in it is read from the "
+        "environment.",
+    )
+    api_key_env: Variable = Field(default=None, description="Name of the environment variable that holds the API key.")
     temperature: float | None = Field(
         default=None,
         ge=0,
@@ -82,7 +102,7 @@ class Settings(BaseModel):
         le=1024,
         description="Concurrent model calls per endpoint, over all runs of this process.",
     )
-    prices: tuple[str, ...] = Field(
+    prices: Texts = Field(
         default=(), description="Price of a model: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars per million tokens."
     )
     max_cost: float | None = Field(
@@ -116,8 +136,13 @@ class Settings(BaseModel):
     related_topics: int = Field(
         default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
     )
+    wikipedia_contents: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Whether those tables of contents are looked up in Wikipedia; auto: unless only documents of your "
+        "own are searched, of which nothing then leaves the machine but what the model is asked.",
+    )
 
-    search: str = Field(
+    search: EngineName = Field(
         default="auto",
         min_length=1,
         description="Search engine, see `storm search engines`; auto: the first whose key is set, else one that needs "
@@ -127,16 +152,14 @@ class Settings(BaseModel):
         default=3, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
     )
     search_rate: float | None = Field(
-        default=None, gt=0, le=1000, description="Maximum searches per second; default: the engine's own rate."
+        default=None, ge=0.001, le=1000, description="Maximum searches per second; default: the engine's own rate."
     )
     language: str | None = Field(default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de.")
     region: str | None = Field(default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
     since: date | None = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
     until: date | None = Field(default=None, description="Latest publication date.")
-    domains: tuple[str, ...] = Field(default=(), description="Use only sources on this domain and its subdomains.")
-    without_domains: tuple[str, ...] = Field(
-        default=(), description="Use no sources on this domain and its subdomains."
-    )
+    domains: Domains = Field(default=(), description="Use only sources on this domain and its subdomains.")
+    without_domains: Domains = Field(default=(), description="Use no sources on this domain and its subdomains.")
     read_pages: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
@@ -145,14 +168,13 @@ class Settings(BaseModel):
     sources: Literal["auto", "strict", "standard", "any"] = Field(
         default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
-        "social media and the like; strict: only those known to be reliable; auto: standard for web engines.",
+        "social media and the like, but preprints; strict: only those known to be reliable; auto: standard for web "
+        "engines.",
     )
-    allow_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain/path, that is always allowed.")
-    deny_sources: tuple[str, ...] = Field(default=(), description="A domain, or domain/path, that is never allowed.")
-    exclude_urls: tuple[str, ...] = Field(
-        default=(), description="Pages to exclude, mirrors included, e.g. ground truth."
-    )
-    exclude_titles: tuple[str, ...] = Field(default=(), description="Wikipedia articles to exclude, copies included.")
+    allow_sources: Texts = Field(default=(), description="A domain, or domain/path, that is always allowed.")
+    deny_sources: Texts = Field(default=(), description="A domain, or domain/path, that is never allowed.")
+    exclude_urls: Pages = Field(default=(), description="Pages to exclude, mirrors included, e.g. ground truth.")
+    exclude_titles: Texts = Field(default=(), description="Wikipedia articles to exclude, copies included.")
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
         default="use",
         description="Cache of searches and pages on disk; refresh: fetch again and replace; replay: read the cache "
@@ -200,12 +222,21 @@ class Settings(BaseModel):
         description="Language of the article, e.g. de; sources may be in any.",
     )
     style: str | None = Field(default=None, max_length=500, description="Writing style, e.g. 'for a general reader'.")
-    uncited: Literal["drop", "keep"] = Field(
-        default="drop", description="What to do with a sentence that no source supports."
+    editing: Literal["on", "off"] = Field(
+        default="on", description="Whether a copy editor goes over the sections (writing: whole)."
+    )
+    uncited: Literal["drop", "keep", "unchecked"] = Field(
+        default="drop",
+        description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
+        "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
     )
 
-    out: Path = Field(default=Path("runs"), description="Folder that run folders are created in.")
-    cache: Path = Field(default=Path("cache"), description="Folder for downloads; safe to delete.")
+    out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")
+    cache: Folder = Field(
+        default_factory=default_cache,
+        description="Folder for downloads, searches and pages; safe to delete. Default: $STORM_HOME/cache, else the "
+        "user's cache folder.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -214,10 +245,11 @@ class Settings(BaseModel):
         depth = str(values.get("depth") or "") if isinstance(values, dict) else ""
         return {**_DEPTHS[depth], **values, "depth": int(depth)} if depth in _DEPTHS else values
 
-    @field_validator("out", "cache")
-    @classmethod
-    def _expand(cls, path: Path) -> Path:
-        return path.expanduser()
+    @model_validator(mode="after")
+    def _check_period(self) -> "Settings":
+        if self.since and self.until and self.since > self.until:
+            raise ValueError(f"since ({self.since}) is later than until ({self.until}): exchange them")
+        return self
 
     @classmethod
     def build(cls, values: Mapping[str, Any]) -> "Settings":
@@ -229,7 +261,7 @@ class Settings(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise SettingsError(_explain(error)) from None
+            raise _explained(error) from None
 
     @property
     def calls_in_flight(self) -> int:
@@ -278,10 +310,23 @@ def is_embedded(lm: str) -> bool:
     return lm.startswith(("embedded", "gguf:"))
 
 
-def _explain(error: ValidationError) -> str:
-    """The first validation error, in terms of the settings."""
+def option_name(setting: str) -> str:
+    """The command-line option of a setting: ``max_sections`` → ``--max-sections``; repeatable ones are singular."""
+    many = get_origin(Settings.model_fields[setting].annotation) is tuple
+    return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
+
+
+def _explained(error: ValidationError) -> SettingsError:
+    """The first validation error, in terms of the settings and their options."""
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name = str(first["loc"][0]) if first["loc"] else ""
+    own = first.get("ctx", {}).get("error")
+    why = str(own) if isinstance(own, ValueError) else first["msg"].lower()
     if first["type"] == "extra_forbidden":
-        return f"there is no setting {name!r}; see `storm write --help` for those that exist"
-    return f"setting {name!r} cannot be {first['input']!r}: {first['msg'].lower()}"
+        return SettingsError(f"there is no setting {name!r}; see `storm write --help` for those that exist")
+    if not name:
+        return SettingsError(why)
+    if name == "api_key_env":  # the value may be the key itself, which no message repeats
+        return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
+    where, value = ".".join(str(part) for part in first["loc"]), redacted(repr(first["input"]))
+    return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

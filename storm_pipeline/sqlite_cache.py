@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 _log = logging.getLogger(__name__)
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
+"""Errors of a damaged file; SQLITE_ERROR is one, since the statements are fixed."""
 _LOCK_TIMEOUT = 30.0
 _TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)"
 T = TypeVar("T")
 
 
 class SqliteCache:
-    """Maps text keys to JSON values. An I/O error is logged once and counts as a miss.
+    """Maps text keys to JSON values. An I/O error is reported once and counts as a miss.
 
-    A damaged file is moved aside (``….damaged-<time>``) and replaced by a new one. Each operation opens its own
-    connection, so that nothing has to be closed and nothing is shared between threads.
+    A value is stored with its checksum; a damaged one counts as a miss. A damaged file is moved aside
+    (``….damaged-<time>``) and replaced by a new one. Each operation opens its own connection, so that nothing has to be
+    closed and nothing is shared between threads.
 
     Args:
         path: the file; it and its folder are created at the first use.
@@ -33,8 +35,14 @@ class SqliteCache:
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._path = Path(path)
         self._clock = clock
-        self._warned = False
+        self._problems: list[str] = []
         self._lock = threading.Lock()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was damaged or could not be used, one sentence each; also logged as warnings."""
+        with self._lock:
+            return tuple(self._problems)
 
     def get(self, key: str, max_age_days: float | None = None) -> Any:
         """The value of a key; None if there is none or it is older than ``max_age_days``."""
@@ -43,16 +51,12 @@ class SqliteCache:
         if not self._path.exists():
             return None
         row = self._run(lambda file: file.execute(sql, (_digest(key), oldest)).fetchone())
-        if row is None:
-            return None
-        try:
-            return json.loads(row[0])
-        except (ValueError, TypeError, RecursionError):
-            return None
+        return None if row is None else self._checked(key, row[0])
 
     def put(self, key: str, value: Any) -> None:
         """Store a JSON-serialisable value, replacing an earlier one."""
-        row = (_digest(key), json.dumps(value), self._clock())  # ASCII, so lone surrogates survive
+        text = json.dumps(value)  # one line of ASCII, so lone surrogates survive
+        row = (_digest(key), f"{text}\n{_digest(key + text)}", self._clock())
 
         def replace(file: sqlite3.Connection) -> None:
             with file:
@@ -60,28 +64,42 @@ class SqliteCache:
 
         self._run(replace)
 
+    def _checked(self, key: str, stored: Any) -> Any:
+        """The value of an entry as stored; None if it is damaged. Entries of earlier versions have no checksum."""
+        try:
+            text, _, checksum = stored.decode("ascii").partition("\n")
+            if not checksum or checksum == _digest(key + text):
+                return json.loads(text)
+        except (ValueError, AttributeError, RecursionError):
+            pass
+        self._report(f"an entry of the cache {self._path} is damaged and is not used")
+        return None
+
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """The result of the work; None and a warning if it fails."""
         try:
             try:
                 return self._once(work)
             except sqlite3.DatabaseError as error:
-                if error.sqlite_errorcode & 0xFF not in _DAMAGED:
+                if not _is_damage(error):
                     raise
-                self._move_aside()
-                return self._once(work)
+                return self._again(work)
         except (sqlite3.Error, OSError) as error:
-            self._warn(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
+            self._report(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
             return None
 
     def _once(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._opened() as file:
-            return work(file)
+        try:
+            with self._opened() as file:
+                return work(file)
+        except UnicodeDecodeError as error:  # raised by sqlite3 where a message quotes a damaged schema
+            raise sqlite3.DatabaseError(f"damaged schema: {error}") from error
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT)) as file:
+            file.text_factory = bytes
             file.execute("PRAGMA synchronous = NORMAL")
             if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
                 with contextlib.suppress(sqlite3.OperationalError):  # locked: another process is doing the same
@@ -90,25 +108,34 @@ class SqliteCache:
                     file.execute(_TABLE)
             yield file
 
-    def _move_aside(self) -> None:
-        """Move the file away if it is still damaged; another process may have done so already."""
+    def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of work that met a damaged file: in a new file, unless another process has made one already."""
         from filelock import FileLock
 
         with FileLock(f"{self._path}.lock", timeout=_LOCK_TIMEOUT):
             try:
-                self._once(lambda file: file.execute("PRAGMA quick_check(1)").fetchone())
-            except sqlite3.DatabaseError:
-                aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-                for suffix in ("-wal", "-shm", ""):
-                    with contextlib.suppress(FileNotFoundError):
-                        Path(f"{self._path}{suffix}").replace(aside + suffix)
-                _log.warning("the cache %s was damaged and moved to %s; a new one was started", self._path, aside)
+                return self._once(work)
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
+            aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+            for suffix in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    Path(f"{self._path}{suffix}").replace(aside + suffix)
+            self._report(f"the cache {self._path} was damaged and moved to {aside}; a new one was started")
+            return self._once(work)
 
-    def _warn(self, message: str) -> None:
+    def _report(self, problem: str) -> None:
         with self._lock:
-            warned, self._warned = self._warned, True
-        if not warned:
-            _log.warning("%s", message)
+            new = problem not in self._problems
+            if new:
+                self._problems.append(problem)
+        if new:
+            _log.warning("%s", problem)
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED
 
 
 def _digest(key: str) -> str:

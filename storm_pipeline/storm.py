@@ -1,6 +1,5 @@
 """The main API: ``Storm`` writes articles and outlines, and resumes interrupted runs."""
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,26 +7,29 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, overload
 
 from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.keywords import SettingsKeywords
+from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
+from storm_pipeline.retrieval.embedder_check import require_working
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, changed_settings, session
-from storm_pipeline.run.stream import Stream
+from storm_pipeline.run.stream import Stream, in_thread
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
+from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text.formatting import is_printable
@@ -39,6 +41,7 @@ _MAX_TOPIC_LENGTH = 300
 _OUTLINE = "outline"
 """Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
 T = TypeVar("T")
+R = TypeVar("R", Article, Outline)
 
 
 class Storm:
@@ -146,8 +149,36 @@ class Storm:
             raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(recipes.OUTLINES)}")
         return self._new_run(topic, _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}", _outline, halt, *sinks)
 
+    @overload
     def resume(
-        self, run: Path | str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+        self,
+        run: Path | str,
+        kind: None = None,
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article | Outline: ...
+
+    @overload
+    def resume(
+        self,
+        run: Path | str,
+        kind: type[R],
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> R: ...
+
+    def resume(
+        self,
+        run: Path | str,
+        kind: type[Any] | None = None,
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
     ) -> Article | Outline:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
@@ -156,6 +187,8 @@ class Storm:
 
         Args:
             run: the run's folder.
+            kind: what the run makes, :class:`Article` or :class:`Outline`, which is then the type of the result.
+            accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
             sinks: as for :meth:`write`.
             halt: as for :meth:`write`.
 
@@ -163,9 +196,14 @@ class Storm:
             The result of the run: an article, or an outline.
 
         Raises:
-            RunError: it is not a run's folder, a newer version made it, or another process is writing to it.
+            DamagedRunError: files of the run were lost or changed; it says which, and what that costs.
+            RunError: it is not a run's folder, a newer version made it, another process is writing to it, or it does
+                not make a result of this ``kind``.
         """
-        with self._halting(halt) as stopped, RunStore.open(Path(run)) as store:
+        with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
+            makes: type[Article] | type[Outline] = Outline if _is_outline(store) else Article
+            if kind not in (None, makes):
+                raise RunError(f"{run} is the run of an {makes.__name__.lower()}: resume it as that")
             saved = store.saved_settings()
             settings = changed_settings(saved, self.settings)
             if (result := self._finished(store, saved, settings)) is not None:
@@ -176,12 +214,13 @@ class Storm:
             work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
             return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
 
-    def write_from(self, piece: str, run: Path | str) -> Article:
+    def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
 
         Args:
             piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
             run: the earlier run's folder, which is not changed.
+            accept_damage: as for :meth:`resume`.
 
         Raises:
             SettingsError: there is no such piece.
@@ -190,30 +229,81 @@ class Storm:
         if piece not in EDITABLE:
             raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
         with self._halting() as halt:
-            with RunStore.open(Path(run), keep_edited=True) as old:
+            with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
                 settings = changed_settings(saved, self.settings)
+                self._require_keys(settings)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made
                 new = old.continued(settings.out, pieces)
             with new:
                 return self._with(settings)._session(new, _write, halt, before=saved)
 
-    async def awrite(self, topic: str, *, outline: Outline | Path | str | None = None) -> Article:
+    async def awrite(
+        self,
+        topic: str,
+        recipe: str = recipes.DEFAULT,
+        *,
+        outline: Outline | Path | str | None = None,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article:
         """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
-        halt = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self.write, topic, outline=outline, halt=halt))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            halt.set()
-            await asyncio.wait([work])
-            raise
+        return await in_thread(
+            lambda stopped: self.write(topic, recipe, outline=outline, sinks=sinks, halt=stopped), halt
+        )
 
-    def stream(self, topic: str, *, outline: Outline | Path | str | None = None) -> Stream:
+    async def aoutline(
+        self,
+        topic: str,
+        recipe: str = "storm",
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Outline:
+        """As :meth:`outline`, for asyncio; cancelled as :meth:`awrite`."""
+        return await in_thread(lambda stopped: self.outline(topic, recipe, sinks=sinks, halt=stopped), halt)
+
+    @overload
+    async def aresume(
+        self,
+        run: Path | str,
+        kind: None = None,
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article | Outline: ...
+
+    @overload
+    async def aresume(
+        self, run: Path | str, kind: type[R], *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+    ) -> R: ...
+
+    async def aresume(
+        self,
+        run: Path | str,
+        kind: type[Any] | None = None,
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article | Outline:
+        """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
+        return await in_thread(lambda stopped: self.resume(run, kind, sinks=sinks, halt=stopped), halt)
+
+    def stream(
+        self,
+        topic: str,
+        recipe: str = recipes.DEFAULT,
+        *,
+        outline: Outline | Path | str | None = None,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
-        halt = threading.Event()
-        return Stream(lambda sink: self.write(topic, outline=outline, sinks=[sink], halt=halt), halt)
+        stopped = halt or threading.Event()
+        return Stream(
+            lambda sink: self.write(topic, recipe, outline=outline, sinks=[*sinks, sink], halt=stopped), stopped
+        )
 
     def stop(self) -> None:
         """Stop every run of this object gracefully: work in flight is finished and saved, then StoppedError is raised.
@@ -249,8 +339,15 @@ class Storm:
         pieces: Mapping[str, str] | None = None,
     ) -> T:
         topic = _validated(topic)
+        self._require_keys(self.settings)
         with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return self._session(run, work, stopped, *sinks)
+
+    def _require_keys(self, settings: Settings) -> None:
+        """Check that all keys are set, before a folder is made or anything is downloaded."""
+        require_model_keys(settings)
+        if self._engine_object is None and settings.search != "auto":
+            require_engine_keys(settings.search)
 
     def _session(
         self,
@@ -308,6 +405,7 @@ class Storm:
                 models = open_models(settings, progress, self._model_objects)
                 check()
                 embedder = self._embedder_object or shared_embedder(settings.embedder, settings.cache, progress)
+                require_working(embedder)
                 self._parts = Parts(engine, models, embedder, self._contents, self._programs, writer_for(settings))
             check()
             return self._parts
@@ -330,9 +428,21 @@ def write(topic: str, *, outline: Outline | Path | str | None = None, **settings
     return Storm(**settings).write(topic, outline=outline)
 
 
-def resume(run: Path | str, **settings: Unpack[StormKeywords]) -> Article | Outline:
+@overload
+def resume(
+    run: Path | str, kind: None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
+) -> Article | Outline: ...
+
+
+@overload
+def resume(run: Path | str, kind: type[R], *, accept_damage: bool = False, **settings: Unpack[StormKeywords]) -> R: ...
+
+
+def resume(
+    run: Path | str, kind: type[Any] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
+) -> Article | Outline:
     """Resume an interrupted run; see :meth:`Storm.resume`."""
-    return Storm(**settings).resume(run)
+    return Storm(**settings).resume(run, kind, accept_damage=accept_damage)
 
 
 def _write(ctx: RunContext) -> Article:

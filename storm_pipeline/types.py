@@ -169,6 +169,10 @@ class Perspective:
     focus: str
 
 
+LATER_ROUND = "What the draft leaves open."
+"""Focus of the reader whose questions are looked up once a draft is written; not an interview of the paper's."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """The expert's answer to a question.

@@ -115,6 +115,8 @@ def replied(record: Mapping[str, Any], signature: str, user: str) -> str:
     if found is None:
         return "0: none" if "\nRemarks:" in user else f"no reply was recorded to {key_of(signature, user)}"
     today = _as_today(found["numbers"], numbered(user))
+    if signature == "EditArticle" and "\nRemarks:" in user:
+        return json.dumps({"edits": []})
     if signature == "EditArticle":
         edits = _of_sentences(found["reply"])
         moved = [{**e, **{name: today.get(e.get(name, 0), 0) for name in _NUMBERED}} for e in edits]

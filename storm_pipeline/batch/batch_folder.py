@@ -1,6 +1,7 @@
 """A batch's folder: its topics and their status; locked by one process at a time."""
 
 import json
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +39,7 @@ class BatchStore:
         outline: headings of every article, as the user wrote them; None where each has its own.
         at_once: articles written concurrently.
         repeated: number of duplicate requests dropped.
+        is_new: whether this object made the folder.
     """
 
     def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
@@ -55,7 +57,8 @@ class BatchStore:
         self.at_once: int = self._state["at_once"]
         self.repeated: int = self._state["repeated"]
         self._next_save = 0.0
-        self._closed = False
+        self._closed = self._discarded = False
+        self.is_new = False
 
     @classmethod
     def create(
@@ -78,7 +81,7 @@ class BatchStore:
         folder = new_folder(root, stem, "a batch's folder")
         fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
         store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
-        store.rows = list(rows)
+        store.rows, store.is_new = list(rows), True
         store.save(status="waiting")
         return store
 
@@ -122,11 +125,17 @@ class BatchStore:
         now = time.monotonic()
         self._next_save = now + _SAVE_PAUSE * (now - start)
 
+    def discard(self) -> None:
+        """Delete the folder when it is closed: no topic could be begun."""
+        self._discarded = True
+
     def close(self) -> None:
         """Release the folder. Idempotent."""
         self._closed = True
         self._journal.close()
         self._lock.release()
+        if self._discarded:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

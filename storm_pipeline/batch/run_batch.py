@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.storm_pool import StormPool
 from storm_pipeline.batch.topic_requests import TopicRequest
@@ -16,7 +17,9 @@ from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatu
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.languages import length_in_words
-from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, StageFinished, read_events
+from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
+from storm_pipeline.run.integrity import JOURNAL, earlier_events
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings
@@ -42,6 +45,7 @@ class Batch:
     Args:
         store: the batch's folder.
         settings: override the settings of the batch and of its topics when it is resumed.
+        accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
         sinks: receive all events.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
     """
@@ -51,14 +55,17 @@ class Batch:
         store: BatchStore,
         settings: Mapping[str, Any] | None = None,
         *,
+        accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> None:
         self._store = store
         self._overrides = dict(settings or {})
+        self._accept_damage = accept_damage
         self._sinks = tuple(sinks)
         self._storms = StormPool(open_storm, size=store.at_once + _IDLE_STORMS)
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
+        self._wrong_settings: list[SettingsError] = []
         self._halts: set[threading.Event] = set()
         self._stopping = threading.Event()
         self._set_up = threading.Event()
@@ -110,6 +117,7 @@ class Batch:
         settings: Settings | None = None,
         *,
         at_once: int | None = None,
+        accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
@@ -119,6 +127,7 @@ class Batch:
             folder: the batch's folder.
             settings: those set explicitly override the settings of the batch and of its topics.
             at_once: articles written concurrently; default: as before.
+            accept_damage: as for the class.
             sinks: as for the class.
             open_storm: as for the class.
 
@@ -131,7 +140,7 @@ class Batch:
         store = BatchStore.open(Path(folder))
         store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
-        return cls(store, overrides, sinks=sinks, open_storm=open_storm)
+        return cls(store, overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
 
     @property
     def folder(self) -> Path:
@@ -156,6 +165,8 @@ class Batch:
         same models and key are left waiting.
 
         Raises:
+            SettingsError: nothing can be begun with the settings of a new batch, and no topic has its own; the folder
+                is deleted.
             RunError: the batch's folder can no longer be written; the runs under way were stopped gracefully.
         """
         start = time.monotonic()
@@ -170,6 +181,10 @@ class Batch:
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
                 store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
+        own = any(row.request.settings for row in rows)
+        if store.is_new and not own and len(self._wrong_settings) == len(rows):
+            store.discard()
+            raise self._wrong_settings[0]
         return report
 
     def close(self) -> None:
@@ -230,9 +245,9 @@ class Batch:
             self._refused_keys[_models_and_key(self._settings(row))] = str(error)
             ended = replace(row, state="failed", error=str(error))
         except SettingsError as error:
-            ended = replace(
-                row, state="failed", error=f"{row.request.place}: {error}" if row.request.place else str(error)
-            )
+            where = f"{row.request.place}: " if row.request.place else ""
+            self._wrong_settings.append(SettingsError(f"{where}{error}"))
+            ended = replace(row, state="failed", error=f"{where}{error}")
         except StormError as error:
             ended = replace(row, state="failed", error=str(error))
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
@@ -255,9 +270,8 @@ class Batch:
         if not row.folder or not folder.is_dir():
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
-        if (log := folder / "events.jsonl").is_file():
-            ledger.restore(read_events(log))
-        article = storm.resume(folder, sinks=sinks, halt=halt)
+        ledger.restore(earlier_events(folder, Journal(folder / JOURNAL, read_only=True)))
+        article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
         return article
@@ -266,11 +280,14 @@ class Batch:
         """Handle an event of a topic's run."""
         if isinstance(event, RunStarted):
             self._save(replace(row, folder=Path(event.folder).name))
+        if isinstance(event, RunStopped) and not event.kept:
+            self._save(replace(row, folder=""))
         if isinstance(event, StageFinished) and event.stage == "set-up":
             self._set_up.set()
         self._notify(lambda sink: sink.event(row.number, event))
 
     def _save(self, row: TopicStatus) -> None:
+        row = replace(row, error=redacted(row.error))
         with self._lock:
             self._store.put(row)
             self._notify(lambda sink: sink.row(row))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import BatchLines, say, table_text
 from storm_pipeline.cli.signals import stopping
@@ -48,9 +49,9 @@ def batch(
     topics with `storm resume FOLDER`.
     """
     with Guard(debug=debug) as guard:
-        from storm_pipeline.settings import Settings
+        from storm_pipeline.configuration import configured
 
-        settings = Settings.build(ctx.obj)
+        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         from storm_pipeline.batch import Batch, read_topics
 
         requests = read_topics(topics_file)
@@ -64,14 +65,19 @@ def batch(
         )
 
 
-def resume_batch(folder: Path, values: Mapping[str, Any], guard: Guard, *, quiet: bool, json_events: bool) -> None:
+def resume_batch(
+    folder: Path, values: Mapping[str, Any], guard: Guard, *, accept_damage: bool, quiet: bool, json_events: bool
+) -> None:
     """Resume a batch; ``values`` are the settings given on the command line."""
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)
     from storm_pipeline.batch import Batch
 
-    _run(lambda sinks: Batch.open(folder, settings, sinks=sinks), guard, quiet=quiet, json_events=json_events)
+    def opened(sinks: "Sequence[BatchSink]") -> "Batch":
+        return Batch.open(folder, settings, accept_damage=accept_damage, sinks=sinks)
+
+    _run(opened, guard, quiet=quiet, json_events=json_events)
 
 
 def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet: bool, json_events: bool) -> None:

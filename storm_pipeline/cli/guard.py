@@ -10,8 +10,9 @@ from typing import Self
 
 import typer
 
-from storm_pipeline.errors import SettingsError, StoppedError, StormError
-from storm_pipeline.run.events import Event, RunStarted
+from storm_pipeline.addresses import redacted
+from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError
+from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 
 INTERRUPTED = 130
@@ -31,9 +32,11 @@ class Guard:
         self.folder: Path | None = None
 
     def emit(self, event: Event) -> None:
-        """Record the run's folder."""
+        """Record the run's folder, as long as there is one."""
         if isinstance(event, RunStarted) and event.folder:
             self.folder = Path(event.folder)
+        if isinstance(event, RunStopped) and not event.kept:
+            self.folder = None
 
     def __enter__(self) -> Self:
         if not self._debug:
@@ -51,17 +54,19 @@ class Guard:
             return
         code, message = self._exit_code_and_message(error)
         if self._debug:
-            typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-        typer.echo(printable(message), err=True)
+            typer.echo(redacted("".join(traceback.format_exception(error))), err=True, nl=False)
+        typer.echo(printable(redacted(message)), err=True)
         raise typer.Exit(code) from error
 
     def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:
         saved = f"progress is saved in {self.folder}; resume with: storm resume {self.folder}" if self.folder else ""
         match error:
-            case KeyboardInterrupt() | StoppedError():
+            case KeyboardInterrupt() | StoppedError() | typer.Abort():
                 return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"
             case SettingsError():
                 return 2, f"error: {error}"
+            case DamagedRunError():
+                return 1, f"error: {error}"
             case StormError():
                 return 1, f"error: {error} ({saved})" if saved else f"error: {error}"
             case _:

@@ -10,7 +10,7 @@ _MOST_PROBLEMS = 5
 
 
 def of_article(article: Article) -> str:
-    """Sections, words, references and uncited sentences; usage; problems."""
+    """Sections, words, references, uncited sentences and questions asked; usage; problems."""
     body = [sentence for section in article.sections for sentence in section.sentences()]
     words = sum(length_in_words(sentence.text) for sentence in article.sentences())
     uncited = sum(not sentence.citations for sentence in body)
@@ -20,6 +20,8 @@ def of_article(article: Article) -> str:
         f"{len(article.references)} references",
         f"{uncited} of {len(body)} sentences uncited",
     ]
+    if asked := sum(len(conversation.turns) for conversation in article.conversations):
+        facts.append(f"{asked} questions asked")
     lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems)]
     return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
 

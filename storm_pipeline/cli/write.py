@@ -1,22 +1,27 @@
 """``storm write``, ``storm outline`` and ``storm resume``."""
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import DamagedRunError, SettingsError
+from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.run.ledger import Ledger
+    from storm_pipeline.settings import Settings
     from storm_pipeline.storm import Storm
     from storm_pipeline.types import Article, Outline
 
@@ -30,6 +35,10 @@ _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors o
 _JsonEvents = Annotated[
     bool,
     typer.Option("--json-events", help="Print events as JSON lines instead of the results."),
+]
+_Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Go on although files of the run were lost or changed, and buy what is missing."),
 ]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
@@ -48,6 +57,7 @@ def write(
         ),
     ] = None,
     headings: OutlineFile = None,
+    yes: _Yes = False,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
@@ -60,10 +70,22 @@ def write(
         if piece and headings:
             raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
 
-        def work(storm: "Storm") -> "Article":
-            return storm.write_from(piece, topic) if piece else storm.write(topic, outline=headings)
+        def written(storm: "Storm", *, accept_damage: bool) -> "Article":
+            if piece:
+                return storm.write_from(piece, topic, accept_damage=accept_damage)
+            return storm.write(topic, outline=headings)
 
-        article = _run(ctx.obj, [guard], work, quiet=quiet, json_events=json_events)
+        from storm_pipeline.configuration import configured
+        from storm_pipeline.settings import Settings
+
+        silent = quiet or json_events
+        settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
+
+        def work(*, accept_damage: bool) -> "Article":
+            wanted = partial(written, accept_damage=accept_damage)
+            return _run(settings, [guard], wanted, quiet=quiet, json_events=json_events)
+
+        article = _with_consent(work, yes=yes)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
@@ -71,29 +93,42 @@ def resume(
     ctx: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.", show_default=False)],
     *,
+    yes: _Yes = False,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
-    Options override the run's settings. The result of a finished run is printed again. In a batch, finished articles
-    are kept, and all other topics are resumed or started.
+    Settings are those of the run, overridden by options; configuration files are not read. The result of a
+    finished run is printed again. In a batch, finished articles are kept, and all other topics are resumed or started.
+    Where files of the run were lost or changed, so that much would be bought again, it asks first; without a terminal
+    it needs --yes.
     """
     with Guard(debug=debug) as guard:
-        guard.folder = run
         from storm_pipeline.batch import is_batch
 
         if is_batch(run):
             from storm_pipeline.cli.batch import resume_batch
 
-            resume_batch(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
+            resume_batch(run, ctx.obj, guard, accept_damage=yes, quiet=quiet, json_events=json_events)
             return
+        if (run / "run.json").exists():
+            guard.folder = run
         from storm_pipeline.run.ledger import Ledger
+        from storm_pipeline.settings import Settings
         from storm_pipeline.types import Article
 
         ledger, start = Ledger(), time.monotonic()
-        result = _run(ctx.obj, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
+        settings = Settings.build(ctx.obj)
+
+        def work(*, accept_damage: bool) -> "Article | Outline":
+            def resumed(storm: "Storm") -> "Article | Outline":
+                return storm.resume(run, accept_damage=accept_damage)
+
+            return _run(settings, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
+
+        result = _with_consent(work, yes=yes)
         if isinstance(result, Article):
             _print_article(result, guard, quiet=quiet, json_events=json_events)
         else:
@@ -110,28 +145,50 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
+        from storm_pipeline.configuration import configured
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
+        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         result = _run(
-            ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
+            settings, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
         )
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
+def on_terminal() -> bool:
+    """Whether a question can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
+    """The result of ``work(accept_damage=…)``: of a damaged run if the user agrees, on the terminal or by --yes."""
+    try:
+        return work(accept_damage=yes)
+    except DamagedRunError as error:
+        if not on_terminal():
+            raise
+        typer.echo(printable(f"{error.folder}: {'; '.join(error.findings)}."), err=True)
+        try:
+            agreed = typer.confirm("Go on?", err=True)
+        except typer.Abort:  # end of input, or Ctrl-C
+            agreed = False
+        if not agreed:
+            raise
+        return work(accept_damage=True)
+
+
 def _run(
-    values: dict[str, Any],
+    settings: "Settings",
     sinks: "Sequence[EventSink]",
     work: "Callable[[Storm], T]",
     *,
     quiet: bool,
     json_events: bool,
 ) -> T:
-    """Validate the settings and do the work with progress or events; the first interruption stops it gracefully."""
+    """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
-    from storm_pipeline.settings import Settings
 
-    settings = Settings.build(values)
     with ExitStack() as stack:
         progress = None if quiet or json_events else stack.enter_context(ProgressSink())
         shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []

@@ -28,14 +28,15 @@ _READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
 _MAX_BYTES = 200_000_000
 
 
-def read_documents(path: Path) -> Iterator[Document | Unreadable]:
+def read_documents(path: Path, *, linked: bool = False) -> Iterator[Document | Unreadable]:
     """All documents of a file or, recursively and sorted by name, of a folder.
 
-    Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``); links to
-    folders are not followed, to avoid loops.
+    Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
+    regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
 
     Args:
         path: an existing file or folder. A file with an unknown extension is read as JSON lines.
+        linked: whether to read files outside the folder, and hidden ones, that links in the folder point to.
     """
     if not path.is_dir():
         yield from _read(path)
@@ -46,26 +47,46 @@ def read_documents(path: Path) -> Iterator[Document | Unreadable]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for file in sorted(Path(folder, name) for name in files if not name.startswith((".", "~$"))):
             suffix = file.suffix.lower()
-            if suffix in _READERS or suffix in _JSON_LINES:
+            if suffix not in _READERS and suffix not in _JSON_LINES:
+                others[suffix or "no extension"] += 1
+            elif linked or _stays_below(file, path):
                 yield from _read(file)
             else:
-                others[suffix or "no extension"] += 1
+                yield Unreadable(
+                    f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
+                    "copy that file into the folder if it belongs there."
+                )
     yield from (Unreadable(f"{error.filename} cannot be opened; check its permissions.") for error in refused)
     if others:
         kinds = ", ".join(sorted(others))
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {_READABLE}.")
 
 
+def _stays_below(file: Path, folder: Path) -> bool:
+    """Whether a file, its links resolved, lies in a folder and is not hidden there."""
+    try:
+        parts = file.resolve().relative_to(folder.resolve()).parts
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: a loop of links
+        return False
+    return not any(part.startswith(".") for part in parts)
+
+
+def _printable(file: Path) -> str:
+    """The path as text; file names may contain undecodable bytes."""
+    return str(file).encode("utf-8", "replace").decode()
+
+
 def _read(file: Path) -> Iterator[Document | Unreadable]:
-    name = str(file).encode("utf-8", "replace").decode()  # file names may contain undecodable bytes
+    name = _printable(file)
     try:
         if not file.is_file():  # e.g. a pipe, or a broken link
             yield Unreadable(f"{name} is not a regular file; it was skipped.")
             return
-        if file.stat().st_size > _MAX_BYTES:
+        with file.open("rb") as opened:
+            data = opened.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
             yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.")
             return
-        data = file.read_bytes()
         url = file.resolve().as_uri()
     except (OSError, ValueError) as error:  # ValueError: an invalid file name
         yield Unreadable(f"{name} cannot be read ({type(error).__name__}); check its permissions.")

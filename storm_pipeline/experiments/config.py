@@ -5,7 +5,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
@@ -22,6 +22,8 @@ DATA = "STORM_DATA"
 _MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment sets itself."""
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
+_OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
+"""Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
 _FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
 """A valid folder name, or an empty string."""
 _RESOURCES_ADAPTER = TypeAdapter(Resources)
@@ -83,6 +85,7 @@ class MethodTable(_Table):
         polished: score the polished articles of those runs.
         imported: folder of articles as ``TOPIC.md`` or ``TOPIC.txt``, resolved like a data set's path.
         system: a system whose articles are part of the data set; topics it did not write about are skipped.
+        human: the human article itself, scored only by what does not compare it with itself or judge citations.
     """
 
     name: str = Field("", pattern=_FOLDER_NAME)
@@ -93,11 +96,12 @@ class MethodTable(_Table):
     polished: bool = False
     imported: Path | None = None
     system: str = Field("", pattern=_FOLDER_NAME)
+    human: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if sum(map(bool, (self.recipe, self.recorded, self.imported, self.system))) != 1:
-            raise ValueError("set exactly one of: recipe, recorded, imported, system")
+        if sum(map(bool, (self.recipe, self.recorded, self.imported, self.system, self.human))) != 1:
+            raise ValueError("set exactly one of: recipe, recorded, imported, system, human")
         if self.recipe and self.recipe not in RECIPES:
             raise ValueError(f"unknown recipe {self.recipe!r}: choose one of {', '.join(RECIPES)}")
         if (self.recorded or self.imported) and not self.name:
@@ -108,7 +112,32 @@ class MethodTable(_Table):
     @property
     def label(self) -> str:
         """Its label in the tables."""
-        return self.name or self.recipe or self.system
+        return self.name or self.recipe or self.system or "human article"
+
+
+class VariantTable(_Table):
+    """Settings under which every method with a recipe is written once more, as rows of their own.
+
+    What a comparison has to vary for all methods alike: a model, or what becomes of unsupported sentences.
+
+    Attributes:
+        name: added to the methods' labels: ``storm, NAME``.
+        settings: overrides of the experiment's and the methods' settings.
+    """
+
+    name: str = Field(min_length=1, pattern=_FOLDER_NAME)
+    settings: Mapping[str, Any] = Field(min_length=1)
+
+    @field_validator("settings")
+    @classmethod
+    def _check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        _check_settings(settings)
+        return settings
+
+    def of(self, method: MethodTable) -> MethodTable:
+        """The method under this variant's settings."""
+        label = f"{method.label}, {self.name}"
+        return method.model_copy(update={"name": label, "settings": {**method.settings, **self.settings}})
 
 
 class SizeTable(_Table):
@@ -194,6 +223,10 @@ class ExperimentConfig(_Table):
         """The method with this label."""
         return next(method for method in self.methods if method.label == name)
 
+    def metrics_of(self, method: MethodTable) -> tuple[str, ...]:
+        """The metrics of a method's articles, in order: of the human article only those that can judge it."""
+        return tuple(name for name in self.metrics if not method.human or name in _OF_HUMANS)
+
     def search_of(self, method: MethodTable) -> SearchTable:
         """The search configuration of a method's runs."""
         return method.search or self.search
@@ -219,12 +252,12 @@ class ExperimentConfig(_Table):
         size = self.sizes[name]
         if unknown := set(size.methods or ()) - {method.label for method in self.methods}:
             raise SettingsError(f"size {name!r} names an unknown method: {min(unknown)!r}")
-        kept = [m.model_dump() for m in self.methods if size.methods is None or m.label in size.methods]
-        labels = [method["name"] or method["recipe"] or method["system"] for method in kept]
+        kept = [method for method in self.methods if size.methods is None or method.label in size.methods]
+        labels = [method.label for method in kept]
         return _validated(
             self.model_dump()
             | {
-                "methods": kept,
+                "methods": [method.model_dump() for method in kept],
                 "baseline": self.baseline if self.baseline in labels else labels[0],
                 "metrics": size.metrics or self.metrics,
                 "settings": {**self.settings, **size.settings},
@@ -290,6 +323,22 @@ class ExperimentConfig(_Table):
         return fingerprint(self.model_dump(mode="json"))
 
 
+class _ExperimentFile(ExperimentConfig):
+    """An experiment as written in a file.
+
+    Attributes:
+        variants: each adds a row for every method with a recipe.
+    """
+
+    variants: tuple[VariantTable, ...] = ()
+
+    def expanded(self) -> Mapping[str, Any]:
+        """The experiment with a row for every method and variant."""
+        rows = [variant.of(method) for variant in self.variants for method in self.methods if method.recipe]
+        methods = [method.model_dump() for method in (*self.methods, *rows)]
+        return self.model_dump(exclude={"variants"}) | {"methods": methods}
+
+
 def read_config(path: Path | str) -> ExperimentConfig:
     """Read an experiment's configuration file.
 
@@ -303,12 +352,19 @@ def read_config(path: Path | str) -> ExperimentConfig:
         raise SettingsError(f"cannot read {path}: {error.strerror}; name an experiment's .toml file") from error
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
-    return _validated(values, f"{path}: ")
+    place = f"{path}: "
+    return _validated(_validated(values, place, _ExperimentFile).expanded(), place)
 
 
-def _validated(values: Mapping[str, Any], place: str = "") -> ExperimentConfig:
+@overload
+def _validated(values: Mapping[str, Any], place: str = "") -> ExperimentConfig: ...
+@overload
+def _validated(values: Mapping[str, Any], place: str, kind: type[_ExperimentFile]) -> _ExperimentFile: ...
+def _validated(
+    values: Mapping[str, Any], place: str = "", kind: type[ExperimentConfig] = ExperimentConfig
+) -> ExperimentConfig:
     try:
-        return ExperimentConfig.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the experiment"

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormError
-from storm_pipeline.evaluation.datasets.imported import read_imported, system_article
+from storm_pipeline.evaluation.datasets.imported import human_article, read_imported, system_article
 from storm_pipeline.evaluation.datasets.leakage import exclusion_settings
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric
@@ -31,16 +31,20 @@ from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
 from storm_pipeline.storm import Storm
-from storm_pipeline.types import Article, Outline, Usage
+from storm_pipeline.types import Article, Conversation, Outline, Usage
 
 ARTICLE = "article.json"
 _USAGE = TypeAdapter(Usage)
+_CONVERSATIONS = TypeAdapter(tuple[Conversation, ...])
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
     "out cache api_base api_key_env lm_timeout attempts workers process_workers prices max_failures search_rate "
     "search_cache search_cache_days".split()
 )
 """Settings that affect how a run executes, not what it writes."""
+
+_UNKNOWN_OF_HUMANS = frozenset({"references", "references_collected", "bibliography_cited", "length_ratio"})
+"""Measures that say nothing of the human article, which comes without citations and is its own measure of length."""
 
 _SHARED_WITH_JUDGES = frozenset("lm api_base api_key_env lm_timeout attempts workers process_workers".split())
 """Settings that also apply to judges: how models are called."""
@@ -72,6 +76,8 @@ def score_article(job: ScoreJob) -> Scored:
         metric = metric_of(config, job.cache, job.metric)
         case = Case(_topic(config, job.unit), load_article(job.folder))
         values = metric.score([case])[0]
+        if config.method(job.unit.method).human:
+            values = {name: None if name in _UNKNOWN_OF_HUMANS else value for name, value in values.items()}
     except StormError as error:
         return Scored(failure=str(error))
     except Exception as error:  # noqa: BLE001 - a crash is a row too
@@ -143,7 +149,7 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
         return fingerprint(method.recorded.name, method.polished, topic.id)
     if method.imported:
         return fingerprint(method.imported.name, topic.id)
-    if method.system:
+    if method.system or method.human:
         return fingerprint(method.system, topic_fingerprint(topic))
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
     search = config.search_of(method)
@@ -183,6 +189,8 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
         return read_imported(method.imported, topic)
     if method.system:
         return system_article(topic, method.system)
+    if method.human:
+        return human_article(topic)
     folders = {"out": job.folder, "cache": job.cache}
     # All settings are given, so that a resumed run does not keep one that made it fail.
     settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(), **folders})
@@ -207,10 +215,12 @@ def _keep_embedder(name: str, cache: Path) -> Embedder:
 
 
 def _outline_only_article(outline: Outline, topic: Topic, folder: Path) -> Article:
-    """An article with only an outline and its usage, for outline metrics."""
+    """An article with only an outline, its research and its usage, for outline metrics."""
     costs = max(folder.glob("*/usage.json"), default=None)
     usage = _USAGE.validate_json(costs.read_bytes()) if costs else Usage()
-    return Article(topic.title, outline=outline, usage=usage)
+    asked = max(folder.glob("*/conversations.json"), default=None)
+    conversations = _CONVERSATIONS.validate_json(asked.read_bytes()) if asked else ()
+    return Article(topic.title, outline=outline, conversations=conversations, usage=usage)
 
 
 def _topic(config: ExperimentConfig, unit: Unit) -> Topic:

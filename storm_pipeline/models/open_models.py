@@ -9,8 +9,10 @@ from typing import Any
 
 import dspy
 
+from storm_pipeline.addresses import filled_in, redacted
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.keys import endpoint_of, key_for
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
@@ -68,7 +70,7 @@ def _opened(
     found = model_object(name, field, objects)
     if isinstance(found, Model):
         return found if found.price else replace(found, price=price_of(found.name, prices))
-    base = found.kwargs.get("api_base") or found.kwargs.get("base_url") or ""
+    base = redacted(found.kwargs.get("api_base") or found.kwargs.get("base_url") or "")
     return Model(
         found,
         PromptAdapter(structured=_structured(found, settings)),
@@ -81,23 +83,33 @@ def _opened(
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     if is_embedded(name):
         return _open_embedded(name, settings, progress)
-    model, *rest = re.split("@(?=https?://)", name, maxsplit=1)  # some models have an @ in their names
-    base = rest[0] if rest else ""
-    base = base or (settings.api_base or "" if name == settings.lm else "")
-    if "/" not in model:
-        raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
-    options: dict[str, Any] = {"api_base": base} if base else {}
-    if settings.api_key_env:
-        key = os.environ.get(settings.api_key_env)
-        if not key:
-            raise SettingsError(
-                f"the environment variable {settings.api_key_env} is not set: it should hold the key for {model}"
-            )
+    model, base = endpoint_of(name, settings)
+    _check_provider(model)
+    options: dict[str, Any] = {"api_base": filled_in(base)} if base else {}
+    if key := key_for(name, settings):
         options["api_key"] = key
-    elif base and not os.environ.get(f"{model.split('/')[0].upper()}_API_KEY"):
-        options["api_key"] = "none"  # self-hosted servers need no key, but client libraries demand one
     lm = _lm(model, settings, **options)
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")
+
+
+def _check_provider(model: str) -> None:
+    import litellm
+    from litellm.exceptions import BadRequestError
+
+    provider, slash, _ = model.partition("/")
+    if not slash:
+        raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
+    if provider in litellm.provider_list:
+        return
+    prints, litellm.suppress_debug_info = litellm.suppress_debug_info, True
+    try:  # its list lacks those that it reads from files
+        litellm.get_llm_provider(model)
+    except BadRequestError as error:
+        raise SettingsError(
+            f"LiteLLM knows no provider {provider!r}: write provider/model, such as openai/gpt-4o, or 'embedded'"
+        ) from error
+    finally:
+        litellm.suppress_debug_info = prints
 
 
 def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> Model:

@@ -3,16 +3,16 @@
 import ipaddress
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.identity import host_of
+from storm_pipeline.setting_types import model_and_endpoint
 from storm_pipeline.settings import Settings, is_embedded
 
 _MILLION = 1_000_000
@@ -21,7 +21,6 @@ _TABLE = "model_prices_and_context_window_backup.json"
 _TEXT_MODES = frozenset({"chat", "completion", "responses"})
 _LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")
 """Providers that run on the user's machine, free of charge."""
-_ENDPOINT = re.compile(r"@(?=https?://)")
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
     for name in _spellings(model):
         if user_prices and name in user_prices:
             return user_prices[name]
-    name, endpoint = _split(model)
+    name, endpoint = model_and_endpoint(model)
     local = not endpoint or _is_private(endpoint)
     if is_embedded(model) or (local and name.startswith(_LOCAL_PROVIDERS) and not name.endswith("cloud")):
         return FREE
@@ -71,13 +70,13 @@ def full_name(model: str, settings: Settings) -> str:
 
 def reasons_by_default(model: str) -> bool:
     """Whether a model is listed as one that reasons without being asked to; reasoning is billed as output."""
-    name = _split(model)[0]
+    name = model_and_endpoint(model)[0]
     return "claude" not in name and bool(_entry(name).get("supports_reasoning"))
 
 
 def listed_window(model: str) -> int | None:
     """Tokens that a model's context window holds by LiteLLM's table; None where it is not listed."""
-    tokens = _entry(_split(model)[0]).get("max_input_tokens")
+    tokens = _entry(model_and_endpoint(model)[0]).get("max_input_tokens")
     return int(tokens) if tokens else None
 
 
@@ -134,20 +133,14 @@ def _price_error(text: str, why: str) -> SettingsError:
     )
 
 
-def _split(model: str) -> tuple[str, str]:
-    """A model's name and its endpoint, which may be empty; a name may contain an ``@`` itself."""
-    name, *rest = _ENDPOINT.split(model, maxsplit=1)
-    return name, "".join(rest)
-
-
 def _spellings(model: str) -> list[str]:
     """The name as given, without the endpoint, and without the provider."""
-    name = _split(model)[0]
+    name = model_and_endpoint(model)[0]
     return list(dict.fromkeys([model, name, name.partition("/")[2] or name]))
 
 
 def _is_private(endpoint: str) -> bool:
-    host = urlsplit(endpoint).hostname or ""
+    host = host_of(endpoint)
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:

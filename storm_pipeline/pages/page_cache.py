@@ -31,6 +31,11 @@ class CachedPages:
         self._mode = mode
         self._max_age_days = None if mode == "replay" else max_age_days
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is damaged in the cache or keeps it from being used, one sentence each."""
+        return self._cache.problems
+
     def __call__(self, url: str) -> Page:
         """The page at a URL, from the cache where the mode allows.
 

@@ -109,13 +109,17 @@ class PassageEvidence(SectionEvidence):
         return before is None or not {f.text for f in self.own_findings} <= {f.text for f in before.findings}
 
     def since(self, before: Self, section: Section) -> Self:
-        """The evidence for revising a section: the passages that it cites, and everything not shown before."""
-        cited = {c.snippet_id for sentence in section.sentences() for c in sentence.citations}
-        shown = before.snippet_ids() - cited
-        passages = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
+        """The evidence for revising a section: new findings, the passages they and the section cite, and new passages.
+
+        Passages that were shown before and that nothing cites are left out.
+        """
         known = {finding.text for finding in before.findings}
         findings = tuple(finding for finding in self.findings if finding.text not in known)
-        return replace(self, passages=passages, findings=findings, own=0)
+        own = sum(finding.text not in known for finding in self.own_findings)
+        cited = {c.snippet_id for sentence in (*section.sentences(), *findings) for c in sentence.citations}
+        shown = before.snippet_ids() - cited
+        passages = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
+        return replace(self, passages=passages, findings=findings, own=own)
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""
@@ -133,11 +137,13 @@ class Evidence(Generic[E]):
         outline: the outline after merging sections without evidence.
         sections: one for each of its first-level sections.
         for_lead: facts reserved for the lead.
+        left_out: texts of findings that are shown to no section: they repeat others, or are about something else.
     """
 
     outline: Outline
     sections: tuple[E, ...]
     for_lead: tuple[Fact, ...] = ()
+    left_out: frozenset[str] = frozenset()
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets in any section's evidence."""

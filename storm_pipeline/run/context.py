@@ -65,6 +65,7 @@ class Writer(Protocol[E]):
         outline: Outline,
         conversations: Sequence[Conversation] = (),
         before: Evidence[E] | None = None,
+        draft: str = "",
     ) -> Evidence[E]:
         """The evidence for each section, from the run's store and the interviews.
 
@@ -73,6 +74,7 @@ class Writer(Protocol[E]):
             outline: the article's outline.
             conversations: the interviews; snippets that their answers cite are assigned to sections.
             before: evidence from before further searches; all of it is kept.
+            draft: text of the sections written so far.
         """
         ...
 
@@ -119,8 +121,14 @@ class Writer(Protocol[E]):
         """
         ...
 
-    def article(self, ctx: RunContext, outline: Outline, evidence: E) -> Body:
-        """A whole article in one go; the outline may be empty.
+    def article(self, ctx: RunContext, topic: str, evidence: E, conversations: Sequence[Conversation] = ()) -> Body:
+        """A whole article in one go, without an outline; its writer divides it into sections.
+
+        Args:
+            ctx: the run.
+            topic: of the article.
+            evidence: what it is written from.
+            conversations: interviews shown in full, where the writer reads them.
 
         Raises:
             ModelError: the model fails.

@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol, TypedDict, Unpack
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
 from storm_pipeline.types import Revision
 
@@ -167,10 +168,11 @@ class RunFinished(Event):
 
 @dataclass(frozen=True)
 class RunStopped(Event):
-    """The run ended early, after ``seconds`` of this session; it can be resumed."""
+    """The run ended early, after ``seconds`` of this session; it can be resumed if its folder was ``kept``."""
 
     seconds: float
     reason: str
+    kept: bool = True
 
 
 class Counts(TypedDict, total=False):
@@ -188,6 +190,8 @@ class Counts(TypedDict, total=False):
     cited_in_article: int
 
 
+_MESSAGES = ("detail", "reason")
+"""Fields of events that may quote an error."""
 COUNTED = frozenset(Counts.__annotations__)
 
 
@@ -249,7 +253,9 @@ class Events:
         self._lock = threading.Lock()
 
     def emit(self, event: Event) -> None:
-        """Send one event to every sink."""
+        """Send one event to every sink, without passwords and keys in the addresses of its message."""
+        messages = {name: redacted(text) for name in _MESSAGES if (text := getattr(event, name, None))}
+        event = replace(event, **messages) if messages else event
         with self._lock:
             for sink in self._sinks:
                 sink.emit(event)

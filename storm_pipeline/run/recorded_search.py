@@ -74,6 +74,11 @@ class RecordedSearch(Search):
             reasons.setdefault(url, reason)
         return reasons
 
+    @property
+    def cache_problems(self) -> tuple[str, ...]:
+        """As :attr:`RunSearch.cache_problems`."""
+        return self._search.cache_problems
+
     def excludes_title(self, title: str) -> bool:
         """As :meth:`RunSearch.excludes_title`."""
         return self._search.excludes_title(title)

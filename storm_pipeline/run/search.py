@@ -13,7 +13,7 @@ from storm_pipeline.pages.web import WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.bounds import BoundedSearch
-from storm_pipeline.search.choosing import choose
+from storm_pipeline.search.choosing import Choice, choose
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
@@ -43,6 +43,9 @@ class Engine:
         custom: whether it is an object that the user passed.
         problems: what could not be read, such as files of the user's documents.
         contents: its source of tables of contents, if it has one.
+        own: whether it searches texts of the user's own alone.
+        offline: whether the network was found to be down when it was chosen.
+        caches: the disk caches of its results.
     """
 
     search: Search
@@ -51,6 +54,9 @@ class Engine:
     custom: bool = False
     problems: tuple[str, ...] = ()
     contents: ContentsSource | None = None
+    own: bool = False
+    offline: bool = False
+    caches: tuple[CachedSearch, ...] = ()
 
 
 def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:
@@ -67,12 +73,18 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
     """
     if custom is not None:
         return Engine(custom, custom.name, custom=True)
-    spec, why = settings.search, ""
-    if spec == "auto":
+    choice = Choice(settings.search, "")
+    if settings.search == "auto":
         if settings.search_cache == "replay":
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
-        spec, why = choose()
-    mode, days = settings.search_cache, settings.search_cache_days
+        choice = choose()
+    caches: list[CachedSearch] = []
+
+    def remember(engine: Search, identity: str) -> Search:
+        cached = CachedSearch(engine, settings.cache, settings.search_cache, settings.search_cache_days, identity)
+        caches.append(cached)
+        return cached
+
     config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
@@ -85,10 +97,19 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         ),
         rate=settings.search_rate,
         on_progress=progress,
-        remember=lambda engine, identity: CachedSearch(engine, settings.cache, mode, days, identity),
+        remember=remember,
     )
-    opened = open_search(spec, config)
-    return Engine(opened.engine, spec, why, problems=opened.problems, contents=opened.contents)
+    opened = open_search(choice.spec, config)
+    return Engine(
+        opened.engine,
+        choice.spec,
+        choice.why,
+        problems=opened.problems,
+        contents=opened.contents,
+        own=opened.own,
+        offline=choice.offline,
+        caches=tuple(caches),
+    )
 
 
 class RunSearch(Search):
@@ -127,11 +148,14 @@ class RunSearch(Search):
         filtering = partial(ReliableSearch, policy=policy, kept_out=self._kept_out, trusted=trusted)
         self._search: Search = filtering(BoundedSearch(engine.search))
         self._reader: PageReader | None = None
+        self._caches: list[CachedSearch | CachedPages] = [*engine.caches]
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             unread = frozenset[str]() if settings.read_pages == "always" else collections
+            pages = CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
+            self._caches.append(pages)
             self._reader = PageReader(
                 self._search,
-                CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days),
+                pages,
                 reads=lambda snippet: snippet.engine not in unread,
                 cut=_cut_for(embedder),
             )
@@ -141,6 +165,11 @@ class RunSearch(Search):
     def name(self) -> str:
         """Name of the engine."""
         return self._search.name
+
+    @property
+    def cache_problems(self) -> tuple[str, ...]:
+        """What was damaged in the caches of searches and pages, or kept them from being used; one sentence each."""
+        return tuple(dict.fromkeys(problem for cache in self._caches for problem in cache.problems))
 
     def excludes_title(self, title: str) -> bool:
         """Whether the Wikipedia article of this title is excluded as ground truth."""

@@ -17,6 +17,7 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
+from storm_pipeline.providers import provider_with_key
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
@@ -27,16 +28,17 @@ from storm_pipeline.run.events import (
     RunFinished,
     RunStarted,
     RunStopped,
-    read_events,
 )
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
+from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.search.tables_of_contents import ContentsSource, WikipediaContents
-from storm_pipeline.settings import Role, Settings
+from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
+from storm_pipeline.settings import Role, Settings, is_embedded
 
 
 @dataclass(frozen=True)
@@ -78,18 +80,18 @@ def session(
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    log_path = run.folder / "events.jsonl"
-    spent = ledger.restore(read_events(log_path) if log_path.exists() else ())
+    spent = ledger.restore(earlier_events(run.folder, run.journal))
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    notes = [*_changes(run, before, settings), *([less] if less else [])]
+    notes = [*_changes(run, before, settings), *filter(None, [less, _model_notice(settings)])]
     run.begin(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
-        events = Events(ledger, control, log, *sinks)
+        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        is_set_up = False
         try:
             with events.in_stage("set-up"):
                 for note in notes:
@@ -101,16 +103,23 @@ def session(
                 ctx = open_context(
                     run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
                 )
+            is_set_up = True
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.close)
             yield ctx
+            for problem in ctx.search.cache_problems:
+                events.noted(problem)
             if unused := run.journal.unused("reply"):
                 events.noted(f"{unused} recorded replies were not reused, since their requests have changed")
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
             run.end("finished")
         except BaseException as error:
-            run.end("stopped" if isinstance(error, StoppedError | KeyboardInterrupt) else "failed")
-            _emit_stopped(events, round(time.monotonic() - start, 1), error)
+            was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
+            run.end("stopped" if was_stopped else "failed")
+            kept = is_set_up or was_stopped or not run.is_new
+            _emit_stopped(events, RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
+            if not kept:
+                run.discard()
             raise
 
 
@@ -124,9 +133,13 @@ def _download_progress(events: Events, control: RunControl) -> Progress:
     return progress
 
 
-def _emit_stopped(events: Events, seconds: float, error: BaseException) -> None:
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _emit_stopped(events: Events, stopped: RunStopped) -> None:
     try:
-        events.emit(RunStopped("run", seconds, str(error) or type(error).__name__))
+        events.emit(stopped)
     except RunError:
         return  # the log's disk is full, which the error that ends the run reports
 
@@ -134,9 +147,10 @@ def _emit_stopped(events: Events, seconds: float, error: BaseException) -> None:
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
     """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
     damaged = run.journal.damaged
-    notes = [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
+    notes = [*run.findings.notes, *run.findings.costly]
+    notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
     for name, aside in run.replaced.items():
-        what = f"was changed since it was written, and was moved to {aside}" if aside else "is lost"
+        what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
     changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
     if changed:
@@ -147,6 +161,17 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
 def _advice(name: str) -> str:
     piece = next((piece for piece, file in EDITABLE.items() if file == name), None)
     return f" (to continue from an edited one, use storm write --from {piece})" if piece else ""
+
+
+def _model_notice(settings: Settings) -> str:
+    """That a provider's key is set, where nobody chose a model and the embedded one writes; empty otherwise."""
+    provider = provider_with_key()
+    if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
+        return ""
+    return (
+        f"writing with the embedded model, a small one, since no model was chosen; {provider.variables[0]} is set: "
+        f"--lm {provider.model} writes with that"
+    )
 
 
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
@@ -170,6 +195,13 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     return Settings.build({**known, **now})
 
 
+def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
+    """Wikipedia's tables of contents, or none where it is not to be asked or cannot be reached."""
+    mode = settings.wikipedia_contents
+    asked = mode == "always" or (mode == "auto" and not engine.own)
+    return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
+
+
 def open_context(
     run: RunStore,
     settings: Settings,
@@ -187,7 +219,7 @@ def open_context(
     for problem in engine.problems:
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
-    contents = parts.contents or engine.contents or WikipediaContents(settings.cache)
+    contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     return RunContext(

@@ -1,15 +1,37 @@
-"""A run as a stream of its events, for servers and notebooks."""
+"""A run in a thread of its own, awaited or as a stream of its events; for servers and notebooks."""
 
+import asyncio
 import contextvars
 import queue
 import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.types import Article
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event | None = None) -> T:
+    """Await work that runs in a thread and ends early when the event that it gets is set.
+
+    Cancelling sets the event and waits for the work to end.
+
+    Args:
+        work: the work.
+        halt: the event to use; by default a new one.
+    """
+    stopped = halt or threading.Event()
+    running = asyncio.ensure_future(asyncio.to_thread(work, stopped))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stopped.set()
+        await asyncio.wait([running])
+        raise
 
 
 class Stream:

@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from storm_pipeline.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked
@@ -57,7 +58,8 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
             return _opened(module, argument.strip(), config)
     known = ", ".join(engine.name for engine in engines())
     raise SettingsError(
-        f"there is no search engine {spec!r}; choose one of: {known} (`storm search engines` lists their requirements)"
+        f"there is no search engine {redacted(repr(spec))}; choose one of: {known} (`storm search engines` lists "
+        "their requirements)"
     )
 
 
@@ -71,13 +73,13 @@ def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEn
         composite: OpenedEngine = module.open_engine(argument, config)
         return composite
     _reject_unsupported(info, config)
-    raw = module.open_engine(argument, config)
+    raw = module.open_engine(filled_in(argument), config)
     engine, options = checked(raw, is_remote=info.remote), config.options
     if info.remote and config.remember:
         engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
     if options.domains or options.without_domains:
         engine = DomainSearch(engine, options)
-    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None))
+    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.own)
 
 
 def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:

@@ -50,6 +50,11 @@ class CachedSearch(Search):
         """Name of the engine that searches."""
         return self._engine.name
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is damaged in the cache or keeps it from being used, one sentence each."""
+        return self._cache.problems
+
     def search(self, query: str, k: int) -> SearchResult:
         """As the engine's ``search``, from the cache where the mode allows.
 

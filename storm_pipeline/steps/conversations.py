@@ -1,7 +1,7 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
@@ -10,7 +10,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place, fingerprint
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.types import Conversation, Perspective, Turn
+from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
 
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
 _THANKS_ELSEWHERE = re.compile(
@@ -83,7 +83,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
 
 def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
     try:
-        turn = look_up(ctx, topic, question, ())
+        turn = look_up(ctx, topic, question)
     except ModelError as error:
         ctx.events.failed(f"question {question!r}", error)
         return None
@@ -105,13 +105,27 @@ def piece_of(perspective: Perspective) -> str:
 def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> Turn | None:
     """The next turn, or None when the writer has nothing more to ask."""
     question = _ask_question(ctx, topic, perspective, turns)
-    return None if question is None else look_up(ctx, topic, question, turns)
+    if question is None:
+        return None
+    return look_up(ctx, topic, question, known={snippet.id for turn in turns for snippet in turn.snippets})
 
 
-def look_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) -> Turn:
+def look_up(
+    ctx: RunContext,
+    topic: str,
+    question: str,
+    *,
+    known: Collection[str] = frozenset(),
+    stored: Sequence[Snippet] = (),
+) -> Turn:
     """A question with its queries, search results and answer.
 
-    Snippets shown in earlier turns are not shown again. If few others are found, the search is repeated deeper.
+    Args:
+        ctx: the run.
+        topic: of the article.
+        question: the question.
+        known: ids of snippets that are not shown again. If few others are found, the search is repeated deeper.
+        stored: snippets found earlier that may answer it, shown before the search results.
 
     Raises:
         ModelError: the model fails.
@@ -119,13 +133,12 @@ def look_up(ctx: RunContext, topic: str, question: str, before: Sequence[Turn]) 
     number = ctx.settings.queries
     reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question, number=number)
     queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[:number]
-    known = {snippet.id for turn in before for snippet in turn.snippets}
     found = search_all(ctx, queries or (question,))
     new = tuple(snippet for snippet in found if snippet.id not in known)
     if len(new) <= len(found) / 2 and found:
         deeper = search_all(ctx, queries or (question,), depth=_DEEPER)
         new = tuple(snippet for snippet in deeper if snippet.id not in known)
-    answer = ctx.writer.answer(ctx, topic, question, new)
+    answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys((*stored, *new))))
     return Turn(question, queries, answer.sentences, answer.shown)
 
 

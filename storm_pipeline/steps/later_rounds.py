@@ -3,22 +3,29 @@
 Not in the paper; a part of the recipe ``storm+gaps``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import Evidence, SectionEvidence
+from storm_pipeline.references.passages import numbered_passages, passages, within_budget
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
-from storm_pipeline.types import Conversation, Outline, Perspective, Section
+from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections
 
 _QUESTIONS = 6
 """Questions per round."""
+_UNUSED = 40
+"""Maximum number of snippets that no sentence cites, shown to whoever asks the questions."""
+_UNUSED_SHARE = 0.5
+"""Their length as a share of a section's evidence."""
+_STORED = 5
+"""Snippets of earlier searches that are considered for each answer."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,9 @@ def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int
         written = replace(written, sections=sections_without_copies(ctx, written.sections))
         ctx.run.save_json("conversations.json", conversations)
         with ctx.events.in_stage("evidence"):
-            evidence = ctx.writer.gather(ctx, written.evidence.outline, conversations, written.evidence)
+            evidence = ctx.writer.gather(
+                ctx, written.evidence.outline, conversations, written.evidence, _plain(written.sections)
+            )
         before = {own.heading.title: own for own in written.evidence.sections}
         extended = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
         if not extended:
@@ -74,26 +83,44 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
 
 def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections, number: int) -> Conversation | None:
     """A reader's open questions with their answers; None if there are none."""
+    cited = {c.snippet_id for section in written.sections for s in section.sentences() for c in s.citations}
     with ctx.events.in_stage("open questions"):
         try:
-            questions = ctx.ask(
-                "asker",
-                ctx.programs.open_questions,
-                topic=topic,
-                language=ctx.settings.language_name,
-                article=_plain(written.sections),
-                number=_QUESTIONS,
-            ).questions
-            asked = list(dict.fromkeys(" ".join(question.split()) for question in questions if question.strip()))
-            earlier = [turn for conversation in written.conversations for turn in conversation.turns]
+            questions = _open_questions(ctx, topic, written, cited)
+            # Searched before the look-ups add to the store, so that results do not depend on their order.
+            stored = dict(zip(questions, ctx.store.search(questions, _STORED), strict=True))
             turns = parallel_map(
-                lambda question: look_up(ctx, topic, question, earlier), asked[:_QUESTIONS], workers=_QUESTIONS
+                lambda question: look_up(ctx, topic, question, known=cited, stored=stored[question]),
+                questions,
+                workers=_QUESTIONS,
             )
         except ModelError as error:
             ctx.events.failed(f"round {number} of research", error)
             return None
     answered = tuple(turn for turn in turns if turn.answer)
-    return Conversation(Perspective(f"Reader {number}", "What the draft leaves open."), answered) if answered else None
+    return Conversation(Perspective(f"Reader {number}", LATER_ROUND), answered) if answered else None
+
+
+def _open_questions(ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]) -> list[str]:
+    """What a reader of the draft would ask, who is also shown what was found and is not cited.
+
+    Raises:
+        ModelError: the model fails.
+    """
+    (found,) = ctx.store.search([topic], _UNUSED)
+    unused = passages(snippet for snippet in found if snippet.id not in cited)
+    words = round(ctx.settings.evidence_words * _UNUSED_SHARE)
+    reply = ctx.ask(
+        "asker",
+        ctx.programs.open_questions,
+        topic=topic,
+        language=ctx.settings.language_name,
+        article=_plain(written.sections),
+        unused=numbered_passages(within_budget(unused, words)),
+        number=_QUESTIONS,
+    )
+    asked = (" ".join(question.split()) for question in reply.questions)
+    return list(dict.fromkeys(question for question in asked if question))[:_QUESTIONS]
 
 
 def _plain(sections: Sequence[Section]) -> str:

@@ -25,7 +25,7 @@ from storm_pipeline.writers.findings import (
     fit_of_titles,
     least_fitting,
 )
-from storm_pipeline.writers.placement import place_findings
+from storm_pipeline.writers.placement import LEFT_OUT, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
 _ON_TOPIC = 0.5
@@ -40,8 +40,10 @@ _STRAYS = 8
 """Maximum number of findings shown to the outliner because no heading seems to cover them."""
 _EQUAL_SHARE = 0.6
 """Share of the article's length that is split equally among the sections."""
-_OVERSHOOT = 1.15
-"""Factor by which the requested length exceeds the target: writers fall short, and repetition is cut later."""
+_OVERSHOOT = 1.1
+"""Factor by which the requested length exceeds the target: repetition is cut later."""
+_GROWTH = 1.1
+"""Factor by which a later round of research lengthens the article."""
 _YIELD = 0.7
 """Words of article text that one word of evidence supports."""
 _SHORTEST = 60
@@ -57,10 +59,12 @@ class _Research:
     Attributes:
         findings: distinct findings of their answers.
         placed: text of a finding → title of the section that it is assigned to.
+        growth: factor by which the article may exceed its length before.
     """
 
     findings: Sequence[Sentence]
     placed: Mapping[str, str] = field(default_factory=dict)
+    growth: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ def allocate(
     outline: Outline,
     conversations: Sequence[Conversation],
     before: Evidence[PassageEvidence] | None = None,
+    draft: str = "",
 ) -> Evidence[PassageEvidence]:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
@@ -93,6 +98,7 @@ def allocate(
         outline: of the article.
         conversations: the interviews; citations of pages since removed from the store are ignored.
         before: the previous allocation; its snippets that are still in the store are allocated again.
+        draft: text of the sections written so far; findings that it states already are left out.
     """
     if not outline.sections:
         return Evidence(outline, ())
@@ -102,15 +108,19 @@ def allocate(
     findings = distinct_findings(ctx, available)
     earlier = before.sections if before else ()
     placed = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
+    placed |= dict.fromkeys(before.left_out if before else (), LEFT_OUT)
+    unplaced = [finding for finding in findings if finding.text not in placed]
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available, carried_over)
-        placed |= place_findings(ctx, outline, [finding for finding in findings if finding.text not in placed])
-    research = _Research(findings, placed)
+        placed |= place_findings(ctx, outline, unplaced, draft)
+    left_out = frozenset(finding.text for finding in findings if placed.get(finding.text) == LEFT_OUT)
+    used = [finding for finding in findings if finding.text not in left_out]
+    research = _Research(used, placed, _GROWTH if before else 1.0)
     shares = _shares(ctx, outline, research, candidates.result())
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
         shares = _shares(ctx, merged, research, _candidates(ctx, merged, available, carried_over))
-    return Evidence(merged, tuple(shares))
+    return Evidence(merged, tuple(shares), left_out=left_out)
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
@@ -151,13 +161,15 @@ def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Cand
         others = [f for in_section in findings for f in in_section if f not in own]
         related = [finding for finding in others if any(c.snippet_id in ids for c in finding.citations)]
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own)))
-    return _with_lengths(ctx, found, shares)
+    return _with_lengths(ctx, found, shares, research.growth)
 
 
-def _with_lengths(ctx: RunContext, found: _Candidates, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
+def _with_lengths(
+    ctx: RunContext, found: _Candidates, shares: Sequence[PassageEvidence], growth: float
+) -> list[PassageEvidence]:
     """Target lengths of the sections: an equal part for each, the rest in proportion to their findings."""
     available = sum(count_words(snippet.text) for snippet in found.snippets)
-    wanted = min(ctx.settings.article_words * _OVERSHOOT, available * _YIELD)
+    wanted = min(ctx.settings.article_words * _OVERSHOOT * growth, available * _YIELD)
     lengths = [sum(count_words(finding.text) for finding in share.own_findings) for share in shares]
     weights = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / max(1, sum(lengths)) for words in lengths]
     return [

@@ -16,8 +16,7 @@ from storm_pipeline.writers.opening_fact import opening_fact
 from storm_pipeline.writers.paragraphs import in_paragraphs
 from storm_pipeline.writers.repetition import remove_repetition
 from storm_pipeline.writers.rewording import TRIES, in_own_words
-from storm_pipeline.writers.section_headings import fitting_heading
-from storm_pipeline.writers.section_loop import write_sections
+from storm_pipeline.writers.section_headings import even_groups, fitting_heading, with_headings
 from storm_pipeline.writers.self_contained import stands_alone
 from storm_pipeline.writers.sentence_lead import take_lead
 
@@ -44,6 +43,7 @@ class SentenceWriter:
         outline: Outline,
         conversations: Sequence[Conversation] = (),  # noqa: ARG002
         before: Evidence[FactEvidence] | None = None,  # noqa: ARG002
+        draft: str = "",  # noqa: ARG002
     ) -> Evidence[FactEvidence]:
         """Self-contained facts, each assigned to one section; the opening fact is reserved for the lead."""
         opening = opening_fact(ctx, outline.topic)
@@ -87,17 +87,7 @@ class SentenceWriter:
         Raises:
             ModelAuthError: the endpoint refuses the key.
         """
-        room = ctx.settings.section_words * evidence.room
-        chosen: list[Fact] = []
-        for fact in evidence.facts:
-            room -= word_count(fact.text)
-            if room > 0 or not chosen:
-                chosen.append(fact)
-        copies = [Sentence(fact.text, (fact.citation,)) for fact in chosen]
-        tries = 2 * TRIES if len(chosen) < FEW_FACTS else TRIES
-        reworded = in_own_words(
-            ctx, copies, chosen, " ".join((outline.topic, *evidence.heading.titles())), alone=True, tries=tries
-        )
+        reworded = _reworded(ctx, outline.topic, evidence)
         title = evidence.heading.title
         if len(reworded) < FEWEST_SENTENCES:
             return Section(title)
@@ -120,14 +110,37 @@ class SentenceWriter:
         """
         return self.section(ctx, outline, evidence)
 
-    def article(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Body:
-        """The outline's sections, written in parallel, each from its own facts; a single section without an outline."""
-        sections = self.gather(ctx, outline).sections if outline.sections else (evidence,)
-        return Body((), write_sections(ctx, outline, sections))
+    def article(
+        self,
+        ctx: RunContext,
+        topic: str,
+        evidence: FactEvidence,
+        conversations: Sequence[Conversation] = (),  # noqa: ARG002 - their answers are the facts
+    ) -> Body:
+        """The facts in their order, reworded, in up to five sections that get their headings afterwards.
+
+        Raises:
+            ModelAuthError: the endpoint refuses the key.
+        """
+        paragraphs = in_paragraphs(_reworded(ctx, topic, evidence))
+        return with_headings(ctx, topic, even_groups(paragraphs, UNTITLED_SECTIONS))
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[FactEvidence]) -> Body:
         """Remove repetition, then move sentences from the sections to the lead."""
         return take_lead(ctx, evidence.outline.topic, remove_repetition(ctx, sections), evidence.for_lead)
+
+
+def _reworded(ctx: RunContext, topic: str, evidence: FactEvidence) -> tuple[Sentence, ...]:
+    """As many facts as there is room for, reworded."""
+    room = ctx.settings.section_words * evidence.room
+    chosen: list[Fact] = []
+    for fact in evidence.facts:
+        room -= word_count(fact.text)
+        if room > 0 or not chosen:
+            chosen.append(fact)
+    copies = [Sentence(fact.text, (fact.citation,)) for fact in chosen]
+    tries = 2 * TRIES if len(chosen) < FEW_FACTS else TRIES
+    return in_own_words(ctx, copies, chosen, " ".join((topic, *evidence.heading.titles())), alone=True, tries=tries)
 
 
 def _room(heading: Heading) -> int:

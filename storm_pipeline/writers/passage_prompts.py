@@ -7,8 +7,9 @@ from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
-from storm_pipeline.types import Heading, Outline, Section, Sentence
+from storm_pipeline.types import Conversation, Heading, Outline, Section, Sentence
 
+_ELSEWHERE = "Findings on these passages that other sections tell:"
 _FINDINGS = 5
 """Words of evidence budget per word of findings from other sections in a section's prompt."""
 
@@ -26,19 +27,19 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
     }
 
 
-def all_findings(evidence: PassageEvidence) -> str:
-    """All findings of the evidence, with passage numbers."""
-    return _findings(evidence, None)
+def article_inputs(ctx: RunContext, topic: str) -> dict[str, object]:
+    """Inputs of the prompts that ask for a whole article, without outline and evidence."""
+    return {"topic": topic, **language_and_style(ctx), "words": ctx.settings.article_words}
 
 
-def article_inputs(ctx: RunContext, outline: Outline) -> dict[str, object]:
-    """Inputs of the prompts that ask for a whole article, without its evidence."""
-    return {
-        "topic": outline.topic,
-        **language_and_style(ctx),
-        "outline": outline_to_markdown(outline),
-        "words": ctx.settings.article_words,
-    }
+def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:
+    """All questions and answers of the conversations, the answers' sentences with the numbers of cited passages."""
+    number = _numbers(shown)
+    lines = []
+    for turn in (turn for conversation in conversations for turn in conversation.turns):
+        answer = " ".join(_marked(sentence, number) for sentence in turn.answer) or turn.answer_text
+        lines += [f"Writer: {turn.question}", f"Expert: {answer}"]
+    return "\n".join(lines)
 
 
 def language_and_style(ctx: RunContext) -> dict[str, object]:
@@ -60,17 +61,20 @@ def with_markers(section: Section, shown: Sequence[Passage]) -> str:
     return "\n".join(lines)
 
 
-def _findings(evidence: PassageEvidence, limit: int | None) -> str:
+def _findings(evidence: PassageEvidence, limit: int) -> str:
     """The findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
 
-    The section's own findings are all included, further ones up to ``limit`` words in total.
+    The section's own findings are all included, those of other sections up to ``limit`` words in total, after a line
+    that says so.
     """
     number = _numbers(evidence.passages)
     lines, words = [], 0
     for position, sentence in enumerate(evidence.findings):
         words += count_words(sentence.text)
-        if limit and words > limit and position >= evidence.own:
+        if words > limit and position >= evidence.own:
             break
+        if position == evidence.own and position > 0:
+            lines.append(_ELSEWHERE)
         lines.append(f"- {_marked(sentence, number)}")
     return "\n".join(lines)
 

@@ -14,14 +14,18 @@ from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
 from storm_pipeline.writers.passage_prompts import (
-    all_findings,
     article_inputs,
+    conversations_with_markers,
     section_inputs,
     with_markers,
 )
 
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
+_NEW_HEADINGS = 1
+"""Subheadings that a revision may add to a section."""
+_NEW_SUBSECTION = 3
+"""Minimum number of sentences under a subheading that a revision adds."""
 
 
 class WholeWriter:
@@ -41,9 +45,10 @@ class WholeWriter:
         outline: Outline,
         conversations: Sequence[Conversation] = (),
         before: Evidence[PassageEvidence] | None = None,
+        draft: str = "",
     ) -> Evidence[PassageEvidence]:
         """The passages that interviews cite, and those that the headings retrieve."""
-        return allocate(ctx, outline, conversations, before)
+        return allocate(ctx, outline, conversations, before, draft)
 
     def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
         """Do nothing: surveying the draft has already embedded everything."""
@@ -65,11 +70,11 @@ class WholeWriter:
         return PassageEvidence(heading, passages(snippets), target_words=words)
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
-        """The passages that the answers cite, and the answers as findings."""
-        findings = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
-        cited = dict.fromkeys(citation.snippet_id for sentence in findings for citation in sentence.citations)
+        """The passages that the answers cite."""
+        answers = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
+        cited = dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
         found = passages(ctx.store.snippet(snippet_id) for snippet_id in cited)
-        return PassageEvidence(heading, found, tuple(findings), target_words=ctx.settings.article_words)
+        return PassageEvidence(heading, found, target_words=ctx.settings.article_words)
 
     def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
         """The section in one call, plus one for sentences sent back to the writer.
@@ -100,21 +105,22 @@ class WholeWriter:
         new = evidence.since(before, section)
         inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
         blocks = _written(ctx, ctx.programs.revise, inputs, new.passages, where=evidence.heading.title, known=known)
-        return _as_section(evidence.heading, blocks)
+        return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
 
-    def article(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Body:
+    def article(
+        self, ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
+    ) -> Body:
         """The article in one call, plus one for sentences sent back to the writer.
 
         Raises:
             ModelError: the model fails.
         """
-        known = (outline.topic, *outline.titles())
         inputs = {
-            **article_inputs(ctx, outline),
+            **article_inputs(ctx, topic),
             "passages": numbered_passages(evidence.passages),
-            "findings": all_findings(evidence),
+            "interviews": conversations_with_markers(conversations, evidence.passages),
         }
-        blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=outline.topic, known=known)
+        blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
         sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
         return Body(blocks[0].paragraphs, sections)
 
@@ -150,13 +156,19 @@ def _written(
     return checked_blocks(ctx, where, draft, grounding, ask_again)
 
 
-def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
-    """The blocks under the section's heading; text under an unplanned heading joins the text before it."""
+def _as_section(heading: Heading, blocks: Sequence[CheckedBlock], new_headings: int = 0) -> Section:
+    """The blocks under the section's heading.
+
+    Text under an unplanned heading joins the text before it, except under the first ``new_headings`` of them whose text
+    fills a subsection.
+    """
     planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
     section = Section(heading.title)
     below: list[Section] = []
     for block in blocks:
         title = planned.pop(block.heading.casefold(), None)
+        if title is None and new_headings and _fills_subsection(block) and block.heading != heading.title:
+            title, new_headings = block.heading, new_headings - 1
         if title:
             below.append(Section(title, block.paragraphs))
         elif below:
@@ -166,3 +178,7 @@ def _as_section(heading: Heading, blocks: Sequence[CheckedBlock]) -> Section:
     return Section(
         section.heading, section.paragraphs, tuple(subsection for subsection in below if subsection.paragraphs)
     )
+
+
+def _fills_subsection(block: CheckedBlock) -> bool:
+    return bool(block.heading) and sum(len(p.sentences) for p in block.paragraphs) >= _NEW_SUBSECTION

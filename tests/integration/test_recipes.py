@@ -44,7 +44,7 @@ def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: 
     assert markers_resolve(article)
     assert article.usage.calls == len(server.asked)
     cited = [sentence for sentence in article.sentences() if sentence.citations]
-    assert bool(cited) == (recipe != "direct")
+    assert bool(cited) == (recipe not in {"direct", "rr-no-documents"})
 
 
 def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:
@@ -61,8 +61,19 @@ def test_direct_generation_searches_for_nothing(tmp_path: Path) -> None:
 def test_rag_searches_with_the_topic_alone_and_writes_at_once(tmp_path: Path) -> None:
     _, server, queries = written("rag", tmp_path)
     assert queries == ["Silk Road"]
-    assert asked(server)["PlanOutline"] == asked(server)["WriteArticle"] == 1
-    assert not asked(server)["WriteSection"]
+    assert asked(server)["WriteArticle"] == 1
+    assert not asked(server)["WriteSection"] + asked(server)["PlanOutline"], "an outline or an article (section 4.3)"
+    assert "utline:" not in server.of("WriteArticle")[0].user
+
+
+def test_rag_written_by_sentence_differs_from_its_outline_driven_form(tmp_path: Path) -> None:
+    rag, server, queries = written("rag", tmp_path, writing="sentences")
+    assert queries == ["Silk Road"]
+    assert not asked(server)["PlanOutline"]
+    orag, other, more = written("orag", tmp_path, writing="sentences")
+    assert len(more) == 4
+    assert asked(other)["PlanOutline"] == 1
+    assert [own.heading for own in rag.sections] != [own.heading for own in orag.sections]
 
 
 def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_path: Path) -> None:
@@ -76,7 +87,7 @@ def test_an_outline_is_planned_from_passages_without_punctuation_too(tmp_path: P
     words = " ".join(f"caravan {number} of the silk road carried goods" for number in range(40))
     with FakeModel() as server:
         bare = FakeSearch(lambda query: [Snippet("https://example.org/1", "Silk Road", words)])
-        storm(server, tmp_path, search=bare).write("Silk Road", "rag")
+        storm(server, tmp_path, search=bare).outline("Silk Road", "rag")
         (request,) = server.of("PlanOutline")
     shown = request.user.partition("Silk Road: ")[2]
     assert shown.startswith("caravan 0 of")
@@ -84,7 +95,8 @@ def test_an_outline_is_planned_from_passages_without_punctuation_too(tmp_path: P
 
 
 def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:
-    _, one, _ = written("rag", tmp_path)
+    with FakeModel() as one:
+        storm(one, tmp_path).outline("Silk Road", "rag")
     _, other, _ = written("orag", tmp_path)
     assert one.of("PlanOutline")[0].messages == other.of("PlanOutline")[0].messages
 
@@ -123,8 +135,12 @@ def test_without_outline_the_article_is_written_from_the_interviews(tmp_path: Pa
     assert not asked(server)["DraftOutline"] + asked(server)["RefineOutline"] + asked(server)["WriteSection"]
     (request,) = server.of("WriteArticle")
     shown = re.findall(r"^\[\d+\]", request.user, re.M)
-    told = [s for c in article.conversations for turn in c.turns for s in turn.answer]
-    assert len(shown) >= len(told) > 0
+    turns = [turn for c in article.conversations for turn in c.turns]
+    sentences = [s for turn in turns for s in turn.answer]
+    assert len(shown) >= len(sentences) > 0
+    interviews = request.user.partition("Interviews:")[2]
+    assert [question for turn in turns if (question := turn.question) not in interviews] == []
+    assert [s.text for s in sentences if s.text not in interviews] == []
 
 
 def test_reading_after_retrieval_sees_the_best_passages_alone(tmp_path: Path) -> None:
@@ -133,6 +149,37 @@ def test_reading_after_retrieval_sees_the_best_passages_alone(tmp_path: Path) ->
     assert asked(server)["WriteArticle"] == 1
     assert len(re.findall(r"^\[\d+\]", server.of("WriteArticle")[0].user, re.M)) == 5
     assert not server.of("PlanOutline")
+
+
+def test_reading_without_documents_is_told_of_no_outline_and_no_passage(tmp_path: Path) -> None:
+    _, server, queries = written("rr-no-documents", tmp_path)
+    assert not queries
+    assert asked(server) == {"WriteFromMemory": 1}
+    assert "utline:" not in server.of("WriteFromMemory")[0].user
+
+
+@pytest.mark.parametrize("recipe", ["rr", "rag", "storm-no-outline"])
+def test_what_is_written_by_sentence_without_an_outline_has_sections_with_headings(tmp_path: Path, recipe: str) -> None:
+    article, server, _ = written(recipe, tmp_path, writing="sentences", top_k=5)
+    assert [own.heading for own in article.sections] == ["History"], "one heading for all groups makes one"
+    assert 1 <= asked(server)["NameSection"] <= 5
+
+
+def test_the_plan_is_made_from_the_chunks_that_reading_alone_gets(tmp_path: Path) -> None:
+    def shown(recipe: str, signature: str) -> list[str]:
+        def pages(query: str) -> list[Snippet]:
+            return [
+                Snippet(f"https://example.org/{page}", f"Page {page}", f"Chunk {page} {part} tells of the road.")
+                for part in range(3)
+                for page in range(4)
+            ]
+
+        with FakeModel() as server:
+            storm(server, tmp_path, search=FakeSearch(pages), top_k=5).write("Silk Road", recipe)
+            return re.findall(r"Chunk \d \d", server.of(signature)[0].user)
+
+    assert shown("rprr", "PlanOutline") == [f"Chunk {page} {part}" for part in range(2) for page in range(4)][:5]
+    assert sorted(shown("rr", "WriteArticle")) == sorted(shown("rprr", "PlanOutline"))
 
 
 def test_planning_ranks_anew_for_each_heading(tmp_path: Path) -> None:

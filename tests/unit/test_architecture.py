@@ -1,6 +1,7 @@
 """The house rules that a machine can check: who imports whom, and what is public."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,30 @@ import storm_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
-    {"errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
+    {"addresses", "errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
+    {"home", "env_file", "providers", "preprints"},
     {"text"},
     {"languages"},
     {"quantities"},
-    {"run.events", "run.journal", "run.locking", "run.stream", "settings", "keywords", "assets"},
+    {
+        "run.events",
+        "run.log",
+        "run.journal",
+        "run.locking",
+        "run.stream",
+        "setting_types",
+        "settings",
+        "configuration",
+        "keywords",
+        "assets",
+    },
     {"documents"},
     {"net"},
     {"retrieval"},
     {"search", "references", "render", "export"},
     {"pages", "sources"},
     {"models.prices", "models.prompt_adapter", "models.programs", "models.llama_server"},
-    {"run.limits", "run.folder"},
+    {"run.limits", "run.integrity", "run.folder"},
     {"run.ledger", "run.timeline"},
     {"models"},
     {"run.search"},
@@ -32,7 +45,7 @@ ORDER = [
     {"estimate"},
     {"storm"},
     {"batch"},
-    {"run.listing"},
+    {"run.listing", "diagnosis"},
     {"evaluation"},
     {"experiments"},
     {"progress"},
@@ -91,18 +104,69 @@ def test_every_module_has_a_place_in_the_order() -> None:
 def test_public_names() -> None:
     assert sorted(storm_pipeline.__all__) == [
         "Article",
+        "AssetError",
+        "BudgetSpentError",
+        "CallFinished",
+        "CallbackSink",
+        "CorpusError",
+        "Counted",
+        "DamagedRunError",
+        "DatasetError",
+        "Degraded",
+        "Downloading",
+        "Event",
+        "EventSink",
+        "Excluded",
+        "ExperimentError",
+        "Failed",
+        "InvalidSettingError",
+        "JsonLinesSink",
+        "MetricError",
+        "MissingExtraError",
+        "ModelAuthError",
+        "ModelError",
+        "Noted",
+        "NothingFoundError",
         "Outline",
+        "PageError",
+        "ReplyError",
+        "Retried",
+        "Reused",
+        "Revised",
+        "RunError",
+        "RunFinished",
+        "RunStarted",
+        "RunStopped",
         "SearchEngine",
+        "SearchError",
+        "Searched",
         "Settings",
+        "SettingsError",
         "Snippet",
+        "SourcesError",
+        "StageAdvanced",
+        "StageFinished",
+        "StageStarted",
+        "StoppedError",
+        "StoreError",
         "Storm",
         "StormError",
+        "Stream",
+        "TooManyFailuresError",
         "__version__",
         "resume",
         "write",
     ]
     for name in storm_pipeline.__all__:
         assert getattr(storm_pipeline, name) is not None
+
+
+@pytest.mark.parametrize(("module", "base"), [("errors", "StormError"), ("run.events", "Event")])
+def test_every_error_and_event_is_public(module: str, base: str) -> None:
+    found = vars(import_module(f"storm_pipeline.{module}"))
+    of_base = {n for n, value in found.items() if isinstance(value, type) and issubclass(value, found[base])}
+    assert of_base <= set(storm_pipeline.__all__)
+    assert all(getattr(storm_pipeline, name) is found[name] for name in of_base)
 
 
 def test_unknown_public_name() -> None:

@@ -23,9 +23,11 @@ from storm_pipeline.cli import app
 from storm_pipeline.cli.downloads import needed
 from storm_pipeline.errors import (
     AssetError,
+    DamagedRunError,
     MissingExtraError,
     ModelError,
     NothingFoundError,
+    RunError,
     SettingsError,
     StormError,
 )
@@ -35,15 +37,18 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
     Article,
     Citation,
+    Conversation,
     Heading,
     Outline,
     Paragraph,
+    Perspective,
     Problem,
     Report,
     Section,
     Sentence,
     Snippet,
     Source,
+    Turn,
     Usage,
     UsageRow,
 )
@@ -56,11 +61,14 @@ ARTICLE = Article(
     "Silk Road",
     sections=(Section("Origins", (Paragraph((CITED, Sentence("It may be so."))),)),),
     sources=(SOURCE,),
+    conversations=(Conversation(Perspective("Historian", "The past."), (Turn("Why?"), Turn("When?"))),),
     usage=Usage((UsageRow("sections", "writer", "m", calls=7, tokens_in=1200, tokens_out=300),), 42.0),
     report=Report(problems=(Problem("sections", "failure", "no reply"),) * 3),
 )
 OUTLINE = Outline("Silk Road", (Heading("Origins", (Heading("Trade"),)),))
 
+VALID = {"api_base": "http://x.example/v1", "api_key_env": "SOME_KEY"}
+"""Values of settings that are not any text."""
 HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resume {Path('runs/x')}"
 
 
@@ -70,6 +78,7 @@ class FakeStorm:
     seen: Settings
     answer: BaseException | None = None
     headings: str | None = None
+    accepted = False
     folder = "runs/x"
 
     def __init__(self, settings: Settings, *, sinks: Sequence[EventSink] = ()) -> None:
@@ -96,6 +105,14 @@ class FakeStorm:
         self._go(topic)
         return OUTLINE
 
+    def resume(self, folder: Path, *, accept_damage: bool = False) -> Article:
+        type(self).accepted = accept_damage
+        if self.answer:
+            raise self.answer
+        if not accept_damage:
+            raise DamagedRunError(folder, ["journal.jsonl is lost: 4 of 4 replies", "events.jsonl is\x1blost"])
+        return ARTICLE
+
 
 @pytest.fixture(autouse=True)
 def storm(monkeypatch: pytest.MonkeyPatch) -> type[FakeStorm]:
@@ -120,12 +137,18 @@ def an_option(field: str) -> tuple[str, str, Any]:
     annotation: Any = Settings.model_fields[field].annotation
     flag = "--" + field.replace("_", "-")
     kinds = set(get_args(annotation)) or {annotation}
+    if field in VALID:
+        return flag, VALID[field], VALID[field]
+    if field in {"domains", "without_domains"}:
+        return flag.removesuffix("s"), "x.example", ("x.example",)
     if get_origin(annotation) is tuple:
         return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
     if date in kinds:
         return flag, "2020-02-29", date(2020, 2, 29)
     if field in {"language", "region", "article_language"}:
         return flag, "ch", "ch"
+    if field == "api_key_env":
+        return flag, "MY_KEY", "MY_KEY"
     if field == "length":
         return flag, "1500", "1500"
     if field == "depth":
@@ -163,9 +186,41 @@ def test_every_option_is_explained() -> None:
         assert str(info.description)[:30] in text
 
 
+def test_the_help_begins_with_what_most_people_change() -> None:
+    text = run("write", "--help").output
+    headings = ["Common settings", "Language models", "Research", "Writing", "Folders"]
+    places = [text.index(f"─ {heading} ─") for heading in headings]
+    assert places == sorted(places)
+    for option in ("--lm", "--search", "--perspectives", "--length", "--out"):
+        assert places[0] < text.index(f" {option} ") < places[1]
+
+
 def test_options_not_given_are_left_to_the_settings(storm: type[FakeStorm]) -> None:
     run("write", "Silk Road")
     assert storm.seen.model_fields_set == set()
+
+
+@pytest.mark.parametrize(("answer", "lm"), [("y\n", "openai/gpt-4o"), ("\n", "openai/gpt-4o"), ("n\n", "embedded")])
+@pytest.mark.parametrize("command", ["write", "outline"])
+def test_a_provider_whose_key_is_set_is_proposed_on_a_terminal(
+    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, command: str, answer: str, lm: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr("storm_pipeline.cli.model_choice.is_interactive", lambda: True)
+    result = CliRunner().invoke(app, [command, "Silk Road"], input=answer)
+    assert "OPENAI_API_KEY is set. Use openai/gpt-4o" in result.stderr
+    assert storm.seen.lm == lm and storm.seen.model_fields_set == {"lm"}
+
+
+@pytest.mark.parametrize("arguments", [("--lm", "a/b"), ("--quiet",), ("--json-events",)])
+def test_nothing_is_asked_where_the_model_is_chosen_or_nobody_reads(
+    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr("storm_pipeline.cli.model_choice.is_interactive", lambda: True)
+    result = run("write", "Silk Road", *arguments)
+    assert result.exit_code == 0
+    assert "OPENAI_API_KEY" not in result.stderr
 
 
 def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
@@ -197,7 +252,7 @@ def test_write_prints_paths_and_a_summary() -> None:
     result = run("write", "Silk Road")
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
-        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited",
+        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited, 2 questions asked",
         "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
         "3 problems:",
         "failure in sections: no reply (3 times)",
@@ -279,6 +334,39 @@ def test_debug_shows_the_traceback(storm: type[FakeStorm], error: Exception) -> 
     assert "Traceback (most recent call last)" in result.stderr
     assert "test_cli.py" in result.stderr
     assert "--debug" not in result.stderr.splitlines()[-1]
+
+
+def a_run(tmp_path: Path) -> str:
+    (tmp_path / "run.json").write_text("{}")
+    return str(tmp_path)
+
+
+def test_a_damaged_run_goes_on_by_yes_only(storm: type[FakeStorm], tmp_path: Path) -> None:
+    refused = run("resume", a_run(tmp_path), "--quiet")
+    assert (refused.exit_code, storm.accepted) == (1, False)
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith(f"error: {tmp_path}: journal.jsonl is lost: 4 of 4 replies; events.jsonl is lost. Restore")
+    assert line.count(f"storm resume {tmp_path}") == 1
+    assert run("resume", str(tmp_path), "--quiet", "--yes").exit_code == 0
+    assert storm.accepted
+
+
+@pytest.mark.parametrize(("reply", "code"), [("y\n", 0), ("n\n", 1), ("", 1)])
+def test_on_a_terminal_a_damaged_run_asks(
+    storm: type[FakeStorm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str, code: int
+) -> None:
+    monkeypatch.setattr("storm_pipeline.cli.write.on_terminal", lambda: True)
+    asked = CliRunner().invoke(app, ["resume", a_run(tmp_path), "--quiet"], input=reply)
+    assert (asked.exit_code, storm.accepted) == (code, code == 0)
+    assert "4 of 4 replies" in asked.stderr
+    assert "Go on? [y/N]" in asked.stderr
+    assert "unexpected" not in asked.stderr
+
+
+def test_of_what_is_no_run_nothing_is_said_to_be_saved(storm: type[FakeStorm], tmp_path: Path) -> None:
+    storm.answer = RunError("x is not a run's folder")
+    assert run("resume", str(tmp_path), "--quiet").stderr == "error: x is not a run's folder\n"
+    assert HOW_TO_GO_ON.split("runs", maxsplit=1)[0] in run("resume", a_run(tmp_path), "--quiet").stderr
 
 
 def test_an_interruption_before_the_run_names_no_folder(

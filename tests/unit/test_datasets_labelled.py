@@ -10,6 +10,7 @@ from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.evaluation.datasets.expertqa import read_expertqa
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run, read_storm_runs
 from storm_pipeline.evaluation.judging_tasks import tasks
+from storm_pipeline.evaluation.metrics.texts import generated_headings
 
 TEXT = "the dam was built to supply the capital with electricity in 1931"
 
@@ -124,6 +125,18 @@ def test_a_recorded_run(run: Path) -> None:
     ]
     assert article.report.invented_citations == 2
     assert [source.title for source in article.references] == ["b", "a", "c", "d"]
+
+
+@pytest.mark.parametrize("name", ["refine_outline.txt", "storm_gen_outline.txt"])
+@pytest.mark.parametrize("polished", [False, True])
+def test_headings_are_those_of_the_recorded_outline(run: Path, name: str, polished: bool) -> None:
+    (run / name).write_text("# History\n## Families\n### Mills\n\n# Unwritten\n", encoding="utf-8")
+    article = read_storm_run(run, polished=polished).article
+    assert generated_headings(article) == ("History", "Families", "Mills", "Unwritten")
+
+
+def test_a_run_without_an_outline_has_the_headings_of_its_article(run: Path) -> None:
+    assert generated_headings(read_storm_run(run).article) == ("History", "Families", "History")
 
 
 def test_polished_numbers_are_read_off_the_text_before(run: Path) -> None:

@@ -1,7 +1,8 @@
 """Edits of a finished article: whatever a model names, nothing that the article cites or counts is lost."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from contexts import Told, run
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.types import Citation, Paragraph, Section, Sentence
+from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.editing import edit_article
 
 
@@ -22,6 +23,11 @@ def edited(sections: tuple[Section, ...], edits: Sequence[Edit] | ModelError) ->
 
     with run(replies={"EditArticle": reply}) as (ctx, told):
         return edit_article(ctx, "Orrin Dam", sections), told
+
+
+def test_without_editing_the_model_is_not_asked() -> None:
+    with run(replies={}, editing="off") as (ctx, _):
+        assert edit_article(ctx, "Orrin Dam", ARTICLE) == ARTICLE
 
 
 def texts(sections: Sequence[Section]) -> list[str]:
@@ -143,6 +149,64 @@ def test_a_section_that_nothing_is_left_of_goes_with_its_heading() -> None:
     after, _ = edited(ARTICLE, [Edit(kind="move", sentence=4, other=2)])
     assert not after[0].subsections
     assert sorted(texts(after)) == sorted(texts(ARTICLE))
+
+
+def in_passes(sections: tuple[Section, ...], *passes: list[Edit]) -> tuple[tuple[Section, ...], list[str]]:
+    """The article after passes of edits, and the remarks with which each was asked for."""
+    remarks: list[str] = []
+
+    def reply(inputs: Mapping[str, Any]) -> dict[str, object]:
+        remarks.append(inputs["remarks"])
+        return {"edits": passes[len(remarks) - 1]}
+
+    with run(replies={"EditArticle": reply}) as (ctx, _):
+        return edit_article(ctx, "Orrin Dam", sections), remarks
+
+
+def test_edits_that_cannot_be_made_come_back_once_with_the_reason() -> None:
+    wrong = Edit(kind="reword", sentence=1, text="The dam was built in 1937.")
+    right = Edit(kind="reword", sentence=1, text="Building of the dam ended in 1936.")
+    moved = Edit(kind="move", sentence=2, other=3)
+    after, remarks = in_passes(ARTICLE, [wrong, moved], [right])
+    assert texts(after)[:3] == [right.text, "The wall was finished in 1936.", "He opened it himself."]
+    assert remarks[0] == ""
+    (line,) = remarks[1].splitlines()
+    assert line.startswith("- reword [1] “The dam was built in 1937.”: it would add a number or a date")
+
+
+def test_what_cannot_be_made_twice_is_left() -> None:
+    wrong = Edit(kind="cut", sentence=6, other=5)
+    after, remarks = in_passes(ARTICLE, [wrong], [wrong])
+    assert after == ARTICLE
+    assert len(remarks) == 2
+
+
+def test_a_sentence_on_a_source_is_dropped_but_not_one_after_another() -> None:
+    drops = [Edit(kind="drop", sentence=number) for number in (5, 6)]
+    after, remarks = in_passes(ARTICLE, drops, [])
+    assert texts(after) == [text for text in texts(ARTICLE) if text != "Char live there."]
+    assert remarks[1] == "- drop [6]: enough sentences have been dropped"
+
+
+def test_a_cut_names_the_sentence_that_says_the_same() -> None:
+    after, remarks = in_passes(ARTICLE, [Edit(kind="cut", sentence=5)], [])
+    assert after == ARTICLE
+    assert "name the sentence that says the same" in remarks[1]
+
+
+def test_edits_that_can_all_be_made_are_asked_for_once() -> None:
+    _, remarks = in_passes(ARTICLE, [Edit(kind="move", sentence=2, other=3)])
+    assert remarks == [""]
+
+
+def test_a_rewording_may_say_a_number_that_the_sentences_source_says() -> None:
+    source = Snippet("https://example.org/dam", "Dam", "The dam of 1936 was the 4th on the river.")
+    first = Sentence("The dam was built in 1936.", (Citation(source.source_id, source.id),))
+    article = (Section("History", (Paragraph((first, sentence("It is long.", "b"))),)),)
+    new = "The dam, the 4th on the river, was built in 1936."
+    edit = Edit(kind="reword", sentence=1, text=new)
+    with run([source], replies={"EditArticle": lambda _: {"edits": [edit]}}) as (ctx, _):
+        assert texts(edit_article(ctx, "Orrin Dam", article))[0] == new
 
 
 def test_a_model_that_fails_leaves_the_article_as_it_is() -> None:

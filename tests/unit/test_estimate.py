@@ -140,7 +140,7 @@ def test_a_setting_that_lengthens_a_prompt_lengthens_its_estimate(
         ("direct", "memory", {"length": 600}, {"length": 1800}, "tokens_out"),
         ("rag", "article", {"length": 100}, {"length": 600}, "tokens_out"),
         ("rr", "article", {"length": 100}, {"length": 600}, "tokens_out"),
-        ("rag", "plan", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
+        ("orag", "plan", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
         ("rag", "article", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
         ("rr", "article", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
         ("rprr", "section", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
@@ -149,9 +149,11 @@ def test_a_setting_that_lengthens_a_prompt_lengthens_its_estimate(
 def test_a_setting_that_lengthens_a_recipe_lengthens_its_estimate(
     recipe: str, program: str, less: dict[str, Any], more: dict[str, Any], number: str
 ) -> None:
-    longer, usual = (row(of(recipe=recipe, **SMALL | own), program) for own in (more, less))
+    rows = [row(of(recipe=recipe, **SMALL | own), program) for own in (more, less)]
     for end in ("likely", "high"):
-        assert getattr(getattr(longer, number), end) > 1.2 * getattr(getattr(usual, number), end)
+        calls = [getattr(own.calls, end) if number == "tokens_in" else 1 for own in rows]  # prompts: the mean of a call
+        longer, usual = (getattr(getattr(own, number), end) / n for own, n in zip(rows, calls, strict=True))
+        assert longer > 1.2 * usual
 
 
 def test_the_programs_own_instructions_and_examples_are_counted() -> None:
@@ -180,12 +182,13 @@ def test_every_recipe_can_be_simulated(recipe: str, writing: str) -> None:
     assert made.recipe == recipe
     assert len(made.notes) == 1, "nothing went wrong"
     assert {r.stage for r in made.rows} & {"sections", "article"}
-    assert (made.searches.high == 0) == (recipe == "direct")
+    assert (made.searches.high == 0) == (recipe in {"direct", "rr-no-documents"})
 
 
 @pytest.mark.parametrize("recipe", OUTLINES)
 def test_an_outline_takes_what_its_recipe_takes_until_then(recipe: str) -> None:
-    alone, whole = of(recipe=recipe, outline_only=True, **SMALL), of(recipe=recipe, **SMALL, writing="whole")
+    follows_it = {"rag": "orag"}.get(recipe, recipe)  # RAG's article has no outline
+    alone, whole = of(recipe=recipe, outline_only=True, **SMALL), of(recipe=follows_it, **SMALL, writing="whole")
     assert set(alone.rows) == {r for r in whole.rows if r.program in {own.program for own in alone.rows}}
     assert alone.rows[-1].role == "outliner"
 
@@ -199,7 +202,7 @@ def test_an_unknown_recipe_is_refused_and_those_that_exist_are_named() -> None:
 
 def test_how_often_each_recipe_searches() -> None:
     searches = {recipe: of(recipe=recipe, writing="whole", **SMALL).searches for recipe in RECIPES}
-    assert searches["direct"] == Range(0, 0, 0)
+    assert searches["direct"] == searches["rr-no-documents"] == Range(0, 0, 0)
     assert searches["rr"] == searches["rag"] == Range(1, 1, 1)
     assert searches["orag"] == searches["rprr"] == Range(2, 7, 9)
     assert searches["storm-no-outline"].likely == 8

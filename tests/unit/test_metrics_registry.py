@@ -19,8 +19,8 @@ from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 OFFLINE = (
-    "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor statement_coverage shape "
-    "density cost"
+    "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor statement_coverage research "
+    "shape density cost"
 ).split()
 PEOPLE = replace(
     human({"Rome": "Rome grew by trade. It had 1,000 ships.", "Silk": "Silk came."}, lead="Rome was a city."),

@@ -1,6 +1,7 @@
 """Texts of articles, their shape, density and cost, by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from cases import case, generated, human
@@ -10,11 +11,25 @@ from strategies import articles
 
 from storm_pipeline.evaluation.metrics.cost import Cost
 from storm_pipeline.evaluation.metrics.density import KnowledgeDensity, first_stated
+from storm_pipeline.evaluation.metrics.research import Research
 from storm_pipeline.evaluation.metrics.shape import Shape, repeated_ngrams
 from storm_pipeline.evaluation.metrics.texts import generated_text
 from storm_pipeline.evaluation.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.types import UNTITLED, Article, Paragraph, Section, Sentence, Usage, UsageRow
+from storm_pipeline.types import (
+    LATER_ROUND,
+    UNTITLED,
+    Article,
+    Conversation,
+    Paragraph,
+    Perspective,
+    Section,
+    Sentence,
+    Snippet,
+    Turn,
+    Usage,
+    UsageRow,
+)
 
 HASHING = HashingEmbedder()
 words = st.lists(st.sampled_from("a b c".split()), max_size=20)
@@ -75,6 +90,22 @@ def test_shape_by_hand() -> None:
         "length_ratio",
         "bibliography_cited",
         "repeated_4grams",
+    ]
+
+
+def test_questions_and_sources_of_the_interviews_are_counted_and_those_of_later_rounds_are_not() -> None:
+    def turn(*pages: str) -> Turn:
+        return Turn("Why?", snippets=tuple(Snippet(f"https://{page}.org", page, f"{page} says so.") for page in pages))
+
+    held = (
+        Conversation(Perspective("Basic fact writer", "Facts."), (turn("a", "b"), turn("b"), turn())),
+        Conversation(Perspective("Historian", "The past."), (turn("c"),)),
+        Conversation(Perspective("Reader 2", LATER_ROUND), (turn("d", "e"),)),
+    )
+    article = replace(generated({"One": "Rome grew."}), conversations=held)
+    assert Research().score([case("", article), case("", "")]) == [
+        {"questions": 4, "references_researched": 3},
+        {"questions": None, "references_researched": None},
     ]
 
 

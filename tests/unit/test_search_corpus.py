@@ -140,6 +140,51 @@ def test_a_folder_of_everything(tmp_path: Path) -> None:
     assert sum("not a regular file" in problem for problem in engine.problems) == 2
 
 
+LINKS = {
+    "environ.txt": "/proc/self/environ",
+    "absolute.txt": "{outside}/key.txt",
+    "relative.md": "../outside/key.txt",
+    "twice.txt": "absolute.txt",
+    "hidden.txt": ".env",
+    "lines.jsonl": "{outside}/key.txt",
+    "folder": "{outside}",
+    "device.txt": "/dev/zero",
+    "itself.txt": "itself.txt",
+}
+
+
+def test_a_link_leads_to_no_file_outside_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "amber-4711")
+    folder, outside = tmp_path / "corpus", tmp_path / "outside"
+    (folder / "deep").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "key.txt").write_text("The key is amber.")
+    (folder / ".env").write_text("The key is amber.")
+    (folder / "notes.txt").write_text("Camels carried silk.")
+    (folder / "deep" / "same.txt").symlink_to("../notes.txt")
+    for name, target in LINKS.items():
+        (folder / name).symlink_to(target.format(outside=outside))
+    os.mkfifo(folder / "pipe.txt")
+    engine = CorpusSearch(folder)
+    assert not engine.search("key amber", 5)
+    assert "4711" not in str(engine.search("SOME_API_KEY PATH HOME", 50))
+    assert {snippet.url for snippet in engine.search("camels", 5)} == {(folder / "notes.txt").as_uri()}
+    reported = " ".join(engine.problems)
+    for name in [*LINKS, "pipe.txt"]:
+        assert name == "folder" or str(folder / name) in reported
+
+
+def test_links_are_followed_on_request(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "notes.txt").write_text("Camels carried silk.")
+    (tmp_path / "corpus" / "notes.txt").symlink_to(tmp_path / "notes.txt")
+    assert CorpusSearch(tmp_path / "corpus", linked=True).search("camels", 5)
+    assert CorpusSearch(tmp_path / "corpus" / "notes.txt").search("camels", 5)
+    (tmp_path / "link").symlink_to(tmp_path / "corpus")
+    (tmp_path / "corpus" / "own.txt").write_text("Wells were dug.")
+    assert CorpusSearch(tmp_path / "link").search("wells", 5)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -1,12 +1,13 @@
 """The writer for capable models: answers, sections and articles from passages, each in one call."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from contexts import run
 
-from storm_pipeline.types import Heading, Outline, Section, Snippet
+from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet
 
 DAM = Snippet(
     "https://a.org/dam", "Orrin Dam", "Two thousand men built the Orrin Dam of concrete from 1931 until 1936."
@@ -72,13 +73,46 @@ def test_a_reviser_sees_the_section_as_it_stands_and_what_is_new() -> None:
     assert [len(texts(own)) for own in (revised, *revised.subsections)] == [2, 1]
 
 
+def revised(reply: str) -> Section:
+    with run([DAM, FLOOD], {"ReviseSection": lambda _: {"text": reply}}) as (ctx, _):
+        before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
+        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM, FLOOD], "")
+        return ctx.writer.revise(ctx, OUTLINE, evidence, before, section(BUILT))
+
+
+def test_a_revision_may_add_one_subheading_for_matter_of_its_own() -> None:
+    three = f"{CAME} {CAME} {CAME}"
+    own = revised(f"{BUILT}\n## Mills\n{three}\n## Towns\n{three}")
+    assert [(below.heading, len(texts(below))) for below in own.subsections] == [("Mills", 6)]
+    own = revised(f"{BUILT}\n## Mills\n{CAME}")
+    assert not own.subsections
+    assert len(texts(own)) == 2
+    assert not revised(f"# History\n{BUILT} {BUILT} {BUILT}").subsections
+
+
+def test_findings_of_other_sections_are_named_as_such() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def write(inputs: Mapping[str, Any]) -> dict[str, str]:
+        asked.append(inputs)
+        return {"text": BUILT}
+
+    own, other = (Sentence(text, (Citation(DAM.source_id, DAM.id),)) for text in ("It is of concrete.", "It holds."))
+    with run([DAM], {"WriteSection": write}) as (ctx, _):
+        shown = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
+        ctx.writer.section(ctx, OUTLINE, replace(shown, findings=(own, other), own=1))
+    first, between, last = asked[0]["findings"].splitlines()
+    assert (first, last) == ("- It is of concrete. [1]", "- It holds. [1]")
+    assert "other sections" in between
+
+
 def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> None:
     def write(inputs: Mapping[str, Any]) -> dict[str, str]:
         return {"text": f"{BUILT}\n## History\n{BUILT}\n## Empty\n## Floods\n{CAME}"}
 
     with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
         evidence = ctx.writer.select(ctx, Heading("Overview"), [DAM, FLOOD], "")
-        body = ctx.writer.article(ctx, OUTLINE, evidence)
+        body = ctx.writer.article(ctx, OUTLINE.topic, evidence)
     assert [len(paragraph.sentences) for paragraph in body.lead] == [1]
     assert [own.heading for own in body.sections] == ["History", "Floods"]
 
@@ -101,6 +135,16 @@ def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
     assert [own.text for own in answer.sentences] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
     assert known == [DAM, FLOOD]
     assert (told.counted("invented_citations"), told.counted("dropped_unsupported")) == (1, 1)
+
+
+def test_an_unchecked_answer_keeps_what_it_cites() -> None:
+    reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
+    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
+        answer = ctx.writer.answer(ctx, "Orrin Dam", "What happened?", [DAM, FLOOD])
+        known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
+    assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
+    assert known == [DAM, FLOOD]
+    assert told.counted("dropped_unsupported") == 1
 
 
 def test_what_an_answer_cites_can_be_looked_up_copies_too() -> None:

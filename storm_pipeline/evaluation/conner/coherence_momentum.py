@@ -58,7 +58,8 @@ class CoherenceMomentum:
         for sentences in paragraphs:
             own = tokenizer.encode(" ".join(sentences), add_special_tokens=False, verbose=False)[:longest]
             padded = [*own, *[tokenizer.pad_token_id] * (longest - len(own))]
-            tokens = torch.tensor([tokenizer.build_inputs_with_special_tokens(padded)])
+            before, after = _special_tokens(tokenizer)
+            tokens = torch.tensor([[*before, *padded, *after]])
             with torch.inference_mode():
                 found.append(float(head(encoder(input_ids=tokens).last_hidden_state[:, -1, :])))
         return found
@@ -112,6 +113,14 @@ class CoherenceMomentum:
             _raise_exceptions_for_missing_entries=required,
         )
         return str(found or "")
+
+
+def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """What a tokenizer of any version of transformers puts before and after a text."""
+    bare = tokenizer.encode("a", add_special_tokens=False)
+    whole = tokenizer.encode("a")
+    start = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+    return whole[:start], whole[start + len(bare) :]
 
 
 def _below(weights: dict[str, Any], prefix: str) -> dict[str, Any]:

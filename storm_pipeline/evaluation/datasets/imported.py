@@ -1,4 +1,4 @@
-"""Imports articles written elsewhere: Markdown files, and systems' articles in a data set."""
+"""Imports articles written elsewhere: Markdown files, and systems' and human articles in a data set."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.heading_tree import build_tree, paragraphs_of, section_of
 from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, without_title
-from storm_pipeline.evaluation.types import CitedStatement, Topic, TopicDocument
+from storm_pipeline.evaluation.types import CitedStatement, HumanSection, Topic, TopicDocument
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.text.index_terms import terms
@@ -79,6 +79,20 @@ def system_article(topic: Topic, system: str) -> Article:
         if place is not None:
             cited.setdefault(place, []).extend(_evidence(statement, documents))
     return _with_citations(article, cited)
+
+
+def human_article(topic: Topic) -> Article:
+    """The human article as one to score: lead and body without back matter; its citations are not known by sentence."""
+    human = topic.human
+    return Article(topic.title, _plain_paragraphs(human.lead), tuple(map(_human_section, human.sections)))
+
+
+def _human_section(own: HumanSection) -> Section:
+    return Section(own.heading, _plain_paragraphs(own.text), tuple(map(_human_section, own.subsections)))
+
+
+def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
+    return tuple(paragraph for line in text.splitlines() if (paragraph := _paragraph(line)).sentences)
 
 
 def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[str]) -> Iterator[int | None]:

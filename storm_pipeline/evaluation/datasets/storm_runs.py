@@ -1,7 +1,8 @@
 """Reads recorded runs of the official STORM (knowledge-storm) as cases: its articles with their citations.
 
-A run's folder contains ``storm_gen_article.txt`` (before polishing), a polished article, and ``url_to_info.json``.
-Pitfalls:
+A run's folder contains ``storm_gen_article.txt`` (before polishing), a polished article, ``url_to_info.json``, and the
+refined outline, whose headings are those that the paper's outline metrics score (section 2.2): the article lacks those
+of sections left unwritten and has those that the writer added. Pitfalls:
 
 - The numbers in ``url_to_info.json`` are those of the article *before* polishing, which renumbers without a new list.
   Both texts have the same body, so polished numbers are recovered by aligning the two.
@@ -18,16 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.heading_tree import TextBlock, build_tree, paragraphs_of, section_of
+from storm_pipeline.evaluation.datasets.heading_tree import (
+    HeadingNode,
+    TextBlock,
+    build_tree,
+    paragraphs_of,
+    section_of,
+)
 from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet, Source
+from storm_pipeline.types import Article, Citation, Heading, Outline, Paragraph, Report, Snippet, Source
 
 _HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
 _NUMBER = re.compile(r"\[(\d+)\]")
 _POLISHED = ("storm_polished_article.txt", "storm_gen_article_polished.txt", "storm_gen_article_polished_article.txt")
+_OUTLINES = ("refine_outline.txt", "storm_gen_outline.txt")
 _LEAD = "summary"
 
 
@@ -64,7 +72,7 @@ def read_storm_run(folder: Path, *, polished: bool = False) -> Case:
         ) from error
     if polished:
         text = _renumbered(_text(folder, _POLISHED), text, folder)
-    article = _article(title, text, shown)
+    article = replace(_article(title, text, shown), outline=_outline(folder, title))
     return Case(Topic(folder.name, title, HumanArticle(title)), replace(article, sources=sources))
 
 
@@ -74,6 +82,18 @@ def _text(folder: Path, names: tuple[str, ...]) -> str:
         return found.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetError(f"{found} cannot be read: an official STORM run has this file, in UTF-8") from error
+
+
+def _outline(folder: Path, title: str) -> Outline:
+    """The refined outline as recorded; empty if the run has none."""
+    if not any((folder / name).is_file() for name in _OUTLINES):
+        return Outline(title)
+    lines = filter(None, map(str.strip, _text(folder, _OUTLINES).splitlines()))
+    return Outline(title, _headings(build_tree(map(_block, lines))))
+
+
+def _headings(part: HeadingNode) -> tuple[Heading, ...]:
+    return tuple(Heading(below.heading, _headings(below)) for below in part.subsections)
 
 
 def _citations_and_sources(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:

@@ -25,11 +25,11 @@ def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
 
 
 class Shape:
-    """Descriptive counts, as in STORM's tables 5 and 7.
+    """Descriptive counts, as in STORM's table 7.
 
     ``words`` of lead and body without headings, ``length_ratio`` to the human article, ``sentences``, ``sections``
     (first level), ``headings`` (all levels of the body; 0 for an undivided body), ``references`` (distinct cited
-    sources), ``references_collected`` (|R|, distinct sources found by the research; with the recipe ``storm+gaps`` its
+    sources), ``references_collected`` (distinct sources found by the whole run; with the recipe ``storm+gaps`` by its
     gap searches too), ``bibliography_cited`` (``references`` / ``references_collected``; None without sources),
     ``repeated_4grams`` (share of 4-grams that occurred before).
     """
@@ -45,7 +45,7 @@ class Shape:
         Measure("bibliography_cited"),
         Measure("repeated_4grams", better="lower"),
     )
-    reference = "Shao et al. 2024 (STORM), table 5 and appendix A, table 7"
+    reference = "Shao et al. 2024 (STORM), appendix A, table 7"
 
     def __init__(self) -> None:
         self.parameters: Parameters = {"n": _N, "headings": "of an undivided body none"}

@@ -125,9 +125,16 @@ GROUPS = (
         ),
     ),
     Group(
+        "research",
+        "Questions and sources of the interviews",
+        "STORM, Table 5",
+        ("questions", "references_researched"),
+        plotted=("references_researched",),
+    ),
+    Group(
         "shape",
         "Shape",
-        "STORM, Tables 5 and 7",
+        "STORM, Table 7",
         (
             "words",
             "length_ratio",
@@ -138,10 +145,9 @@ GROUPS = (
             "references_collected",
             "bibliography_cited",
             "repeated_4grams",
-            "article_entities",
-            "heading_entities",
         ),
     ),
+    Group("truth", "Named entities of the human articles", "", ("article_entities", "heading_entities")),
     Group("cost", "Cost", "", ("dollars", "calls", "tokens_in", "tokens_cached", "tokens_out", "seconds")),
 )
 """All tables, in report order."""

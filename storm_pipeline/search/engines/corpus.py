@@ -20,6 +20,7 @@ INFO = EngineInfo(
     returns="passages of your documents (.txt .md .html .pdf .docx .epub, or JSON lines of url, title and text)",
     open_web=False,
     remote=False,
+    own=True,
 )
 
 
@@ -33,13 +34,14 @@ class CorpusSearch:
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or
     a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders
-    included.
+    included. Links to files outside the folder are reported, not followed.
     Everything is read and indexed once, at construction.
 
     Args:
         path: the file or folder.
         passages: maximum number of passages per document, >= 1.
         limit: maximum number of words in a passage.
+        linked: as for :func:`storm_pipeline.documents.reader.read_documents`.
 
     Raises:
         CorpusError: the path does not exist, or nothing in it could be read.
@@ -47,11 +49,11 @@ class CorpusSearch:
 
     name = "corpus"
 
-    def __init__(self, path: Path, *, passages: int = 3, limit: int = 150) -> None:
+    def __init__(self, path: Path, *, passages: int = 3, limit: int = 150, linked: bool = False) -> None:
         path = Path(path).expanduser()
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
-        found = list(read_documents(path))
+        found = list(read_documents(path, linked=linked))
         self._problems = tuple(item.reason for item in found if not isinstance(item, Document))
         documents = [item for item in found if isinstance(item, Document)]
         if not documents:

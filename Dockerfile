@@ -1,0 +1,33 @@
+# An image that writes articles on the CPU with the embedded model, without a key or a network:
+#   docker build --tag storm .
+#   docker run --rm --volume "$PWD/articles:/articles" storm write "Silk Road"
+# With a hosted model: docker run --rm --volume "$PWD/articles:/articles" --env OPENAI_API_KEY storm write "Silk Road" --lm openai/gpt-4o
+FROM python:3.12-slim AS build
+
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+WORKDIR /src
+COPY constraints.txt ./
+RUN python -m venv /opt/storm \
+ && /opt/storm/bin/pip install --no-cache-dir --constraint constraints.txt --extra-index-url "$TORCH_INDEX" torch
+
+COPY pyproject.toml README.md LICENSE ./
+COPY signatures signatures
+COPY storm_pipeline storm_pipeline
+RUN /opt/storm/bin/pip install --no-cache-dir --constraint constraints.txt '.[local,csl]'
+
+# About 1.2 GB of weights; --build-arg WEIGHTS= leaves them out, for use with a hosted model.
+ARG WEIGHTS=yes
+ENV STORM_HOME=/storm
+RUN mkdir -p "$STORM_HOME/cache" && if [ -n "$WEIGHTS" ]; then /opt/storm/bin/storm assets pull; fi
+
+FROM python:3.12-slim
+
+RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 1000 storm && install --directory --owner storm /articles
+COPY --from=build /opt/storm /opt/storm
+COPY --from=build --chown=storm /storm /storm
+ENV PATH=/opt/storm/bin:$PATH STORM_HOME=/storm
+USER storm
+WORKDIR /articles
+ENTRYPOINT ["storm"]
+CMD ["--help"]

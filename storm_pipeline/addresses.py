@@ -1,0 +1,81 @@
+"""Addresses that a user gives: which are valid, and how passwords and keys stay out of what is written.
+
+A secret is named in an address, as in ``http://me:${PASSWORD}@host/v1``, and read from the environment when the
+address is used. So no file of a run holds it, and a resumed run finds it again.
+"""
+
+import os
+import re
+from urllib.parse import urlsplit
+
+from storm_pipeline.errors import SettingsError
+
+_NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+_NAMES_ITS_SECRET = re.compile(r"(?:[^:@/\s]*:)?\$\{[A-Za-z_]\w*\}")
+_USER = re.compile(r"(?<=://)(?:[^\s/?#]{0,1000}|[^\s:/?#@]{1,200}:(?!\d+(?:[/?#\s]|$))[^\s@]{0,1000})(?=@)")
+"""User name and password; the second form is of a password with characters that should have been encoded."""
+_VALUE = re.compile(
+    r"(?<=[?&;])([\w.-]{0,40}(?:key|token|secret|passw(?:or)?d|passwd|pwd|signature|credential)s?|sig|auth|pw)"
+    r"=([^&;\s\"'<>#]+)",
+    re.I,
+)
+"""A query's parameter whose name says that it is secret, and its value."""
+HIDDEN = "***"
+
+
+def redacted(text: str) -> str:
+    """The text with ``***`` for user names, passwords and keys in its addresses; named ones stay. Idempotent."""
+    text = _USER.sub(lambda found: _unless_named(found[0]), text)
+    return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", text)
+
+
+def filled_in(text: str) -> str:
+    """The text with the environment's values in place of ``${NAME}``.
+
+    Raises:
+        SettingsError: a variable is not set.
+    """
+    for name in _NAMED.findall(text):
+        if not os.environ.get(name):
+            raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
+    return _NAMED.sub(lambda found: os.environ[found[1]], text)
+
+
+def endpoint(text: str) -> str:
+    """The address of a service, stripped.
+
+    Raises:
+        ValueError: it is not an http or https URL with a host, or it holds a password or key.
+    """
+    text = without_secrets(text.strip())
+    if not is_web_address(text):
+        raise ValueError("write an address such as http://localhost:8000/v1")
+    return text
+
+
+def without_secrets(text: str) -> str:
+    """The text, if no address in it holds a password or key.
+
+    Raises:
+        ValueError: one does.
+    """
+    if redacted(text) != text:
+        raise ValueError(
+            "an address is saved with the run, so that it must not hold a password or key: put that into an "
+            "environment variable and write ${NAME} in its place"
+        )
+    return text
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is an http or https URL with a host, a valid port if any, and no blank in it."""
+    try:
+        parts = urlsplit(text)
+        valid = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    return valid and parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"[\s\x00]", text)
+
+
+def _unless_named(secret: str) -> str:
+    return secret if _NAMES_ITS_SECRET.fullmatch(secret) else HIDDEN

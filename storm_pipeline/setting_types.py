@@ -1,0 +1,88 @@
+"""Types of settings that need more than a range: what is wrong with a value is known before a run begins."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator
+
+from storm_pipeline.addresses import endpoint, is_web_address, without_secrets
+from storm_pipeline.providers import qualified
+
+_BEFORE_ENDPOINT = re.compile("@(?=https?://)")  # some models have an @ in their names
+_DOMAIN = re.compile(r"(?:[\w-]+\.)*[\w-]+")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def model_and_endpoint(name: str) -> tuple[str, str]:
+    """A model's name and the address after its ``@``; that is empty where there is none."""
+    model, *rest = _BEFORE_ENDPOINT.split(name, maxsplit=1)
+    return model, rest[0] if rest else ""
+
+
+def _model(name: str) -> str:
+    model, base = model_and_endpoint(name)
+    if not model.strip() or model.endswith("/") or not model.isprintable():
+        raise ValueError("write provider/model, such as openai/gpt-4o, or 'embedded'")
+    if base:
+        endpoint(base)
+    return qualified(name)
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError("write the name of an environment variable, such as OPENAI_API_KEY")
+    return name
+
+
+def _domain(text: str) -> str:
+    text = text.strip()
+    if not _DOMAIN.fullmatch(text.strip(".")):
+        raise ValueError("write a domain without scheme and path, such as example.org")
+    return text
+
+
+def _page(text: str) -> str:
+    text = text.strip()
+    if not is_web_address(text):
+        raise ValueError("write the address of a page, such as https://example.org/page")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
+def _named_folder(path: Any) -> Any:
+    if isinstance(path, str) and (not path.strip() or "\0" in path):
+        raise ValueError("name a folder, such as . for the current one")
+    return path
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:  # there is no such user
+        raise ValueError("its user is unknown") from error
+
+
+def _optional(check: Callable[[str], str]) -> AfterValidator:
+    return AfterValidator(lambda text: None if text is None else check(text))
+
+
+def _each(check: Callable[[str], str]) -> AfterValidator:
+    return AfterValidator(lambda texts: tuple(map(check, texts)))
+
+
+ModelName = Annotated[str, AfterValidator(_model)]
+RoleModel = Annotated[str | None, _optional(_model)]
+EngineName = Annotated[str, AfterValidator(without_secrets)]
+Endpoint = Annotated[str | None, _optional(endpoint)]
+Variable = Annotated[str | None, _optional(_variable)]
+Domains = Annotated[tuple[str, ...], _each(_domain)]
+Pages = Annotated[tuple[str, ...], _each(_page)]
+Texts = Annotated[tuple[str, ...], _each(_not_blank)]
+Folder = Annotated[Path, BeforeValidator(_named_folder), AfterValidator(_expanded)]

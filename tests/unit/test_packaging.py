@@ -1,0 +1,116 @@
+"""What is published: the wheel, the source distribution, and their description on a package index."""
+
+import ast
+import email
+import re
+import subprocess
+import tarfile
+import tomllib
+import zipfile
+from email.message import Message
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+hatchling = pytest.importorskip("hatchling.build", reason="the extra 'dev' installs it")
+pytest.importorskip("hatch_fancy_pypi_readme", reason="the extra 'dev' installs it")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel and the source distribution, built from the checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        return folder / hatchling.build_wheel(str(folder)), folder / hatchling.build_sdist(str(folder))
+
+
+@pytest.fixture(scope="module")
+def metadata(built: tuple[Path, Path]) -> Message:
+    with zipfile.ZipFile(built[0]) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_string(wheel.read(name).decode())
+
+
+def tracked(*folders: str) -> set[str]:
+    """Files under version control; all files, where the sources are not a checkout."""
+    listed = subprocess.run(["git", "ls-files", "-z", *folders], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("the sources are not under version control")
+    return {name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
+
+
+def packaged() -> set[str]:
+    inside = {f"storm_pipeline/{name}" for name in tracked("signatures")}
+    return tracked("storm_pipeline") | inside
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[0]) as wheel:
+        files = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert files == packaged()
+
+
+def test_the_source_distribution_holds_package_tests_documentation_and_changelog(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[1]) as archive:
+        files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    expected = tracked("tests", "docs", "benchmarks", "examples", "experiments", "signatures") | packaged()
+    assert expected <= files
+    assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "constraints.txt", "Makefile"} <= files
+
+
+def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
+    module = ast.parse((ROOT / "storm_pipeline" / "__init__.py").read_text(encoding="utf-8"))
+    (version,) = (
+        ast.literal_eval(node.value)
+        for node in module.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__version__"  # type: ignore[attr-defined]
+    )
+    assert metadata["Version"] == version
+
+
+def test_the_citation_names_the_released_version(metadata: Message) -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.M) == [metadata["Version"]]
+
+
+def test_the_description_has_no_relative_link_or_picture(metadata: Message) -> None:
+    text = str(metadata.get_payload())
+    assert metadata["Description-Content-Type"].startswith("text/markdown")
+    targets = re.findall(r"\]\(([^)]+)\)|(?:src|href)=\"([^\"]+)\"", text)
+    relative = [a or b for a, b in targets if not (a or b).startswith(("https://", "#"))]
+    assert not relative
+
+
+def test_every_link_of_the_description_to_the_repository_names_a_file_of_this_version(metadata: Message) -> None:
+    address = re.escape(PROJECT["project"]["urls"]["Repository"])
+    found = re.findall(rf"{address}/(blob|raw)/v([^/]+)/([^)#\"\s]+)", str(metadata.get_payload()))
+    assert any(kind == "raw" for kind, _, _ in found)
+    for _, version, path in found:
+        assert version == metadata["Version"]
+        assert (ROOT / path).exists(), path
+
+
+def test_only_flair_asks_for_an_old_transformers() -> None:
+    def allows(requirements: list[str], version: str) -> bool:
+        found = [Requirement(text) for text in requirements]
+        return all(one.specifier.contains(version) for one in found if one.name == "transformers")
+
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert allows(PROJECT["project"]["dependencies"], "5.23.0")
+    assert [name for name, requirements in extras.items() if not allows(requirements, "5.23.0")] == ["flair"]
+
+
+def test_constraints_pin_every_dependency_within_its_bounds() -> None:
+    lines = [line.partition(" ;")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()]
+    pins = {one.name: one for one in map(Requirement, (line for line in lines if line and not line.startswith("#")))}
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = [*PROJECT["project"]["dependencies"], *(text for texts in extras.values() for text in texts)]
+    for wish in map(Requirement, wanted):
+        if wish.name == "storm-pipeline":
+            continue
+        (pin,) = pins[wish.name].specifier
+        assert wish.specifier.contains(pin.version), f"{wish} is pinned to {pin.version}"
