@@ -18,6 +18,7 @@ from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say, silence_stdout
 from storm_pipeline.cli.runs import runs, show
+from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
@@ -41,6 +42,8 @@ app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of 
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.command(cls=SettingsCommand, short_help="Serve runs to other programs over HTTP.")(serve)
+app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.command(short_help="Ask five questions and write storm.toml.")(init)
 app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
 app.add_typer(assets_app, name="assets")
