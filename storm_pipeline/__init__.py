@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         AssetError,
         BudgetSpentError,
         CorpusError,
+        DamagedRunError,
         DatasetError,
         ExperimentError,
         MetricError,
@@ -77,6 +78,7 @@ __all__ = [
     "CallbackSink",
     "CorpusError",
     "Counted",
+    "DamagedRunError",
     "DatasetError",
     "Degraded",
     "Downloading",
@@ -126,9 +128,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": (
-        "AssetError BudgetSpentError CorpusError DatasetError ExperimentError MetricError MissingExtraError "
-        "ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError SettingsError "
-        "SourcesError StoppedError StoreError StormError TooManyFailuresError"
+        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError MetricError "
+        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError "
+        "SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "

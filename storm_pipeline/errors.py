@@ -17,12 +17,16 @@
     ├── ExperimentError      an experiment's results cannot be read or written
     ├── StoreError           the reference store is closed, lacks an id, or could not embed
     ├── RunError             a run folder cannot be written or read
+    │   └── DamagedRunError      files of a run were lost or changed; resuming it may buy much again
     ├── StoppedError         the run was stopped by its user; it can be resumed
     ├── TooManyFailuresError more of a run failed than is allowed; it can be resumed
     └── NothingFoundError    no source was found for the topic
 
 A message says what went wrong, where, and what to do next, in one sentence or two.
 """
+
+from collections.abc import Sequence
+from pathlib import Path
 
 
 class StormError(Exception):
@@ -99,6 +103,23 @@ class StoreError(StormError):
 
 class RunError(StormError):
     """A run folder cannot be written or read."""
+
+
+class DamagedRunError(RunError):
+    """Files of a run were lost or changed outside of it, so that resuming it may buy much again.
+
+    Attributes:
+        folder: the run's folder.
+        findings: what was found and what it means, one sentence each.
+    """
+
+    def __init__(self, folder: Path, findings: Sequence[str]) -> None:
+        super().__init__(
+            f"{folder}: {'; '.join(findings)}. Restore the files, or go on all the same with: storm resume {folder} "
+            "--yes (in Python: accept_damage=True)"
+        )
+        self.folder = folder
+        self.findings = tuple(findings)
 
 
 class StoppedError(StormError):

@@ -153,13 +153,20 @@ class Storm:
         run: Path | str,
         kind: None = None,
         *,
+        accept_damage: bool = False,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> Article | Outline: ...
 
     @overload
     def resume(
-        self, run: Path | str, kind: type[R], *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+        self,
+        run: Path | str,
+        kind: type[R],
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
     ) -> R: ...
 
     def resume(
@@ -167,6 +174,7 @@ class Storm:
         run: Path | str,
         kind: type[Any] | None = None,
         *,
+        accept_damage: bool = False,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> Article | Outline:
@@ -178,6 +186,7 @@ class Storm:
         Args:
             run: the run's folder.
             kind: what the run makes, :class:`Article` or :class:`Outline`, which is then the type of the result.
+            accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
             sinks: as for :meth:`write`.
             halt: as for :meth:`write`.
 
@@ -185,10 +194,11 @@ class Storm:
             The result of the run: an article, or an outline.
 
         Raises:
+            DamagedRunError: files of the run were lost or changed; it says which, and what that costs.
             RunError: it is not a run's folder, a newer version made it, another process is writing to it, or it does
                 not make a result of this ``kind``.
         """
-        with self._halting(halt) as stopped, RunStore.open(Path(run)) as store:
+        with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
             makes: type[Article] | type[Outline] = Outline if _is_outline(store) else Article
             if kind not in (None, makes):
                 raise RunError(f"{run} is the run of an {makes.__name__.lower()}: resume it as that")
@@ -202,12 +212,13 @@ class Storm:
             work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
             return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
 
-    def write_from(self, piece: str, run: Path | str) -> Article:
+    def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
 
         Args:
             piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
             run: the earlier run's folder, which is not changed.
+            accept_damage: as for :meth:`resume`.
 
         Raises:
             SettingsError: there is no such piece.
@@ -216,7 +227,7 @@ class Storm:
         if piece not in EDITABLE:
             raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
         with self._halting() as halt:
-            with RunStore.open(Path(run), keep_edited=True) as old:
+            with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
                 settings = changed_settings(saved, self.settings)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
@@ -408,16 +419,20 @@ def write(topic: str, *, outline: Outline | Path | str | None = None, **settings
 
 
 @overload
-def resume(run: Path | str, kind: None = None, **settings: Unpack[StormKeywords]) -> Article | Outline: ...
+def resume(
+    run: Path | str, kind: None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
+) -> Article | Outline: ...
 
 
 @overload
-def resume(run: Path | str, kind: type[R], **settings: Unpack[StormKeywords]) -> R: ...
+def resume(run: Path | str, kind: type[R], *, accept_damage: bool = False, **settings: Unpack[StormKeywords]) -> R: ...
 
 
-def resume(run: Path | str, kind: type[Any] | None = None, **settings: Unpack[StormKeywords]) -> Article | Outline:
+def resume(
+    run: Path | str, kind: type[Any] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
+) -> Article | Outline:
     """Resume an interrupted run; see :meth:`Storm.resume`."""
-    return Storm(**settings).resume(run, kind)
+    return Storm(**settings).resume(run, kind, accept_damage=accept_damage)
 
 
 def _write(ctx: RunContext) -> Article:

@@ -60,6 +60,7 @@ def resume_batch(
     folder: Path | str,
     *,
     at_once: int | None = None,
+    accept_damage: bool = False,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,
     **settings: Any,
@@ -73,6 +74,13 @@ def resume_batch(
         SettingsError: a setting is wrong.
         RunError: it is not a batch's folder, is damaged, or another process is writing to it.
     """
-    opened = Batch.open(folder, Settings.build(settings), at_once=at_once, sinks=sinks, open_storm=open_storm)
+    opened = Batch.open(
+        folder,
+        Settings.build(settings),
+        at_once=at_once,
+        accept_damage=accept_damage,
+        sinks=sinks,
+        open_storm=open_storm,
+    )
     with opened as batch:
         return batch.run()

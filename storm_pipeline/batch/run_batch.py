@@ -17,7 +17,9 @@ from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatu
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.languages import length_in_words
-from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished, read_events
+from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
+from storm_pipeline.run.integrity import JOURNAL, earlier_events
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings
@@ -43,6 +45,7 @@ class Batch:
     Args:
         store: the batch's folder.
         settings: override the settings of the batch and of its topics when it is resumed.
+        accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
         sinks: receive all events.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
     """
@@ -52,11 +55,13 @@ class Batch:
         store: BatchStore,
         settings: Mapping[str, Any] | None = None,
         *,
+        accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> None:
         self._store = store
         self._overrides = dict(settings or {})
+        self._accept_damage = accept_damage
         self._sinks = tuple(sinks)
         self._storms = StormPool(open_storm, size=store.at_once + _IDLE_STORMS)
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
@@ -112,6 +117,7 @@ class Batch:
         settings: Settings | None = None,
         *,
         at_once: int | None = None,
+        accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
@@ -121,6 +127,7 @@ class Batch:
             folder: the batch's folder.
             settings: those set explicitly override the settings of the batch and of its topics.
             at_once: articles written concurrently; default: as before.
+            accept_damage: as for the class.
             sinks: as for the class.
             open_storm: as for the class.
 
@@ -133,7 +140,7 @@ class Batch:
         store = BatchStore.open(Path(folder))
         store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
-        return cls(store, overrides, sinks=sinks, open_storm=open_storm)
+        return cls(store, overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
 
     @property
     def folder(self) -> Path:
@@ -263,9 +270,8 @@ class Batch:
         if not row.folder or not folder.is_dir():
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
-        if (log := folder / "events.jsonl").is_file():
-            ledger.restore(read_events(log))
-        article = storm.resume(folder, sinks=sinks, halt=halt)
+        ledger.restore(earlier_events(folder, Journal(folder / JOURNAL, read_only=True)))
+        article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
         return article

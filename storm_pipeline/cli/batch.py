@@ -64,14 +64,19 @@ def batch(
         )
 
 
-def resume_batch(folder: Path, values: Mapping[str, Any], guard: Guard, *, quiet: bool, json_events: bool) -> None:
+def resume_batch(
+    folder: Path, values: Mapping[str, Any], guard: Guard, *, accept_damage: bool, quiet: bool, json_events: bool
+) -> None:
     """Resume a batch; ``values`` are the settings given on the command line."""
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)
     from storm_pipeline.batch import Batch
 
-    _run(lambda sinks: Batch.open(folder, settings, sinks=sinks), guard, quiet=quiet, json_events=json_events)
+    def opened(sinks: "Sequence[BatchSink]") -> "Batch":
+        return Batch.open(folder, settings, accept_damage=accept_damage, sinks=sinks)
+
+    _run(opened, guard, quiet=quiet, json_events=json_events)
 
 
 def _run(make: "Callable[[Sequence[BatchSink]], Batch]", guard: Guard, *, quiet: bool, json_events: bool) -> None:

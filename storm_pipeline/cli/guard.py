@@ -11,7 +11,7 @@ from typing import Self
 import typer
 
 from storm_pipeline.addresses import redacted
-from storm_pipeline.errors import SettingsError, StoppedError, StormError
+from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 
@@ -65,6 +65,8 @@ class Guard:
                 return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"
             case SettingsError():
                 return 2, f"error: {error}"
+            case DamagedRunError():
+                return 1, f"error: {error}"
             case StormError():
                 return 1, f"error: {error} ({saved})" if saved else f"error: {error}"
             case _:

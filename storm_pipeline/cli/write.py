@@ -1,8 +1,10 @@
 """``storm write``, ``storm outline`` and ``storm resume``."""
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -12,7 +14,8 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say
 from storm_pipeline.cli.signals import stopping
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import DamagedRunError, SettingsError
+from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.run.events import EventSink
@@ -31,6 +34,10 @@ _JsonEvents = Annotated[
     bool,
     typer.Option("--json-events", help="Print events as JSON lines instead of the results."),
 ]
+_Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Go on although files of the run were lost or changed, and buy what is missing."),
+]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
 
@@ -48,6 +55,7 @@ def write(
         ),
     ] = None,
     headings: OutlineFile = None,
+    yes: _Yes = False,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
@@ -60,10 +68,16 @@ def write(
         if piece and headings:
             raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
 
-        def work(storm: "Storm") -> "Article":
-            return storm.write_from(piece, topic) if piece else storm.write(topic, outline=headings)
+        def written(storm: "Storm", *, accept_damage: bool) -> "Article":
+            if piece:
+                return storm.write_from(piece, topic, accept_damage=accept_damage)
+            return storm.write(topic, outline=headings)
 
-        article = _run(ctx.obj, [guard], work, quiet=quiet, json_events=json_events)
+        def work(*, accept_damage: bool) -> "Article":
+            wanted = partial(written, accept_damage=accept_damage)
+            return _run(ctx.obj, [guard], wanted, quiet=quiet, json_events=json_events)
+
+        article = _with_consent(work, yes=yes)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
@@ -71,6 +85,7 @@ def resume(
     ctx: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.", show_default=False)],
     *,
+    yes: _Yes = False,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
     debug: _Debug = False,
@@ -78,22 +93,31 @@ def resume(
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
     Options override the run's settings. The result of a finished run is printed again. In a batch, finished articles
-    are kept, and all other topics are resumed or started.
+    are kept, and all other topics are resumed or started. Where files of the run were lost or changed, so that much
+    would be bought again, it asks first; without a terminal it needs --yes.
     """
     with Guard(debug=debug) as guard:
-        guard.folder = run
         from storm_pipeline.batch import is_batch
 
         if is_batch(run):
             from storm_pipeline.cli.batch import resume_batch
 
-            resume_batch(run, ctx.obj, guard, quiet=quiet, json_events=json_events)
+            resume_batch(run, ctx.obj, guard, accept_damage=yes, quiet=quiet, json_events=json_events)
             return
+        if (run / "run.json").exists():
+            guard.folder = run
         from storm_pipeline.run.ledger import Ledger
         from storm_pipeline.types import Article
 
         ledger, start = Ledger(), time.monotonic()
-        result = _run(ctx.obj, [guard, ledger], lambda storm: storm.resume(run), quiet=quiet, json_events=json_events)
+
+        def work(*, accept_damage: bool) -> "Article | Outline":
+            def resumed(storm: "Storm") -> "Article | Outline":
+                return storm.resume(run, accept_damage=accept_damage)
+
+            return _run(ctx.obj, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
+
+        result = _with_consent(work, yes=yes)
         if isinstance(result, Article):
             _print_article(result, guard, quiet=quiet, json_events=json_events)
         else:
@@ -117,6 +141,28 @@ def outline(
             ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
         )
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
+
+
+def on_terminal() -> bool:
+    """Whether a question can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
+    """The result of ``work(accept_damage=…)``: of a damaged run if the user agrees, on the terminal or by --yes."""
+    try:
+        return work(accept_damage=yes)
+    except DamagedRunError as error:
+        if not on_terminal():
+            raise
+        typer.echo(printable(f"{error.folder}: {'; '.join(error.findings)}."), err=True)
+        try:
+            agreed = typer.confirm("Go on?", err=True)
+        except typer.Abort:  # end of input, or Ctrl-C
+            agreed = False
+        if not agreed:
+            raise
+        return work(accept_damage=True)
 
 
 def _run(

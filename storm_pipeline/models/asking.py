@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -172,11 +173,12 @@ class LanguageModels:
             self._events.emit(Reused(self._events.stage, "reply"))
             return list(recorded["texts"])
         with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
-            reply = self._with_retries(request)
-        received.append((request.key, _record_of(request, reply)))
+            reply, record = self._with_retries(request)
+        received.append((request.key, record))
         return reply.outputs
 
-    def _with_retries(self, request: Request) -> Reply:
+    def _with_retries(self, request: Request) -> tuple[Reply, Mapping[str, Any]]:
+        """A reply and its record."""
         model = request.model
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.attempts),
@@ -198,40 +200,35 @@ class LanguageModels:
                 f"{model.name} at {model.where} failed: {reason_of(model, error)}{remedy_for(error)}"
             ) from error
 
-    def _call(self, request: Request) -> Reply:
+    def _call(self, request: Request) -> tuple[Reply, Mapping[str, Any]]:
         with self._slots, process_slot(request.model.where, self._settings.process_workers):
             self._control.check()
             start = time.monotonic()
             reply = request.send()
             seconds = time.monotonic() - start
-        self._record(request, reply, seconds)
-        return reply
+        return reply, self._record(request, reply, seconds)
 
-    def _record(self, request: Request, reply: Reply, seconds: float) -> None:
-        """Report the usage of a reply and journal it, whether or not it parses."""
+    def _record(self, request: Request, reply: Reply, seconds: float) -> Mapping[str, Any]:
+        """Journal a reply with its usage, and report it, whether or not it parses."""
         model = request.model
         tokens_in, cached, tokens_out = reply.tokens
-        self._events.emit(
-            CallFinished(
-                self._events.stage,
-                request.role,
-                model.name,
-                tokens_in=tokens_in,
-                tokens_cached=cached,
-                tokens_out=tokens_out,
-                seconds=round(seconds, 3),
-                cost=reply.dollars(model),
-                estimated=reply.estimated,
-            )
+        call = CallFinished(
+            self._events.stage,
+            request.role,
+            model.name,
+            tokens_in=tokens_in,
+            tokens_cached=cached,
+            tokens_out=tokens_out,
+            seconds=round(seconds, 3),
+            cost=reply.dollars(model),
+            estimated=reply.estimated,
         )
-        self._journal.add("reply", request.key, _record_of(request, reply))
+        record = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
+        self._journal.add("reply", request.key, record)  # first: a call that was reported is on record
+        self._events.emit(call)
+        return record
 
     def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
         self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))
-
-
-def _record_of(request: Request, reply: Reply) -> dict[str, Any]:
-    """A reply as the journal has it."""
-    return {"texts": reply.texts, "role": request.role, "model": request.model.name}

@@ -19,6 +19,7 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, write_atomically
 from storm_pipeline.run import locking
 from storm_pipeline.run.events import Event, JsonLinesSink
+from storm_pipeline.run.integrity import EVENTS, FILE, JOURNAL, SETTINGS, STATE, examine, recorded_content
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
@@ -27,7 +28,7 @@ FORMAT = 1
 """Version of the folder's format; incremented when an older reader would misread it."""
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """Pieces that a user may edit and continue from → their files."""
-_STATE, _SETTINGS, _JOURNAL, _LOCK = "run.json", "settings.json", "journal.jsonl", "run.lock"
+_LOCK = "run.lock"
 SavedSettings = Mapping[str, Any]
 """Content of ``settings.json``: names and values of settings, possibly of another version."""
 
@@ -42,18 +43,24 @@ class RunStore:
         folder: path of the folder.
         state: content of ``run.json``.
         journal: recorded replies and searches.
-        replaced: pieces that were changed or lost since they were written → their new name ("" if lost).
+        findings: what of ``run.json``, ``settings.json``, the journal and the events was lost or changed.
+        replaced: pieces that were changed or lost since they were written → their new name ("" if missing).
         is_new: whether this object made the folder.
     """
 
-    def __init__(self, folder: Path, state: Mapping[str, Any], *, keep_edited: bool = False) -> None:
+    def __init__(
+        self, folder: Path, state: Mapping[str, Any], *, keep_edited: bool = False, accept_damage: bool = False
+    ) -> None:
         self.folder = folder
         self.state = dict(state)
         self.is_new = False
         self._discarded = False
         self._lock = locked(folder, _LOCK)
         try:
-            self.journal = Journal(folder / _JOURNAL)
+            self.journal = Journal(folder / JOURNAL)
+            self.findings = examine(folder, self.state, self.journal)
+            if not accept_damage:
+                self.findings.require_consent(folder)
             self._sums: dict[str, str] = {}
             self.replaced = {} if keep_edited else dict(self._move_changed_aside())
             self._delete_unfinished()
@@ -81,17 +88,19 @@ class RunStore:
         return store
 
     @classmethod
-    def open(cls, folder: Path, *, keep_edited: bool = False) -> "RunStore":
+    def open(cls, folder: Path, *, keep_edited: bool = False, accept_damage: bool = False) -> "RunStore":
         """Open the folder of an existing run.
 
         Args:
             folder: path of the folder.
             keep_edited: keep pieces that were changed since they were written, instead of moving them aside.
+            accept_damage: go on although files were lost or changed, so that much may be bought again.
 
         Raises:
+            DamagedRunError: files were lost or changed, and ``accept_damage`` is not set.
             RunError: it is not a run's folder, is damaged, is of a newer version, or another process holds it.
         """
-        return cls(folder, read_state(folder), keep_edited=keep_edited)
+        return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 
     def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
         """A new run on the same topic with a copy of this run's journal and with pieces from the user.
@@ -101,26 +110,28 @@ class RunStore:
         """
         new = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
         new.close()
-        copy_records(self.folder / _JOURNAL, new.folder / _JOURNAL, without="piece")
+        copy_records(self.folder / JOURNAL, new.folder / JOURNAL, without={"piece", FILE})
         new = RunStore(new.folder, new.state)
         new.is_new = True
         new.update_state(**{"from": self.folder.name})
         return new
 
     def saved_settings(self) -> SavedSettings:
-        """The settings of the last session.
+        """The settings of the last session; from the journal if the file is missing or damaged.
 
         Raises:
-            RunError: the file is missing or damaged.
+            RunError: the file is missing or damaged, and no settings are on record.
         """
-        path = self.folder / _SETTINGS
+        path = self.folder / SETTINGS
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
+            saved: Any = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             saved = None
-        if not isinstance(saved, dict) or not saved:
-            raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
-        return saved
+        if isinstance(saved, dict) and saved:
+            return saved
+        if recorded := recorded_content(self.journal, SETTINGS):
+            return recorded
+        raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
 
     @property
     def topic(self) -> str:
@@ -142,7 +153,9 @@ class RunStore:
 
     def begin(self, settings: Settings) -> None:
         """Start another session of the run; its number is ``state["sessions"]``."""
-        self._write(_SETTINGS, settings.model_dump_json(indent=1) + "\n")
+        text = settings.model_dump_json(indent=1)
+        self.journal.add(FILE, SETTINGS, json.loads(text))
+        self._write(SETTINGS, text + "\n")
         self.update_state(sessions=self.state["sessions"] + 1, status="running")
 
     def end(self, status: str) -> None:
@@ -159,11 +172,12 @@ class RunStore:
             RunError: it cannot be written.
         """
         self.state |= fields
+        self.journal.add(FILE, STATE, self.state)
         try:
-            write_atomically(self.folder / _STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
+            write_atomically(self.folder / STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
             raise RunError(
-                f"cannot write {self.folder / _STATE}: {error.strerror}; free some space or choose --out"
+                f"cannot write {self.folder / STATE}: {error.strerror}; free some space or choose --out"
             ) from error
 
     def piece(self, name: str) -> str | None:
@@ -248,7 +262,7 @@ class LogSink:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "events.jsonl"
+        self._path = folder / EVENTS
         try:
             unterminated = self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n")
             self._file = self._path.open("a", encoding="utf-8")
@@ -280,8 +294,8 @@ def read_state(folder: Path) -> dict[str, Any]:
         RunError: there is none, it is damaged, or it is of a newer version.
     """
     required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
-    absent = f"{folder} is not a run's folder: it has no {_STATE}; `storm runs` lists the runs"
-    return locking.read_state(folder / _STATE, FORMAT, required, absent=absent)
+    absent = f"{folder} is not a run's folder: it has no {STATE}; `storm runs` lists the runs"
+    return locking.read_state(folder / STATE, FORMAT, required, absent=absent)
 
 
 def is_held(folder: Path) -> bool:

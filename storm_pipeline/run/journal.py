@@ -10,7 +10,7 @@ import json
 import os
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -27,6 +27,8 @@ def fingerprint(*parts: object) -> str:
 
 _REJECTED, _FORGOTTEN = "rejected", "forgotten"
 """Kinds of the records that mark one record, or all of a kind, as unusable."""
+_COPIED = "copied"
+"""Kind of the record that marks all records before it as copied from another run."""
 _place: ContextVar[str] = ContextVar("storm_place", default="")
 
 
@@ -64,6 +66,7 @@ class Journal:
         self._path = path
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._is_empty = True
         self.damaged: tuple[int, ...] = ()
         self._descriptor: int | None = None
         if path is None:
@@ -71,7 +74,7 @@ class Journal:
         if not read_only:
             self._open(path)
         elif path.exists():
-            self._read(path.read_bytes())
+            self._read(_content(path))
 
     def unused(self, kind: str) -> int:
         """Number of records of this kind, from earlier sessions, that were not taken yet."""
@@ -88,6 +91,23 @@ class Journal:
         """Key → untaken records of this kind from earlier sessions, oldest first."""
         with self._lock:
             return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
+
+    def recorded(self, kind: str) -> Iterator[Any]:
+        """The value of every intact record of this kind that the run itself made, taken and marked ones included.
+
+        Raises:
+            RunError: the file cannot be read.
+        """
+        if not self._path or not self._path.exists():
+            return
+        records = [record for line in _content(self._path).splitlines() if (record := _record(line))]
+        own = next((n + 1 for n in reversed(range(len(records))) if records[n][0] == _COPIED), 0)
+        yield from (record[2] for record in records[own:] if record[0] == kind)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file held no intact record when it was opened."""
+        return self._is_empty
 
     def add(self, kind: str, key: str, value: Any) -> None:
         """Append a record.
@@ -160,6 +180,7 @@ class Journal:
         for number, line in enumerate(text.splitlines(), 1):
             record = _record(line)
             if record:
+                self._is_empty = False
                 self._apply(*record)
             elif line.strip():
                 damaged.append(number)
@@ -179,17 +200,25 @@ class Journal:
             self._unused[kind, key].append(value)
 
 
-def copy_records(source: Path, target: Path, *, without: str) -> None:
-    """Copy a journal except the records of one kind; damaged lines are skipped.
+def copy_records(source: Path, target: Path, *, without: Collection[str]) -> None:
+    """Copy a journal except the records of some kinds; damaged lines are skipped.
 
     Raises:
         RunError: the source cannot be read, or the target cannot be written.
     """
     try:
         records = [record for line in source.read_bytes().splitlines() if (record := _record(line))]
-        target.write_bytes(b"".join(_line(*record) for record in records if record[0] != without))
+        copied = b"".join(_line(*record) for record in records if record[0] not in without)
+        target.write_bytes(copied + _line(_COPIED, "", source.parent.name))
     except OSError as error:
         raise RunError(f"cannot copy {source} to {target}: {error.strerror}") from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _has(record: Any, items: Mapping[str, str]) -> bool:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
@@ -23,15 +22,14 @@ from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
 from storm_pipeline.run.events import (
     Downloading,
-    Event,
     Events,
     EventSink,
     RunFinished,
     RunStarted,
     RunStopped,
-    read_events,
 )
 from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
+from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink
@@ -81,7 +79,7 @@ def session(
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    spent = ledger.restore(_earlier_events(run.folder / "events.jsonl"))
+    spent = ledger.restore(earlier_events(run.folder, run.journal))
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
@@ -134,20 +132,6 @@ def _download_progress(events: Events, control: RunControl) -> Progress:
     return progress
 
 
-def _earlier_events(path: Path) -> Iterator[tuple[float, Event]]:
-    """Events of earlier sessions, if any.
-
-    Raises:
-        RunError: the file cannot be read.
-    """
-    try:
-        yield from read_events(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}; move it away, then resume") from error
-
-
 def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
@@ -162,9 +146,10 @@ def _emit_stopped(events: Events, stopped: RunStopped) -> None:
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
     """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
     damaged = run.journal.damaged
-    notes = [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
+    notes = [*run.findings.notes, *run.findings.costly]
+    notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
     for name, aside in run.replaced.items():
-        what = f"was changed since it was written, and was moved to {aside}" if aside else "is lost"
+        what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
     changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
     if changed:

@@ -23,9 +23,11 @@ from storm_pipeline.cli import app
 from storm_pipeline.cli.downloads import needed
 from storm_pipeline.errors import (
     AssetError,
+    DamagedRunError,
     MissingExtraError,
     ModelError,
     NothingFoundError,
+    RunError,
     SettingsError,
     StormError,
 )
@@ -72,6 +74,7 @@ class FakeStorm:
     seen: Settings
     answer: BaseException | None = None
     headings: str | None = None
+    accepted = False
     folder = "runs/x"
 
     def __init__(self, settings: Settings, *, sinks: Sequence[EventSink] = ()) -> None:
@@ -97,6 +100,14 @@ class FakeStorm:
     def outline(self, topic: str) -> Outline:
         self._go(topic)
         return OUTLINE
+
+    def resume(self, folder: Path, *, accept_damage: bool = False) -> Article:
+        type(self).accepted = accept_damage
+        if self.answer:
+            raise self.answer
+        if not accept_damage:
+            raise DamagedRunError(folder, ["journal.jsonl is lost: 4 of 4 replies", "events.jsonl is\x1blost"])
+        return ARTICLE
 
 
 @pytest.fixture(autouse=True)
@@ -285,6 +296,39 @@ def test_debug_shows_the_traceback(storm: type[FakeStorm], error: Exception) -> 
     assert "Traceback (most recent call last)" in result.stderr
     assert "test_cli.py" in result.stderr
     assert "--debug" not in result.stderr.splitlines()[-1]
+
+
+def a_run(tmp_path: Path) -> str:
+    (tmp_path / "run.json").write_text("{}")
+    return str(tmp_path)
+
+
+def test_a_damaged_run_goes_on_by_yes_only(storm: type[FakeStorm], tmp_path: Path) -> None:
+    refused = run("resume", a_run(tmp_path), "--quiet")
+    assert (refused.exit_code, storm.accepted) == (1, False)
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith(f"error: {tmp_path}: journal.jsonl is lost: 4 of 4 replies; events.jsonl is lost. Restore")
+    assert line.count(f"storm resume {tmp_path}") == 1
+    assert run("resume", str(tmp_path), "--quiet", "--yes").exit_code == 0
+    assert storm.accepted
+
+
+@pytest.mark.parametrize(("reply", "code"), [("y\n", 0), ("n\n", 1), ("", 1)])
+def test_on_a_terminal_a_damaged_run_asks(
+    storm: type[FakeStorm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str, code: int
+) -> None:
+    monkeypatch.setattr("storm_pipeline.cli.write.on_terminal", lambda: True)
+    asked = CliRunner().invoke(app, ["resume", a_run(tmp_path), "--quiet"], input=reply)
+    assert (asked.exit_code, storm.accepted) == (code, code == 0)
+    assert "4 of 4 replies" in asked.stderr
+    assert "Go on? [y/N]" in asked.stderr
+    assert "unexpected" not in asked.stderr
+
+
+def test_of_what_is_no_run_nothing_is_said_to_be_saved(storm: type[FakeStorm], tmp_path: Path) -> None:
+    storm.answer = RunError("x is not a run's folder")
+    assert run("resume", str(tmp_path), "--quiet").stderr == "error: x is not a run's folder\n"
+    assert HOW_TO_GO_ON.split("runs", maxsplit=1)[0] in run("resume", a_run(tmp_path), "--quiet").stderr
 
 
 def test_an_interruption_before_the_run_names_no_folder(

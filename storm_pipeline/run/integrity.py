@@ -1,0 +1,177 @@
+"""What of a run's files was lost or changed outside of it, found by comparing them with each other."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from storm_pipeline.errors import DamagedRunError, RunError
+from storm_pipeline.run.events import CallFinished, Event, read_events
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.text.formatting import amount, dollars, printable
+
+STATE, SETTINGS, JOURNAL, EVENTS = "run.json", "settings.json", "journal.jsonl", "events.jsonl"
+FILE = "file"
+"""Kind of the journal's records of run.json and settings.json: each content, recorded before it is written."""
+_TOLERATED = 10
+"""A run goes on unasked if at most one reply, or one in this many, is lost."""
+_LONGEST = 60
+"""Characters of a changed value that are shown."""
+_LASTING = ("topic", "recipe", "given", "created", "engine", "from")
+"""Fields of run.json that stay the same once they are written."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found, one sentence each.
+
+    Attributes:
+        notes: what costs little or nothing: the run goes on.
+        costly: what may cost as much as the run, or change its article: it goes on with the user's consent.
+    """
+
+    notes: tuple[str, ...] = ()
+    costly: tuple[str, ...] = ()
+
+    def require_consent(self, folder: Path) -> None:
+        """Raise what is costly.
+
+        Raises:
+            DamagedRunError: something is.
+        """
+        if self.costly:
+            raise DamagedRunError(folder, self.costly)
+
+
+def examine(folder: Path, state: Mapping[str, Any], journal: Journal) -> Findings:
+    """Compare the files of a run.
+
+    Args:
+        folder: folder of the run.
+        state: content of its ``run.json``.
+        journal: its journal.
+
+    Raises:
+        RunError: a file cannot be read.
+    """
+    if not (folder / STATE).exists():  # a new run
+        return Findings()
+    log = folder / EVENTS
+    logged = [event for _, event in _events(log) if isinstance(event, CallFinished)]
+    kept = len(list(journal.recorded("reply")))
+    lost = _lost_replies(logged, kept, empty=journal.is_empty)
+    grave = journal.is_empty or (len(logged) - kept > max(1, len(logged) // _TOLERATED))
+    edited = [note for name in (STATE, SETTINGS) if (note := _edited(folder / name, state, journal))]
+    return Findings(
+        notes=(*([lost] if lost and not grave else ()), *_lost_events(log, len(logged), kept)),
+        costly=(*([lost] if lost and grave else ()), *edited),
+    )
+
+
+def earlier_events(folder: Path, journal: Journal) -> list[tuple[float, Event]]:
+    """The events of a run's earlier sessions, with the calls that only the journal knows.
+
+    So what was spent is not forgotten when ``events.jsonl`` is lost.
+
+    Raises:
+        RunError: a file cannot be read.
+    """
+    events = _events(folder / EVENTS)
+    calls = list(_recorded_calls(journal))
+    if len(calls) <= sum(isinstance(event, CallFinished) for _, event in events):
+        return events
+    others = [(at, event) for at, event in events if not isinstance(event, CallFinished)]
+    last = others[-1][0] if others else 0.0
+    return [*others, *((last, call) for call in calls)]
+
+
+def recorded_content(journal: Journal, name: str) -> dict[str, Any] | None:
+    """The last content of run.json or settings.json on record; None if there is none."""
+    contents = _contents(journal, name)
+    return contents[-1] if contents else None
+
+
+def _events(log: Path) -> list[tuple[float, Event]]:
+    try:
+        return list(read_events(log)) if log.exists() else []
+    except OSError as error:
+        raise RunError(f"cannot read {log}: {error.strerror}") from error
+
+
+def _lost_replies(logged: Sequence[CallFinished], kept: int, *, empty: bool) -> str:
+    """Which replies have to be bought again; empty if none."""
+    if empty and not logged:
+        return f"{JOURNAL} is lost: all that the run had bought before, if anything, is bought again"
+    lost = len(logged) - kept
+    if lost <= 0:
+        return ""
+    share = lost / len(logged)
+    tokens = round(share * sum(call.tokens_in + call.tokens_out for call in logged))
+    costs = [call.cost for call in logged if call.cost is not None]
+    price = dollars(share * sum(costs)) if len(costs) == len(logged) else "price unknown"
+    what = f"{JOURNAL} is lost" if empty else f"{JOURNAL} is damaged"
+    return (
+        f"{what}: {lost} of {len(logged)} replies of models are bought again, about {amount(tokens)} tokens "
+        f"({price}), and the searches that are missing"
+    )
+
+
+def _lost_events(log: Path, logged: int, kept: int) -> Iterator[str]:
+    """That spending is not in the log of events."""
+    if not log.exists():
+        yield (
+            f"{EVENTS} is lost: what was spent is counted from {JOURNAL}; --max-minutes counts from now, and "
+            "`storm show` shows no earlier session"
+        )
+    elif kept > logged:
+        yield f"{EVENTS} lacks {kept - logged} calls, which are counted from {JOURNAL}"
+
+
+def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
+    """How a file differs from what was written last; empty if it does not, or if nothing is on record."""
+    contents = _contents(journal, path.name)
+    if not contents:
+        return ""
+    try:
+        present = dict(state) if path.name == STATE else json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        present = None
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    if not isinstance(present, dict) or not present:
+        return f"{path.name} is missing or damaged: its content on record in {JOURNAL} is used"
+    names = _LASTING if path.name == STATE else {name: None for content in contents for name in content}
+    changes = []
+    for name in names:
+        written = [content[name] for content in contents if name in content]
+        if written and present.get(name) not in written:
+            changes.append(f"{name} from {_shown(written[-1])} to {_shown(present.get(name))}")
+    if not changes:
+        return ""
+    return f"{path.name} was edited or damaged: {printable(', '.join(changes))}; what depends on it is bought again"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:
+    return [content for content in journal.earlier(FILE).get(name, ()) if isinstance(content, dict)]
+
+
+def _recorded_calls(journal: Journal) -> Iterator[CallFinished]:
+    for record in journal.recorded("reply"):
+        try:
+            yield _call_adapter().validate_python(record["call"])
+        except (ValidationError, KeyError, TypeError):
+            continue
+
+
+@cache
+def _call_adapter() -> TypeAdapter[CallFinished]:
+    return TypeAdapter(CallFinished)
