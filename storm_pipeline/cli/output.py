@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,12 @@ def say(text: str) -> None:
     except BrokenPipeError:
         silence_stdout()
         raise typer.Exit(_BROKEN_PIPE) from None
+
+
+def tell(text: str, *, nl: bool = True) -> None:
+    """Write to standard error, unless the terminal is closed: the result of the work does not depend on it."""
+    with suppress(OSError):
+        typer.echo(text, err=True, nl=nl)
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
