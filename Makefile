@@ -22,6 +22,8 @@ export STORM_DATA
 CHOICES = --size $(SIZE) $(if $(LM),--lm $(LM)) $(if $(SEARCH),--search $(SEARCH)) $(if $(TOPICS),--topics $(TOPICS)) $(MORE)
 EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
+# Downloads go to ./cache instead of the user's cache folder.
+export STORM_HOME := $(CURDIR)
 
 .PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults bench-fuzz bench-lengths clean
 
@@ -61,7 +63,7 @@ check-environments: $(READY) ## install the wheel in clean environments and writ
 
 docs: $(READY) ## build the documentation's pages into build/site
 	@$(INSTALL) --editable '.[docs]'
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 dist: $(READY) ## build the wheel and the source distribution into dist/
 	@! grep -q 'storm-pipeline\.example' pyproject.toml || { echo "first replace https://storm-pipeline.example in pyproject.toml by the repository's address"; exit 1; }

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.bench_server import Bench, Call, Tokenizer, serving
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
-from storm_pipeline.concurrency import limit_malloc_arenas
+from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
 from storm_pipeline.search.engines.you import YouSearch
@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     options = parser.parse_args()
     limit_malloc_arenas()
+    switch_threads_sooner()
     print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
     print("|---|---|---|---|---|---|")
     calls: list[Call] = []

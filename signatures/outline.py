@@ -55,12 +55,13 @@ class PlaceFindings(dspy.Signature):
     """The numbered findings of an encyclopedia's researchers are to be told in an article whose sections are numbered.
     Give each finding the one section in which a reader would look for it: the one that it is about, by its heading or a
     subheading, not one that it only touches. What is said of one event, report, work or person stays together. A
-    finding that only repeats another one, with nothing new, goes to section 0. Name every finding once; leave out only
-    what has nothing to do with the topic.
+    finding goes to section 0 if it only repeats another one, with nothing new, if it has nothing to do with the topic,
+    or if the article as it stands, where it is given, says the same already. Name every finding once.
     """
 
     topic: str = dspy.InputField()
     outline: str = dspy.InputField()
+    article: str = dspy.InputField()
     findings: str = dspy.InputField()
     places: Annotated[list[Place], Field(max_length=60)] = dspy.OutputField(
         desc='[{"section": number, "findings": [numbers of all its findings]}]'

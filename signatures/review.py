@@ -41,10 +41,11 @@ class EditArticle(dspy.Signature):
     - Thread: a "he", "its" or "the report" whose noun is not in the sentences before it, a time told backwards, choppy
       sentences on one point that read better as one.
     - Dead weight: a sentence on a source instead of the topic (what a study is called or examines, who reported what
-      nobody disputes), or one that repeats in general what the next says exactly. Cut it, or reword it to the fact.
+      nobody disputes), or one that repeats in general what the next says exactly. Drop it, or reword it to the fact.
     Change nothing for taste, and nothing that is right. All facts, names, numbers and dates stay, none is added, in the
     language of the article. The edits are made in the order in which you give them; numbers do not change.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
+    - drop: the sentence is dead weight and goes, with its sources.
     - reword: "text" replaces the sentence. It may leave out what other sentences say as well.
     - join: "text" stands in place of "sentence" and says all that it and "other" say; "other" goes.
     - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its
@@ -58,6 +59,6 @@ class EditArticle(dspy.Signature):
     article: str = dspy.InputField()
     remarks: str = dspy.InputField()
     edits: Annotated[list[Edit], Field(max_length=100)] = dspy.OutputField(
-        desc='[{"kind": "cut", "reword", "join", "move", "move_before" or "heading", "sentence": number, '
+        desc='[{"kind": "cut", "drop", "reword", "join", "move", "move_before" or "heading", "sentence": number, '
         '"other": number or 0, "last": number or 0, "text": new text or ""}]'
     )

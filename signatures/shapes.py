@@ -45,7 +45,7 @@ class Edit(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Literal["cut", "reword", "join", "move", "move_before", "heading"]
+    kind: Literal["cut", "drop", "reword", "join", "move", "move_before", "heading"]
     sentence: int
     other: int = 0
     last: int = 0

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DamagedRunError,
         DatasetError,
         ExperimentError,
+        InvalidSettingError,
         MetricError,
         MissingExtraError,
         ModelAuthError,
@@ -87,6 +88,7 @@ __all__ = [
     "Excluded",
     "ExperimentError",
     "Failed",
+    "InvalidSettingError",
     "JsonLinesSink",
     "MetricError",
     "MissingExtraError",
@@ -128,9 +130,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": (
-        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError MetricError "
-        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError SearchError "
-        "SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
+        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError InvalidSettingError "
+        "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError "
+        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "

@@ -2,6 +2,7 @@
 
     StormError
     ├── SettingsError        a setting is missing, unknown or out of range
+    │   ├── InvalidSettingError  the value of one setting is refused
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
     ├── ModelAuthError       the endpoint refused the key: the run cannot go on
@@ -35,6 +36,18 @@ class StormError(Exception):
 
 class SettingsError(StormError):
     """A setting is missing, unknown or out of range."""
+
+
+class InvalidSettingError(SettingsError):
+    """The value of one setting is refused.
+
+    Attributes:
+        setting: its name.
+    """
+
+    def __init__(self, message: str, setting: str) -> None:
+        super().__init__(message)
+        self.setting = setting
 
 
 class MissingExtraError(SettingsError):

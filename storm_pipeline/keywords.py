@@ -40,6 +40,7 @@ class SettingsKeywords(TypedDict, total=False):
     depth: Literal[1, 2, 3] | None
     rounds: int | None
     related_topics: int
+    wikipedia_contents: Literal["auto", "always", "never"]
     top_k: int
     search_rate: float | None
     language: str | None
@@ -69,6 +70,6 @@ class SettingsKeywords(TypedDict, total=False):
     article_language: str
     style: str | None
     editing: Literal["on", "off"]
-    uncited: Literal["drop", "keep"]
+    uncited: Literal["drop", "keep", "unchecked"]
     out: Path
     cache: Path

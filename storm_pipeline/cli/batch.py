@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import BatchLines, say, table_text, tell
 from storm_pipeline.cli.signals import stopping
@@ -48,9 +49,9 @@ def batch(
     topics with `storm resume FOLDER`.
     """
     with Guard(debug=debug) as guard:
-        from storm_pipeline.settings import Settings
+        from storm_pipeline.configuration import configured
 
-        settings = Settings.build(ctx.obj)
+        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         from storm_pipeline.batch import Batch, read_topics
 
         requests = read_topics(topics_file)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_pipeline.cli.folders import configured_cache
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say
 
@@ -22,7 +23,10 @@ _Data = Annotated[
     Path | None, typer.Option("--data", help="CONNER's emnlp_data; default: conner_emnlp_data below STORM_DATA.")
 ]
 _Out = Annotated[Path, typer.Option("--out", help="Folder of the records.")]
-_Cache = Annotated[Path, typer.Option("--cache", help="Downloads and trained models.")]
+_Cache = Annotated[
+    Path,
+    typer.Option("--cache", metavar="PATH", help="Downloads and trained models.", default_factory=configured_cache),
+]
 _Model = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="SEAM=NAME", help="inference, evidence, matching, discourse, lm, downstream."),
@@ -35,7 +39,7 @@ def run(
     *,
     data: _Data = None,
     out: _Out = _OUT,
-    cache: _Cache = Path("cache"),
+    cache: _Cache,
     items: Annotated[int, typer.Option("--items", min=1, help="Of each data set and kind of knowledge.")] = 100,
     answers: Annotated[int, typer.Option("--answers", min=0, help="Of those, the first that are answered too.")] = 100,
     choices: Annotated[int, typer.Option("--choices", min=1, help="Items of knowledge selection.")] = 30,
@@ -77,7 +81,7 @@ def report(
     *,
     data: _Data = None,
     out: _Out = _OUT,
-    cache: _Cache = Path("cache"),
+    cache: _Cache,
     debug: _Debug = False,
 ) -> None:
     """Print means, correlations, both uses and the paper's claims as Markdown."""
@@ -105,7 +109,7 @@ def report(
 
 
 @conner_app.command("train-order", short_help="Train the stand-in for paragraph coherence anew.")
-def train_order(*, cache: _Cache = Path("cache"), debug: _Debug = False) -> None:
+def train_order(*, cache: _Cache, debug: _Debug = False) -> None:
     """Train on sentence order of Wikipedia's leads, and print the accuracy on leads that were kept apart."""
     with Guard(debug=debug):
         from storm_pipeline.assets import EMBEDDER, LEADS, fetch

@@ -19,7 +19,7 @@ assets_app = typer.Typer(
 )
 
 _Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.", show_default=False)]
-_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads; default: cache.")]
+_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
@@ -110,6 +110,6 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False)
 
 
 def _settings(cache: str | None) -> "Settings":
-    from storm_pipeline.settings import Settings
+    from storm_pipeline.configuration import configured
 
-    return Settings.build({"cache": cache} if cache is not None else {})
+    return configured({"cache": cache} if cache is not None else {})

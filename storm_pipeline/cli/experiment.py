@@ -106,7 +106,7 @@ def estimate(
         chosen, _, _ = _read_config(config, size, topics, ctx.obj)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         selected = topics_of(chosen)
-        units = dict.fromkeys(units_of(chosen, selected), chosen.metrics)
+        units = {unit: chosen.metrics_of(chosen.method(unit.method)) for unit in units_of(chosen, selected)}
         say(_forecast_lines(forecast(chosen, selected, units, units)))
 
 
@@ -136,13 +136,13 @@ def _read_config(
     config: Path, size: str, topics: int | None, options: Mapping[str, Any]
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """The experiment with the command's options applied, its folder, and the cache."""
+    from storm_pipeline.configuration import configured
     from storm_pipeline.experiments import read_config
-    from storm_pipeline.settings import Settings
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = Path(values.pop("out", default)).expanduser()
-    cache = Settings.build({"cache": values.pop("cache")} if "cache" in values else {}).cache
+    cache = configured({"cache": values.pop("cache")} if "cache" in values else {}).cache
     return read_config(config).sized(size).with_overrides(topics=topics, settings=values), folder, cache
 
 

@@ -62,7 +62,7 @@ class Guard:
     def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:
         saved = f"progress is saved in {self.folder}; resume with: storm resume {self.folder}" if self.folder else ""
         match error:
-            case KeyboardInterrupt() | StoppedError():
+            case KeyboardInterrupt() | StoppedError() | typer.Abort():
                 return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"
             case SettingsError():
                 return 2, f"error: {error}"

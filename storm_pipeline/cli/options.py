@@ -22,6 +22,8 @@ _PANELS = {
     "out": "Folders",
 }
 """Field → heading of the help text for that field and those after it."""
+_COMMON = ("lm", "search", "depth", "length", "perspectives", "style", "article_language", "sources", "max_cost", "out")
+"""Settings that most people change, which the help lists first."""
 
 
 OutlineFile = Annotated[
@@ -57,25 +59,22 @@ class SettingsCommand(TyperCommand):
         return super().invoke(ctx)
 
 
-def option_name(field: str, *, many: bool) -> str:
-    """``max_sections`` → ``--max-sections``; repeatable options are singular."""
-    return "--" + (field.removesuffix("s") if many else field).replace("_", "-")
-
-
 @cache
 def _options() -> tuple[Any, ...]:
     """The options, which Typer derives from a function whose parameters are the settings."""
-    from storm_pipeline.settings import Settings
+    from storm_pipeline.settings import Settings, option_name
 
     def holder(**_: Any) -> None: ...
 
     annotations: dict[str, Any] = {}
-    panel = ""
-    for name, field in Settings.model_fields.items():
-        panel = _PANELS.get(name, panel)
+    panels: dict[str, str] = {}
+    for name in Settings.model_fields:
+        panels[name] = _PANELS.get(name, next(reversed(panels.values()), ""))
+    for name in dict.fromkeys((*_COMMON, *panels)):
+        field, panel = Settings.model_fields[name], "Common settings" if name in _COMMON else panels[name]
         many = get_origin(field.annotation) is tuple
         option = typer.Option(
-            option_name(name, many=many),
+            option_name(name),
             help=_help(field),
             metavar=_metavar(field.annotation),
             show_default=False,
@@ -99,7 +98,7 @@ def _help(field: "FieldInfo") -> str:
     low = [f"at least {m.ge}" for m in field.metadata if hasattr(m, "ge")]
     low += [f"more than {m.gt}" for m in field.metadata if hasattr(m, "gt")]
     high = [f"at most {m.le}" for m in field.metadata if hasattr(m, "le")]
-    default = [] if field.default in (None, ()) else [f"default {field.default}"]
+    default = [] if field.default_factory or field.default in (None, ()) else [f"default {field.default}"]
     facts = ", ".join(low + high + default)
     return f"{field.description} ({facts})" if facts else str(field.description)
 

@@ -29,10 +29,10 @@ def runs(
 ) -> None:
     """List the runs below a folder with their state and usage, newest first."""
     with Guard(debug=debug):
+        from storm_pipeline.configuration import configured
         from storm_pipeline.run.listing import list_runs
-        from storm_pipeline.settings import Settings
 
-        root = Settings.build({"out": out} if out else {}).out
+        root = configured({"out": out} if out else {}).out
         entries = list_runs(root)
         if as_json:
             say(json.dumps([_record(entry) for entry in entries], indent=1))

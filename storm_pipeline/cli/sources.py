@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from storm_pipeline.cli.folders import configured_cache
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 
@@ -22,7 +23,9 @@ _Deny = Annotated[
     list[str] | None,
     typer.Option("--deny", metavar="PLACE", help="Domain or domain/path that is never allowed; repeatable."),
 ]
-_Cache = Annotated[Path, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
+_Cache = Annotated[
+    Path, typer.Option("--cache", metavar="PATH", help="Folder for downloads.", default_factory=configured_cache)
+]
 _Api = Annotated[str | None, typer.Option("--api", metavar="URL", help="The wiki's api.php; default: Wikipedia's.")]
 _Out = Annotated[
     Path | None,
@@ -38,7 +41,7 @@ def check(
     policy: _Policy = "standard",
     allow: _Allow = None,
     deny: _Deny = None,
-    cache: _Cache = Path("cache"),
+    cache: _Cache,
     debug: _Debug = False,
 ) -> None:
     """Show whether a policy allows pages, how they are classified, and why."""
@@ -55,7 +58,7 @@ def check(
 
 
 @sources_app.command()
-def refresh(*, api: _Api = None, out: _Out = None, cache: _Cache = Path("cache"), debug: _Debug = False) -> None:
+def refresh(*, api: _Api = None, out: _Out = None, cache: _Cache, debug: _Debug = False) -> None:
     """Download Wikipedia's current list of perennial sources; later runs use it instead of the package's older one."""
     with Guard(debug=debug):
         from storm_pipeline.sources.catalogue import packaged_list, refreshed_file

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
 from storm_pipeline.cli.output import EventLines, say, tell
 from storm_pipeline.cli.signals import stopping
@@ -20,6 +21,7 @@ from storm_pipeline.text.formatting import printable
 if TYPE_CHECKING:
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.run.ledger import Ledger
+    from storm_pipeline.settings import Settings
     from storm_pipeline.storm import Storm
     from storm_pipeline.types import Article, Outline
 
@@ -73,9 +75,15 @@ def write(
                 return storm.write_from(piece, topic, accept_damage=accept_damage)
             return storm.write(topic, outline=headings)
 
+        from storm_pipeline.configuration import configured
+        from storm_pipeline.settings import Settings
+
+        silent = quiet or json_events
+        settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
+
         def work(*, accept_damage: bool) -> "Article":
             wanted = partial(written, accept_damage=accept_damage)
-            return _run(ctx.obj, [guard], wanted, quiet=quiet, json_events=json_events)
+            return _run(settings, [guard], wanted, quiet=quiet, json_events=json_events)
 
         article = _with_consent(work, yes=yes)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
@@ -92,9 +100,10 @@ def resume(
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
-    Options override the run's settings. The result of a finished run is printed again. In a batch, finished articles
-    are kept, and all other topics are resumed or started. Where files of the run were lost or changed, so that much
-    would be bought again, it asks first; without a terminal it needs --yes.
+    Settings are those of the run, overridden by options; configuration files are not read. The result of a
+    finished run is printed again. In a batch, finished articles are kept, and all other topics are resumed or started.
+    Where files of the run were lost or changed, so that much would be bought again, it asks first; without a terminal
+    it needs --yes.
     """
     with Guard(debug=debug) as guard:
         from storm_pipeline.batch import is_batch
@@ -107,15 +116,17 @@ def resume(
         if (run / "run.json").exists():
             guard.folder = run
         from storm_pipeline.run.ledger import Ledger
+        from storm_pipeline.settings import Settings
         from storm_pipeline.types import Article
 
         ledger, start = Ledger(), time.monotonic()
+        settings = Settings.build(ctx.obj)
 
         def work(*, accept_damage: bool) -> "Article | Outline":
             def resumed(storm: "Storm") -> "Article | Outline":
                 return storm.resume(run, accept_damage=accept_damage)
 
-            return _run(ctx.obj, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
+            return _run(settings, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
 
         result = _with_consent(work, yes=yes)
         if isinstance(result, Article):
@@ -134,11 +145,13 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
+        from storm_pipeline.configuration import configured
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
+        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         result = _run(
-            ctx.obj, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
+            settings, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
         )
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
@@ -166,18 +179,16 @@ def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
 
 
 def _run(
-    values: dict[str, Any],
+    settings: "Settings",
     sinks: "Sequence[EventSink]",
     work: "Callable[[Storm], T]",
     *,
     quiet: bool,
     json_events: bool,
 ) -> T:
-    """Validate the settings and do the work with progress or events; the first interruption stops it gracefully."""
+    """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
-    from storm_pipeline.settings import Settings
 
-    settings = Settings.build(values)
     with ExitStack() as stack:
         progress = None if quiet or json_events else stack.enter_context(ProgressSink())
         shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []

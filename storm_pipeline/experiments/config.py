@@ -22,6 +22,8 @@ DATA = "STORM_DATA"
 _MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment sets itself."""
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
+_OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
+"""Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
 _FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
 """A valid folder name, or an empty string."""
 _RESOURCES_ADAPTER = TypeAdapter(Resources)
@@ -220,6 +222,10 @@ class ExperimentConfig(_Table):
     def method(self, name: str) -> MethodTable:
         """The method with this label."""
         return next(method for method in self.methods if method.label == name)
+
+    def metrics_of(self, method: MethodTable) -> tuple[str, ...]:
+        """The metrics of a method's articles, in order: of the human article only those that can judge it."""
+        return tuple(name for name in self.metrics if not method.human or name in _OF_HUMANS)
 
     def search_of(self, method: MethodTable) -> SearchTable:
         """The search configuration of a method's runs."""

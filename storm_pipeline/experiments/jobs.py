@@ -43,9 +43,8 @@ _IRRELEVANT_TO_RESULT = frozenset(
 )
 """Settings that affect how a run executes, not what it writes."""
 
-JUDGE_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
-"""Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
-_CITED = frozenset({"references", "references_collected", "bibliography_cited", "length_ratio"})
+_UNKNOWN_OF_HUMANS = frozenset({"references", "references_collected", "bibliography_cited", "length_ratio"})
+"""Measures that say nothing of the human article, which comes without citations and is its own measure of length."""
 
 _SHARED_WITH_JUDGES = frozenset("lm api_base api_key_env lm_timeout attempts workers process_workers".split())
 """Settings that also apply to judges: how models are called."""
@@ -78,7 +77,7 @@ def score_article(job: ScoreJob) -> Scored:
         case = Case(_topic(config, job.unit), load_article(job.folder))
         values = metric.score([case])[0]
         if config.method(job.unit.method).human:
-            values = {name: None if name in _CITED else value for name, value in values.items()}
+            values = {name: None if name in _UNKNOWN_OF_HUMANS else value for name, value in values.items()}
     except StormError as error:
         return Scored(failure=str(error))
     except Exception as error:  # noqa: BLE001 - a crash is a row too

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from storm_pipeline.concurrency import Tasks, limit_malloc_arenas
+from storm_pipeline.concurrency import Tasks, limit_malloc_arenas, switch_threads_sooner
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.experiments.executors import (
     POLL_SECONDS,
@@ -189,6 +189,7 @@ def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
     """Run a job in its worker; ``ray.cancel`` arrives as SIGINT, which sets the job's halt event."""
     os.chdir(folder)
     limit_malloc_arenas()
+    switch_threads_sooner()
     halt = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: halt.set())
     try:

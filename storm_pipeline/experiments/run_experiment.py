@@ -16,6 +16,7 @@ from storm_pipeline.experiments.experiment_folder import ExperimentStore
 from storm_pipeline.experiments.provenance import metric_facts, provenance_of
 from storm_pipeline.experiments.results import results_of, score_fingerprint
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written, units_of
+from storm_pipeline.home import default_cache
 from storm_pipeline.search.choosing import choose
 
 
@@ -29,7 +30,7 @@ class Experiment:
         config: the experiment's configuration.
         folder: its folder; created if absent, continued if it holds this experiment.
         executor: runs the jobs.
-        cache: the cache folder.
+        cache: the cache folder; default: the user's, see :func:`storm_pipeline.home.default_cache`.
         on_progress: called with one line for each finished unit and each skipped metric.
 
     Raises:
@@ -44,12 +45,12 @@ class Experiment:
         folder: Path,
         executor: Executor,
         *,
-        cache: Path = Path("cache"),
+        cache: Path | None = None,
         on_progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self._executor = executor
-        self._cache = cache.absolute()
+        self._cache = (cache or default_cache()).absolute()
         self._on_progress = on_progress
         self._running = threading.Event()
         self._stopping = threading.Event()
@@ -187,12 +188,8 @@ class Experiment:
     def _score_jobs(self, unit: Unit) -> list[ScoreJob]:
         """One job per available metric for an article."""
         folder = self._store.article_folder(unit)
-        human = self.config.method(unit.method).human
-        names = (
-            name
-            for name, facts in self._metrics.items()
-            if "missing" not in facts and (name in jobs.JUDGE_HUMANS or not human)
-        )
+        wanted = self.config.metrics_of(self.config.method(unit.method))
+        names = (name for name, facts in self._metrics.items() if name in wanted and "missing" not in facts)
         return [ScoreJob(self._config_json, self._cache, folder, unit, name) for name in names]
 
     def _is_scored(self, job: ScoreJob) -> bool:
@@ -209,4 +206,4 @@ def _resolve_engine(config: ExperimentConfig, before: dict[str, Any]) -> str:
     earlier = str(before.get("config", {}).get("settings", {}).get("search", "auto")) if of_all else "auto"
     asked = (m for m in config.methods if m.recipe and config.search_of(m).corpus == "engine")
     unnamed = any(config.settings_of(method).search == "auto" for method in asked)
-    return choose()[0] if unnamed and earlier == "auto" else earlier
+    return choose().spec if unnamed and earlier == "auto" else earlier

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from storm_pipeline.export.author_names import Name, read_names
 from storm_pipeline.export.characters import clean
 from storm_pipeline.references.citations import cited_page_numbers
-from storm_pipeline.render.links import host, is_link, label, one_line
+from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.types import Article, Snippet, Source
 
 _DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
@@ -31,7 +31,7 @@ class Reference:
         key: tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter.
         kind: ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``page`` (of the web) or ``document``.
         title: never empty.
-        address: where it stands, as text.
+        address: where it stands, as text; of a file of the user's, its name alone.
         link: the address as a URI in ASCII; empty where it may not be a link.
         authors: as far as known, in order.
         site: name of the site or the journal.
@@ -100,8 +100,8 @@ def _reference(
     def first(field: Callable[[Snippet], str | None]) -> str:
         return next((text for snippet in ordered if (text := clean(field(snippet) or ""))), "")
 
-    address = clean(one_line(source.url))
-    link = quote(address, safe=_IN_ADDRESSES) if is_link(address) else ""
+    address = clean(shared_address(source.url))
+    link = quote(address, safe=_IN_ADDRESSES) if is_shared_link(source.url) else ""
     authors = read_names(first(lambda snippet: snippet.author))
     site, doi = first(lambda snippet: snippet.site), _doi(first(lambda snippet: snippet.doi), address)
     published = _date(first(lambda snippet: snippet.published))

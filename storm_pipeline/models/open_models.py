@@ -12,12 +12,12 @@ import dspy
 from storm_pipeline.addresses import filled_in, redacted
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.keys import endpoint_of, key_for
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.usage_reports import tolerate_malformed_usage
-from storm_pipeline.setting_types import model_and_endpoint
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
@@ -83,19 +83,11 @@ def _opened(
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     if is_embedded(name):
         return _open_embedded(name, settings, progress)
-    model, base = model_and_endpoint(name)
-    base = base or (settings.api_base or "" if name == settings.lm else "")
+    model, base = endpoint_of(name, settings)
     _check_provider(model)
     options: dict[str, Any] = {"api_base": filled_in(base)} if base else {}
-    if settings.api_key_env:
-        key = os.environ.get(settings.api_key_env)
-        if not key:
-            raise SettingsError(
-                f"the environment variable {settings.api_key_env} is not set: it should hold the key for {model}"
-            )
+    if key := key_for(name, settings):
         options["api_key"] = key
-    elif base and not os.environ.get(f"{model.split('/')[0].upper()}_API_KEY"):
-        options["api_key"] = "none"  # self-hosted servers need no key, but client libraries demand one
     lm = _lm(model, settings, **options)
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.languages import split_sentences
+from storm_pipeline.preprints import PREPRINT
 from storm_pipeline.text.words import HAN_KANA, MARKER, tidy
 from storm_pipeline.types import Article, Citation, Sentence
 
@@ -36,7 +37,7 @@ _FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")
 """French puts a space before the other punctuation marks."""
 
 _MARKDOWN_SENTENCE = re.compile(r"(.*?)((?:\[\d+\])*)")
-_PAGES = r"(?:, pp?\. \d+(?:, \d+)*)?"
+_PAGES = rf"(?:, pp?\. \d+(?:, \d+)*)?(?:, {PREPRINT})?"
 _MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
 _MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (\S*?){_PAGES}")
 _MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")

@@ -137,13 +137,13 @@ class Evidence(Generic[E]):
         outline: the outline after merging sections without evidence.
         sections: one for each of its first-level sections.
         for_lead: facts reserved for the lead.
-        repeated: texts of findings that repeat others and are shown to no section.
+        left_out: texts of findings that are shown to no section: they repeat others, or are about something else.
     """
 
     outline: Outline
     sections: tuple[E, ...]
     for_lead: tuple[Fact, ...] = ()
-    repeated: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets in any section's evidence."""

@@ -85,6 +85,10 @@ class Grounding:
         self._texts = [passage.text for passage in shown]
         self._dates: dict[str, str] = {}  # by page
 
+    def as_written(self, claim: Claim) -> Sentence:
+        """The sentence with its writer's own citations, unchecked: of each cited passage what covers it best."""
+        return Sentence(claim.text, self._citations(claim.text, claim.cited))
+
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         """The verdicts on the sentences, in the same order."""
         self._similarity.prepare((claim.text for claim in claims if not claim.cited), _FOUND)

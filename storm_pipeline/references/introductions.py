@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from storm_pipeline.types import Snippet
@@ -28,7 +29,7 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
     """
     shown = {snippet.id for snippet in snippets}
     unknown = {name for s in snippets for name in _names(s.text)} - {name for s in snippets for name in _full(s.text)}
-    others = {snippet: set(_full(snippet.text)) for snippet in page if snippet.id not in shown}
+    others = {snippet: _full(snippet.text) for snippet in page if snippet.id not in shown}
     chosen: list[Snippet] = []
     while unknown and len(chosen) < _MOST:
         best = max(others, key=lambda s: len(others[s] & unknown), default=None)
@@ -39,16 +40,21 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
     return tuple(chosen)
 
 
-def _names(text: str) -> Iterator[str]:
+# Cached, since a page's snippets are compared for every section that shows one of them.
+@lru_cache(maxsize=4096)
+def _names(text: str) -> frozenset[str]:
     """Capitalised words within a sentence."""
-    return (word[0] for word in _capitalised(text) if not _begins_sentence(text, word.start()))
+    return frozenset(word[0] for word in _capitalised(text) if not _begins_sentence(text, word.start()))
 
 
-def _full(text: str) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def _full(text: str) -> frozenset[str]:
     """Capitalised words preceded by another one that does not begin a sentence."""
-    for before, word in pairwise(_capitalised(text)):
-        if _INITIAL.fullmatch(text, before.end(), word.start()) and not _begins_sentence(text, before.start()):
-            yield word[0]
+    return frozenset(
+        word[0]
+        for before, word in pairwise(_capitalised(text))
+        if _INITIAL.fullmatch(text, before.end(), word.start()) and not _begins_sentence(text, before.start())
+    )
 
 
 def _capitalised(text: str) -> Iterator[re.Match[str]]:

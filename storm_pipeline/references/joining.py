@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from storm_pipeline.types import Snippet
 
@@ -57,8 +57,12 @@ class Piece:
         return f" {' '.join(self.plain[-_SHORTEST_OVERLAP:])} "
 
 
+@lru_cache(maxsize=2048)
 def piece_of(snippet: Snippet) -> Piece:
-    """A snippet as a piece, without the ellipses with which search engines mark cut text."""
+    """A snippet as a piece, without the ellipses with which search engines mark cut text.
+
+    Cached with its plain tokens: a page's snippets are compared for every section that shows one of them.
+    """
     text = snippet.text.strip().strip("…").removeprefix("...").removesuffix("...").strip()
     return Piece(tuple(_TOKEN.findall(text)), (snippet,))
 

@@ -15,7 +15,7 @@ import numpy as np
 from storm_pipeline.errors import StoreError
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector, Vectors
-from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries
+from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
 from storm_pipeline.types import Snippet, Source
 
 _BATCH = 512
@@ -167,6 +167,8 @@ class ReferenceStore:
     def _keep(self, offered: Sequence[Snippet]) -> tuple[Snippet, ...]:
         """With the lock held: store snippets, and queue those to embed in their stored form."""
         new = self._catalogue.add(offered)
+        if new:
+            self._worker.submit(prepare_terms, new)
         wanted = (self._catalogue.snippet(s.id).text for s in offered if s.id in self._wanted)
         queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
         if queued:

@@ -1,18 +1,21 @@
 """An article as one self-contained HTML page, which works offline and without JavaScript.
 
-Every text is autoescaped by jinja2, addresses become links only if :func:`storm_pipeline.render.links.is_link` allows,
-and a Content-Security-Policy names the page's style and script by hash, so that no injected script could run.
+Every text is autoescaped by jinja2, addresses become links only if
+:func:`storm_pipeline.render.links.is_shared_link` allows, and a Content-Security-Policy names the page's style and
+script by hash, so that no injected script could run.
 """
 
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from storm_pipeline.languages import references_heading
+from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
-from storm_pipeline.render.links import host, is_link, label, one_line
+from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
 from storm_pipeline.text.words import tidy
@@ -155,8 +158,8 @@ class _Page:
 
 
 def _link(source: Source) -> _Link:
-    url = one_line(source.url)
-    return _Link(label(source), host(url), url, url if is_link(url) else "")
+    url = shared_address(source.url)
+    return _Link(label(source), unquote(host(source.url)), url, url if is_shared_link(source.url) else "")
 
 
 def _about(source: Source, pages: str) -> tuple[str, ...]:
@@ -166,7 +169,8 @@ def _about(source: Source, pages: str) -> tuple[str, ...]:
         return next((text for snippet in source.snippets if (text := tidy(getattr(snippet, name) or ""))), "")
 
     accessed = f"accessed {first('accessed')}" if first("accessed") else ""
-    parts = (first("author"), first("site"), first("publisher"), pages, first("published"), accessed)
+    kind = PREPRINT if is_preprint(source.url) else ""
+    parts = (first("author"), first("site"), kind, first("publisher"), pages, first("published"), accessed)
     return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
 
 

@@ -1,6 +1,6 @@
 """Source addresses for all renderers: which may become links, and their labels."""
 
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Source
@@ -21,6 +21,20 @@ def is_link(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in LINKED_SCHEMES and (bool(parts.netloc) or parts.scheme == "file")
+
+
+def shared_address(url: str) -> str:
+    """The address as it may leave the machine: a local file's name alone, everything else as :func:`one_line`."""
+    return unquote(host(url)) if _is_file(url) else one_line(url)
+
+
+def is_shared_link(url: str) -> bool:
+    """Whether an address may be a link in a document that is passed on: as :func:`is_link`, but no local file."""
+    return is_link(url) and not _is_file(url)
+
+
+def _is_file(url: str) -> bool:
+    return one_line(url).lower().startswith("file:")
 
 
 def host(url: str) -> str:

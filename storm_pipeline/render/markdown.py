@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from storm_pipeline.languages import references_heading
+from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.links import is_link, label, one_line
 from storm_pipeline.text.words import tidy
@@ -67,7 +68,7 @@ def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> I
 
 def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
-    where = f", {pages}" if pages else ""
+    where = "".join(f", {fact}" for fact in (pages, PREPRINT if is_preprint(source.url) else "") if fact)
     if is_link(source.url):
         address = _URL_SPECIAL.sub(r"\\\g<0>", one_line(source.url))
         return f"{number}. [{name}]({address}){where}"

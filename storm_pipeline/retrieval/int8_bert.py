@@ -36,10 +36,11 @@ class Int8BertEmbedder:
         folder: a sentence-transformers folder that :meth:`fits`; no network access.
         threads: batches computed in parallel, >= 1, each on one thread. torch is limited to one thread per operation
             meanwhile: synchronizing threads within every operation is several times slower on a busy machine.
-        batch_tokens: tokens per forward pass, >= 1; about 25 kB of memory each.
+        batch_tokens: tokens per forward pass, >= 1; about 25 kB of memory each. With twice as many, the arrays are so
+            large that the C library returns them to the system and asks for them anew for every operation.
     """
 
-    def __init__(self, folder: Path, *, threads: int = 2, batch_tokens: int = 1024) -> None:
+    def __init__(self, folder: Path, *, threads: int = 2, batch_tokens: int = 512) -> None:
         config = _json(folder / "config.json")
         self.name = f"{folder.name}+int8"
         self.dimension = int(config["hidden_size"])
@@ -81,7 +82,10 @@ class Int8BertEmbedder:
             vectors[batch.indices] = encoder.embed([ids[i] for i in batch.indices], batch.length)
 
         batches = _batches([len(row) for row in ids], self._batch_tokens)
-        parallel_map(fill, batches, workers=self._threads)
+        if len(batches) == 1:
+            fill(batches[0])
+        else:
+            parallel_map(fill, batches, workers=self._threads)
         return vectors
 
     @property

@@ -33,6 +33,16 @@ def load_libraries() -> None:
 _cached_terms = lru_cache(1 << 13)(terms)
 
 
+def prepare_terms(snippets: Iterable[Snippet]) -> None:
+    """Find the index terms of snippets ahead of the index over them."""
+    for snippet in snippets:
+        _cached_terms(_indexed(snippet))
+
+
+def _indexed(snippet: Snippet) -> str:
+    return f"{snippet.title}\n{snippet.text}"
+
+
 class HybridIndex:
     """Exact cosine search (FAISS) and BM25 over the same snippets. Immutable, so safe for threads.
 
@@ -53,9 +63,7 @@ class HybridIndex:
         self._dense = faiss.IndexFlatIP(dimension)
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
-        self._lexical = LexicalIndex(
-            ([(f"{s.title}\n{s.text}", 1)] for s in self._snippets), floor=0.0, tokenize=_cached_terms
-        )
+        self._lexical = LexicalIndex(([(_indexed(s), 1)] for s in self._snippets), floor=0.0, tokenize=_cached_terms)
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """For each query the ``k`` best snippets, best first."""

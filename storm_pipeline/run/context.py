@@ -65,6 +65,7 @@ class Writer(Protocol[E]):
         outline: Outline,
         conversations: Sequence[Conversation] = (),
         before: Evidence[E] | None = None,
+        draft: str = "",
     ) -> Evidence[E]:
         """The evidence for each section, from the run's store and the interviews.
 
@@ -73,6 +74,7 @@ class Writer(Protocol[E]):
             outline: the article's outline.
             conversations: the interviews; snippets that their answers cite are assigned to sections.
             before: evidence from before further searches; all of it is kept.
+            draft: text of the sections written so far.
         """
         ...
 

@@ -13,7 +13,7 @@ from storm_pipeline.pages.web import WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.bounds import BoundedSearch
-from storm_pipeline.search.choosing import choose
+from storm_pipeline.search.choosing import Choice, choose
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
@@ -43,6 +43,8 @@ class Engine:
         custom: whether it is an object that the user passed.
         problems: what could not be read, such as files of the user's documents.
         contents: its source of tables of contents, if it has one.
+        own: whether it searches texts of the user's own alone.
+        offline: whether the network was found to be down when it was chosen.
         caches: the disk caches of its results.
     """
 
@@ -52,6 +54,8 @@ class Engine:
     custom: bool = False
     problems: tuple[str, ...] = ()
     contents: ContentsSource | None = None
+    own: bool = False
+    offline: bool = False
     caches: tuple[CachedSearch, ...] = ()
 
 
@@ -69,11 +73,11 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
     """
     if custom is not None:
         return Engine(custom, custom.name, custom=True)
-    spec, why = settings.search, ""
-    if spec == "auto":
+    choice = Choice(settings.search, "")
+    if settings.search == "auto":
         if settings.search_cache == "replay":
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
-        spec, why = choose()
+        choice = choose()
     caches: list[CachedSearch] = []
 
     def remember(engine: Search, identity: str) -> Search:
@@ -95,8 +99,17 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         on_progress=progress,
         remember=remember,
     )
-    opened = open_search(spec, config)
-    return Engine(opened.engine, spec, why, problems=opened.problems, contents=opened.contents, caches=tuple(caches))
+    opened = open_search(choice.spec, config)
+    return Engine(
+        opened.engine,
+        choice.spec,
+        choice.why,
+        problems=opened.problems,
+        contents=opened.contents,
+        own=opened.own,
+        offline=choice.offline,
+        caches=tuple(caches),
+    )
 
 
 class RunSearch(Search):

@@ -17,6 +17,7 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
+from storm_pipeline.providers import provider_with_key
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
@@ -37,8 +38,8 @@ from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.search.tables_of_contents import ContentsSource, WikipediaContents
-from storm_pipeline.settings import Role, Settings
+from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
+from storm_pipeline.settings import Role, Settings, is_embedded
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def session(
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    notes = [*_changes(run, before, settings), *([less] if less else [])]
+    notes = [*_changes(run, before, settings), *filter(None, [less, _model_notice(settings)])]
     run.begin(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)
@@ -163,6 +164,17 @@ def _advice(name: str) -> str:
     return f" (to continue from an edited one, use storm write --from {piece})" if piece else ""
 
 
+def _model_notice(settings: Settings) -> str:
+    """That a provider's key is set, where nobody chose a model and the embedded one writes; empty otherwise."""
+    provider = provider_with_key()
+    if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
+        return ""
+    return (
+        f"writing with the embedded model, a small one, since no model was chosen; {provider.variables[0]} is set: "
+        f"--lm {provider.model} writes with that"
+    )
+
+
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
     """That the pinned encoder is English, where the article is not; empty otherwise."""
     if settings.article_language == "en" or embedder.name.partition("+")[0] != EMBEDDER:
@@ -184,6 +196,13 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     return Settings.build({**known, **now})
 
 
+def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
+    """Wikipedia's tables of contents, or none where it is not to be asked or cannot be reached."""
+    mode = settings.wikipedia_contents
+    asked = mode == "always" or (mode == "auto" and not engine.own)
+    return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
+
+
 def open_context(
     run: RunStore,
     settings: Settings,
@@ -201,7 +220,7 @@ def open_context(
     for problem in engine.problems:
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
-    contents = parts.contents or engine.contents or WikipediaContents(settings.cache)
+    contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     return RunContext(

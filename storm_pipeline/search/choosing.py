@@ -2,42 +2,59 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from storm_pipeline.net.deadline import within
 from storm_pipeline.net.http import user_agent
 from storm_pipeline.search.registry import engines
 
 _KEYLESS = (("wikipedia", "https://en.wikipedia.org/w/api.php"),)
 """Engines that need no key, with a URL to probe."""
 _OFFLINE = "wiki-leads"
-_TIMEOUT = 3.0
+_TIMEOUT = 2.5
 _log = logging.getLogger(__name__)
 
 
-def choose(reachable: Callable[[str], bool] | None = None) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Choice:
+    """An engine that was chosen for the user.
+
+    Attributes:
+        spec: its specification.
+        why: why it was chosen, a clause that ends a sentence.
+        offline: whether the network was found to be down.
+    """
+
+    spec: str
+    why: str
+    offline: bool = False
+
+
+def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
     """The first engine whose key is set, else a keyless one that is reachable, else the embedded corpus.
 
     Args:
         reachable: whether a URL responds; by default :func:`answers`.
-
-    Returns:
-        The specification of the engine, and why it was chosen (a clause that ends a sentence).
     """
     for info in engines():
         if info.variables and info.key_set and info.open_web:
-            return info.base_name, f"since {' and '.join(info.variables)} is set"
+            return Choice(info.base_name, f"since {' and '.join(info.variables)} is set")
     for name, address in _KEYLESS:
         if (reachable or answers)(address):
-            return name, "since no engine's key is set and it needs none"
-    return _OFFLINE, "since no engine's key is set and the network cannot be reached"
+            return Choice(name, "since no engine's key is set and it needs none")
+    return Choice(_OFFLINE, "since no engine's key is set and the network cannot be reached", offline=True)
 
 
 def answers(address: str) -> bool:
-    """Whether a URL responds within three seconds, with any status."""
+    """Whether a URL responds within 2.5 seconds, with any status; looking up its host's name included."""
     import requests
 
-    try:
+    def ask() -> bool:
         requests.head(address, timeout=_TIMEOUT, headers={"User-Agent": user_agent()})
+        return True
+
+    try:
+        return within(_TIMEOUT, ask) or False
     except (requests.RequestException, OSError) as error:
         _log.info("%s cannot be reached: %s", address, error)
         return False
-    return True

@@ -90,7 +90,8 @@ def open_composite(
     """
     parts = [open_search(part, config) for part in split_specs(name, argument, separator)]
     problems = tuple(chain.from_iterable(part.problems for part in parts))
-    return OpenedEngine(kind([part.engine for part in parts]), problems)
+    own = all(part.own for part in parts)
+    return OpenedEngine(kind([part.engine for part in parts]), problems, own=own)
 
 
 def split_specs(name: str, argument: str, separator: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.home import default_cache
 from storm_pipeline.search.base import Search
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class EngineInfo:
         open_web: whether it finds pages of unknown quality, which need the reliable-source filter.
         remote: whether it queries a service, whose responses are worth caching.
         is_composite: whether it queries other engines, each of which applies the options itself.
+        own: whether it searches texts of the user's own, of which no other service need hear.
     """
 
     name: str
@@ -73,6 +75,7 @@ class EngineInfo:
     open_web: bool = True
     remote: bool = True
     is_composite: bool = False
+    own: bool = False
 
     @property
     def base_name(self) -> str:
@@ -97,7 +100,7 @@ class EngineConfig:
         remember: wraps a remote engine in a cache, given its cache key.
     """
 
-    cache: Path = Path("cache")
+    cache: Path = field(default_factory=default_cache)
     options: SearchOptions = field(default_factory=SearchOptions)
     rate: float | None = None
     on_progress: Progress | None = None
@@ -112,11 +115,13 @@ class OpenedEngine:
         engine: ready to search.
         problems: what could not be read, such as files of a corpus: one sentence each.
         contents: its tables of contents, if it has any.
+        own: whether it searches texts of the user's own alone.
     """
 
     engine: Search
     problems: tuple[str, ...] = ()
     contents: "ContentsSource | None" = None
+    own: bool = False
 
 
 def env_var(name: str) -> str:
@@ -132,7 +137,7 @@ def require_key(engine: str, name: str, source: str, given: str | None = None) -
     """
     key = (given or env_var(name)).strip()
     if not key:
-        raise SettingsError(f"the search engine `{engine}` needs a key: set {name} to one from {source}")
+        raise SettingsError(f"no key set for the search engine `{engine}`: set {name} to one from {source}")
     return key
 
 

@@ -79,7 +79,7 @@ def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEn
         engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
     if options.domains or options.without_domains:
         engine = DomainSearch(engine, options)
-    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None))
+    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.own)
 
 
 def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:

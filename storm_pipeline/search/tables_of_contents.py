@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.files import write_atomically
+from storm_pipeline.net.deadline import within
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.http import user_agent as default_user_agent
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
@@ -61,11 +63,19 @@ class ContentsSource(Protocol):
         ...
 
 
+class NoContents:
+    """A source without tables of contents."""
+
+    def table_of_contents(self, _title: str) -> TableOfContents | None:
+        """None."""
+        return None
+
+
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 _CONCURRENT = _MAX_FAILURES = 2
 """Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
-_CONNECT_TIMEOUT = 4.0
-"""Seconds. Some firewalls drop packets without a reply."""
+_CONNECT_TIMEOUT = 2.5
+"""Seconds. Some firewalls drop packets without a reply: after one connection that fails so, nothing more is asked."""
 
 
 class WikipediaContents:
@@ -75,7 +85,7 @@ class WikipediaContents:
         cache: the cache folder; tables are kept in ``pages/contents`` inside it.
         language: language code of the Wikipedia.
         user_agent: User-Agent header; Wikipedia asks for a name and a contact.
-        timeout: read timeout in seconds, and connect timeout, which is capped at four.
+        timeout: read timeout in seconds, and connect timeout, which is capped at 2.5.
         patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
         days: age in days after which a cached table (or a cached miss) expires.
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
@@ -109,6 +119,8 @@ class WikipediaContents:
         self._sleep = sleep
         host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
         self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT), failures=_MAX_FAILURES)
+        self._probing = threading.Lock()
+        self._is_silent: bool | None = None
         self._slots = threading.Semaphore(_CONCURRENT)  # held across retries, so waiting threads see an open circuit
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
@@ -124,9 +136,18 @@ class WikipediaContents:
         cached, table = self._load(file)
         if not cached:
             with self._slots:
+                self._check_answers()
                 table = self._gate.call(lambda: self._look_up(title), self._patience, sleep=self._sleep)
             self._store(file, title, table)
         return table
+
+    def _check_answers(self) -> None:
+        """Raise a SearchError if the network swallows packets: connecting would time out for every title."""
+        with self._probing:
+            if self._is_silent is None:
+                self._is_silent = _is_silent(self._api or f"https://{self._language}.wikipedia.org", self._timeout)
+        if self._is_silent:
+            raise SearchError("Wikipedia could not be reached: nothing answers; check the network")
 
     @cached_property
     def _wikipedia(self) -> Any:
@@ -229,6 +250,21 @@ def _redirection(api: str) -> Callable[[Any], None]:
         request.headers["Host"] = target.netloc
 
     return redirect
+
+
+def _is_silent(address: str, timeout: float) -> bool:
+    """Whether a host, or the proxy on the way to it, neither accepts nor refuses a connection."""
+    parts = urlsplit(_proxy_for(address) or address)
+    port = parts.port or (80 if parts.scheme == "http" else 443)
+
+    def connect() -> bool:
+        try:
+            socket.create_connection((parts.hostname or "", port), timeout).close()
+        except OSError:  # a refusal is an answer too, which the request itself reports
+            return True
+        return True
+
+    return within(min(timeout, _CONNECT_TIMEOUT), connect) is None
 
 
 def _proxy_for(address: str) -> str | None:

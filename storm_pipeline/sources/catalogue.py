@@ -7,6 +7,7 @@ from functools import cache as memoized
 from pathlib import Path
 from typing import Any
 
+from storm_pipeline.preprints import PREPRINT_SERVERS
 from storm_pipeline.sources.perennial import Listed, Perennial, parse_pattern, read_perennial
 from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns
@@ -44,11 +45,15 @@ class Catalogue:
     places: SitePatterns[Entry]
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[Entry, ...]] | None:
-        """The entries of the most specific place that covers this one; rows of the list take precedence over rules."""
+        """The entries of the most specific place that covers this one; rows of the list take precedence over rules.
+
+        Except for preprint servers, which the list rates as generally unreliable: here they are a kind of their own.
+        """
         if (found := self.places.find(where)) is None:
             return None
         place, entries = found
-        return place, tuple(entry for entry in entries if entry.listed) or entries
+        preprint = tuple(entry for entry in entries if entry.status is Rating.PREPRINT)
+        return place, preprint or tuple(entry for entry in entries if entry.listed) or entries
 
     def is_mirror(self, where: SitePattern) -> bool:
         """Whether a place is a mirror of Wikipedia."""
@@ -92,7 +97,9 @@ def _packaged() -> Catalogue:
 @memoized
 def _rules() -> tuple[tuple[SitePattern, Entry], ...]:
     rules = json.loads((_DATA / "rules.json").read_text("utf-8"))["rules"]
-    return tuple(item for rule in rules for item in _rule_entries(rule))
+    preprint = Entry(Rating.PREPRINT, "a preprint server, whose papers no journal has reviewed yet")
+    servers = ((parse_pattern(host), preprint) for host in sorted(PREPRINT_SERVERS))
+    return (*(item for rule in rules for item in _rule_entries(rule)), *servers)
 
 
 def _rule_entries(rule: dict[str, Any]) -> Iterator[tuple[SitePattern, Entry]]:

@@ -15,7 +15,7 @@ POLICIES: tuple[Policy, ...] = get_args(Policy)
 _GOOD = frozenset({Rating.RELIABLE, Rating.SCHOLARLY, Rating.OFFICIAL, Rating.EDUCATION})
 _ALLOWED = {
     "strict": _GOOD,
-    "standard": _GOOD | {Rating.MIXED, Rating.NO_CONSENSUS, Rating.UNKNOWN},
+    "standard": _GOOD | {Rating.PREPRINT, Rating.MIXED, Rating.NO_CONSENSUS, Rating.UNKNOWN},
     "any": frozenset(Rating),
 }
 
@@ -43,7 +43,7 @@ class SourcePolicy:
     """Decides which pages may be used. Thread-safe.
 
     ``strict`` keeps what is generally reliable by Wikipedia's list of perennial sources, and scholarly,
-    official and educational hosts, known or not. ``standard`` also keeps unknown and
+    official and educational hosts, known or not. ``standard`` also keeps preprints, unknown and
     disputed sources; it excludes what is generally unreliable, deprecated or blacklisted, user-generated,
     self-published, social media, open wikis, copies of Wikipedia, content farms and predatory publishers.
     ``any`` keeps all. If the list has several rows for one place (its rating depends on the topic),

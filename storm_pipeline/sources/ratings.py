@@ -14,6 +14,7 @@ class Rating(StrEnum):
     BLACKLISTED = "blacklisted"
 
     SCHOLARLY = "scholarly"
+    PREPRINT = "preprint"
     OFFICIAL = "official"
     EDUCATION = "education"
     USER_GENERATED = "user-generated"

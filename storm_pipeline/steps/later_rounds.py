@@ -56,7 +56,9 @@ def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int
         written = replace(written, sections=sections_without_copies(ctx, written.sections))
         ctx.run.save_json("conversations.json", conversations)
         with ctx.events.in_stage("evidence"):
-            evidence = ctx.writer.gather(ctx, written.evidence.outline, conversations, written.evidence)
+            evidence = ctx.writer.gather(
+                ctx, written.evidence.outline, conversations, written.evidence, _plain(written.sections)
+            )
         before = {own.heading.title: own for own in written.evidence.sections}
         extended = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
         if not extended:

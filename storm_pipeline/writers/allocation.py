@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.facts import names_topic
@@ -24,7 +25,7 @@ from storm_pipeline.writers.findings import (
     fit_of_titles,
     least_fitting,
 )
-from storm_pipeline.writers.placement import REPEATED, place_findings
+from storm_pipeline.writers.placement import LEFT_OUT, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
 _ON_TOPIC = 0.5
@@ -56,17 +57,13 @@ class _Research:
     """The research results to allocate to sections.
 
     Attributes:
-        conversations: the interviews.
         findings: distinct findings of their answers.
         placed: text of a finding → title of the section that it is assigned to.
-        carried_over: ids of further snippets that have to be shown.
         growth: factor by which the article may exceed its length before.
     """
 
-    conversations: Sequence[Conversation]
     findings: Sequence[Sentence]
     placed: Mapping[str, str] = field(default_factory=dict)
-    carried_over: Sequence[str] = ()
     growth: float = 1.0
 
 
@@ -92,6 +89,7 @@ def allocate(
     outline: Outline,
     conversations: Sequence[Conversation],
     before: Evidence[PassageEvidence] | None = None,
+    draft: str = "",
 ) -> Evidence[PassageEvidence]:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
@@ -100,6 +98,7 @@ def allocate(
         outline: of the article.
         conversations: the interviews; citations of pages since removed from the store are ignored.
         before: the previous allocation; its snippets that are still in the store are allocated again.
+        draft: text of the sections written so far; findings that it states already are left out.
     """
     if not outline.sections:
         return Evidence(outline, ())
@@ -109,17 +108,19 @@ def allocate(
     findings = distinct_findings(ctx, available)
     earlier = before.sections if before else ()
     placed = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
-    placed |= dict.fromkeys(before.repeated if before else (), REPEATED)
-    placed |= place_findings(ctx, outline, [finding for finding in findings if finding.text not in placed])
-    repeated = frozenset(finding.text for finding in findings if placed.get(finding.text) == REPEATED)
-    new = [finding for finding in findings if finding.text not in repeated]
-    growth = _GROWTH if before else 1.0
-    research = _Research(available, new, placed, carried_over, growth)
-    shares = _shares(ctx, outline, research)
+    placed |= dict.fromkeys(before.left_out if before else (), LEFT_OUT)
+    unplaced = [finding for finding in findings if finding.text not in placed]
+    with Tasks(1) as tasks:  # while the model places the findings
+        candidates = tasks.start(_candidates, ctx, outline, available, carried_over)
+        placed |= place_findings(ctx, outline, unplaced, draft)
+    left_out = frozenset(finding.text for finding in findings if placed.get(finding.text) == LEFT_OUT)
+    used = [finding for finding in findings if finding.text not in left_out]
+    research = _Research(used, placed, _GROWTH if before else 1.0)
+    shares = _shares(ctx, outline, research, candidates.result())
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
-        shares = _shares(ctx, merged, research)
-    return Evidence(merged, tuple(shares), repeated=repeated)
+        shares = _shares(ctx, merged, research, _candidates(ctx, merged, available, carried_over))
+    return Evidence(merged, tuple(shares), left_out=left_out)
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
@@ -133,7 +134,7 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
     lines = [
         f"{share.heading.title}: {len(share.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in share.passages[:_TITLES] if passage.title))
-        for share in _shares(ctx, draft, _Research(conversations, findings))
+        for share in _shares(ctx, draft, _Research(findings), _candidates(ctx, draft, conversations, ()))
     ]
     strays = least_fitting(ctx, draft, findings, _STRAYS)
     return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
@@ -149,8 +150,7 @@ def _restricted_to(conversation: Conversation, kept: frozenset[str]) -> Conversa
     return replace(conversation, turns=tuple(turns))
 
 
-def _shares(ctx: RunContext, outline: Outline, research: _Research) -> list[PassageEvidence]:
-    found = _candidates(ctx, outline, research.conversations, research.carried_over)
+def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Candidates) -> list[PassageEvidence]:
     findings = findings_by_section(ctx, outline, research.findings, research.placed)
     required = _required(found, findings)
     shares = []
@@ -184,6 +184,7 @@ def _candidates(
     conversations: Sequence[Conversation],
     carried_over: Sequence[str],
 ) -> _Candidates:
+    """The snippets that the answers cite, those with the ids ``carried_over``, and those that headings retrieve."""
     findings: dict[str, list[Sentence]] = {}
     for sentence in (s for c in conversations for turn in c.turns for s in turn.answer):
         for citation in sentence.citations:

@@ -43,6 +43,7 @@ class SentenceWriter:
         outline: Outline,
         conversations: Sequence[Conversation] = (),  # noqa: ARG002
         before: Evidence[FactEvidence] | None = None,  # noqa: ARG002
+        draft: str = "",  # noqa: ARG002
     ) -> Evidence[FactEvidence]:
         """Self-contained facts, each assigned to one section; the opening fact is reserved for the lead."""
         opening = opening_fact(ctx, outline.topic)

@@ -103,6 +103,8 @@ def checked_blocks(
 ) -> list[CheckedBlock]:
     """The draft's blocks with the accepted sentences, after at most one round of remarks to the writer.
 
+    If the settings say ``unchecked``, all sentences stay as they were written.
+
     Args:
         ctx: the run, which records the revisions.
         where: name of the text in the record.
@@ -132,6 +134,8 @@ class _Review:
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """The final form of each sentence; None where it is dropped."""
+        if self.ctx.settings.uncited == "unchecked":
+            return list(map(self.grounding.as_written, claims))
         judged = self.grounding.judge(claims)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:

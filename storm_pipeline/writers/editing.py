@@ -1,10 +1,11 @@
 """Copy editing of a finished article: a model proposes edits by sentence number, and the program applies them.
 
-The article is never rewritten, so no citation is lost: a sentence that is cut or joined passes its citations on to the
-one that stays, and a sentence that is reworded or moved keeps its own. Edits that cannot be made go back to the model
+The article is never rewritten, so what stays keeps its citations: a sentence that is cut or joined passes its own on to
+the one that stays, and a sentence that is reworded or moved keeps them. Edits that cannot be made go back to the model
 once, each with the reason.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
@@ -20,10 +21,16 @@ from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
-_SHORTEST, _LONGEST = 0.4, 1.8
+_SHORTEST, _LONGEST = 0.2, 1.8
 """Bounds of the reworded length, as multiples of the original length."""
+_SHORTEST_JOIN = 0.4
+"""Minimum length of a joined sentence, as a multiple of the two sentences' total length."""
+_MOST_DROPPED = 0.05
+"""Maximum share of the sentences that may be dropped although no other one says the same."""
 _A_FEW = 8
 """Words that a rewording may always add, such as a name in place of "he"."""
+_FEWEST_WORDS = 4
+"""Minimum length of a reworded sentence."""
 _LONGEST_JOIN = 1.2
 """Maximum length of a joined sentence, as a multiple of the two sentences' total length."""
 _LONGEST_MOVE = 20
@@ -33,7 +40,9 @@ _PASSES = 2
 _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 _GAINS = "it would add a number or a date that neither the sentence nor its sources have"
-_LENGTH = "the new text is too short, too long or no whole sentence"
+_SHORT = "the new text is too short"
+_LONG = "the new text is too long"
+_PART = "the new text is no whole sentence"
 _LONGEST_HEADING = 12
 """Maximum length of a heading in words."""
 
@@ -77,11 +86,13 @@ class _Edited:
         self._sentences = dict(enumerate((s for own in paragraphs for s in own.sentences), 1))
         numbers = iter(self._sentences)
         self._paragraphs = [[next(numbers) for _ in own.sentences] for own in paragraphs]
+        self._drops_left = math.ceil(_MOST_DROPPED * len(self._sentences))
 
     def make(self, edits: Sequence[Edit]) -> str:
         """Apply the edits in the given order; returns those that cannot be made, a line each with the reason."""
         apply = {
             "cut": self._cut,
+            "drop": self._drop_dead_weight,
             "join": self._join,
             "reword": self._reword,
             "move": self._move,
@@ -99,6 +110,8 @@ class _Edited:
 
     def _cut(self, edit: Edit) -> str:
         cut, kept = self._pair(edit)
+        if cut is not None and not edit.other:
+            return "name the sentence that says the same, or use drop"
         if cut is None or kept is None:
             return _GONE
         if self._lacks(cut.text, self._text_without(edit.sentence)):
@@ -109,14 +122,25 @@ class _Edited:
         self._record(cut.text, f"says what another sentence says: {kept.text}", "cut by the editor", "")
         return ""
 
+    def _drop_dead_weight(self, edit: Edit) -> str:
+        dropped = self._sentences.get(edit.sentence)
+        if dropped is None:
+            return _GONE
+        if self._drops_left < 1:
+            return "enough sentences have been dropped"
+        self._drops_left -= 1
+        self._drop(edit.sentence)
+        self._record(dropped.text, "says nothing about the topic", "dropped by the editor", "")
+        return ""
+
     def _join(self, edit: Edit) -> str:
         first, second = self._pair(edit)
         if first is None or second is None:
             return _GONE
         both, new = f"{first.text} {second.text}", self._plain(edit.text)
-        fits = _SHORTEST * count_words(both) <= count_words(new) <= _LONGEST_JOIN * count_words(both)
-        if not fits or not is_complete(new):
-            return _LENGTH
+        length = count_words(both)
+        if problem := _misfit(new, _SHORTEST_JOIN * length, _LONGEST_JOIN * length):
+            return problem
         if self._lacks(new, both):
             return _GAINS
         if self._lacks(both, new):
@@ -133,9 +157,9 @@ class _Edited:
         new, length = self._plain(edit.text), count_words(old.text)
         if new == old.text:
             return ""
-        fits = _SHORTEST * length <= count_words(new) <= max(_LONGEST * length, length + _A_FEW)
-        if not fits or (is_complete(old.text) and not is_complete(new)):
-            return _LENGTH
+        problem = _misfit(new, max(_SHORTEST * length, _FEWEST_WORDS), max(_LONGEST * length, length + _A_FEW))
+        if problem and (problem != _PART or is_complete(old.text)):
+            return problem
         before = self._sentences.get(edit.sentence - 1, old).text
         if self._lacks(new, f"{old.text} {before} {self._topic}") and self._lacks(new, self._sources(old)):
             return _GAINS
@@ -214,6 +238,16 @@ class _Edited:
         filled = tuple(Paragraph(tuple(self._sentences[n] for n in own)) for own in numbers if own)
         subsections = tuple(own for own in below if own is not None)
         return Section(heading, filled, subsections) if filled or subsections else None
+
+
+def _misfit(text: str, shortest: float, longest: float) -> str:
+    """Why a text cannot stand as a sentence of such a length in words; empty if it can."""
+    words = count_words(text)
+    if words < shortest:
+        return _SHORT
+    if words > longest:
+        return _LONG
+    return "" if is_complete(text) else _PART
 
 
 def _described(edit: Edit) -> str:

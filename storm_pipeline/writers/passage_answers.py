@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import numbered_passages, passages, within_budget
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Answer, Sentence, Snippet
+from storm_pipeline.types import Answer, Snippet
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style
 
@@ -19,7 +19,7 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     """The expert's sentences, each with the passages that support it; none if there are no search results.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
-    to the model.
+    to the model. If the settings say ``unchecked``, only sentences without any citation are dropped.
 
     Raises:
         ModelError: the model fails.
@@ -44,8 +44,11 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     grounding = Grounding(
         shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language
     )
-    judged = grounding.judge(draft.claims())
-    sentences: list[Sentence] = [verdict.sentence for verdict in judged if verdict.sentence.citations]
-    ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(judged) - len(sentences))
+    if ctx.settings.uncited == "unchecked":
+        answered = list(map(grounding.as_written, draft.claims()))
+    else:
+        answered = [verdict.sentence for verdict in grounding.judge(draft.claims())]
+    sentences = [sentence for sentence in answered if sentence.citations]
+    ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(tuple(sentences), snippets)

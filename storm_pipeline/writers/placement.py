@@ -10,15 +10,15 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Heading, Outline, Sentence
 
-REPEATED = ""
+LEFT_OUT = ""
 """In place of a section's title: the finding says nothing that another one does not say."""
 
-_MOST_REPEATED = 0.5
+_MOST_LEFT_OUT = 0.5
 """Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
 
 
-def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dict[str, str]:
-    """Text of a finding → title of its section or :data:`REPEATED`; empty if the model fails, which is recorded.
+def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str = "") -> dict[str, str]:
+    """Text of a finding → title of its section or :data:`LEFT_OUT`; empty if the model fails, which is recorded.
 
     If a finding is placed several times, the first place counts. With a single section, the model is not called.
     """
@@ -30,6 +30,7 @@ def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentenc
             ctx.programs.place,
             topic=outline.topic,
             outline="\n".join(f"{n}. {_with_subheadings(own)}" for n, own in enumerate(outline.sections, 1)),
+            article=draft,
             findings="\n".join(f"[{n}] {finding.text}" for n, finding in enumerate(findings, 1)),
         ).places
     except ModelError as error:
@@ -38,13 +39,13 @@ def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentenc
     placed: dict[str, str] = {}
     for place in places:
         if 0 <= place.section <= len(outline.sections):
-            title = outline.sections[place.section - 1].title if place.section else REPEATED
+            title = outline.sections[place.section - 1].title if place.section else LEFT_OUT
             for number in place.findings:
                 if 1 <= number <= len(findings):
                     placed.setdefault(findings[number - 1].text, title)
-    repeated = [text for text, title in placed.items() if title == REPEATED]
-    if len(repeated) > _MOST_REPEATED * len(findings):
-        return {text: title for text, title in placed.items() if title != REPEATED}
+    left_out = [text for text, title in placed.items() if title == LEFT_OUT]
+    if not draft and len(left_out) > _MOST_LEFT_OUT * len(findings):
+        return {text: title for text, title in placed.items() if title != LEFT_OUT}
     return placed
 
 

@@ -45,9 +45,10 @@ class WholeWriter:
         outline: Outline,
         conversations: Sequence[Conversation] = (),
         before: Evidence[PassageEvidence] | None = None,
+        draft: str = "",
     ) -> Evidence[PassageEvidence]:
         """The passages that interviews cite, and those that the headings retrieve."""
-        return allocate(ctx, outline, conversations, before)
+        return allocate(ctx, outline, conversations, before, draft)
 
     def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
         """Do nothing: surveying the draft has already embedded everything."""

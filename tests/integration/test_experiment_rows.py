@@ -71,6 +71,16 @@ def test_the_human_articles_grades_are_asked_for(data: Path, tmp_path: Path) -> 
     assert row.values.get("ib_score") is None
 
 
+def test_no_call_is_foreseen_for_what_cannot_judge_the_human_article(data: Path, model: FakeModel) -> None:
+    config = described(
+        model, "rr", methods=[{"recipe": "rr"}, {"human": True}], metrics=["ib_score", "rubric", "shape"]
+    )
+    assert [config.metrics_of(method) for method in config.methods] == [
+        ("ib_score", "rubric", "shape"),
+        ("rubric", "shape"),
+    ]
+
+
 def test_a_variant_is_a_row_for_every_method_with_a_recipe(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.toml"
     file.write_text(FILE, "utf-8")
@@ -121,7 +131,5 @@ def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_the_rows_of_the_shipped_comparisons_treat_unsupported_sentences_alike() -> None:
     for name in ("freshwiki", "wikigenbench", "wikigenbench-documents", "wikigenbench-rankers"):
         config = read_config(CACHE.parent / "experiments" / f"{name}.toml")
-        kept = {
-            m.label.removesuffix(", unsupported kept") for m in config.methods if m.settings.get("uncited") == "keep"
-        }
-        assert kept == {m.label for m in config.methods if m.recipe and not m.label.endswith("unsupported kept")}
+        kept = {m.label.removesuffix(", unchecked") for m in config.methods if m.settings.get("uncited") == "unchecked"}
+        assert kept == {m.label for m in config.methods if m.recipe and not m.label.endswith("unchecked")}

@@ -1,8 +1,11 @@
 """Tables of contents against a local server that speaks the MediaWiki API."""
 
 import json
+import socket
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +77,36 @@ MISSING = Reply(body={"batchcomplete": "", "query": {"pages": {"-1": {"ns": 0, "
 def contents(server_url: str, cache: Path, **kwargs: Any) -> WikipediaContents:
     settings: dict[str, Any] = {"patience": BRISK, "timeout": 10} | kwargs
     return WikipediaContents(cache, user_agent="tests (me@example.org)", api=f"{server_url}/w/api.php", **settings)
+
+
+@contextmanager
+def silent_port() -> Iterator[str]:
+    """Address of a port where connections are neither accepted nor refused, as behind a firewall that drops packets."""
+    with socket.socket() as listening, ExitStack() as stack:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(8):  # fills the queue of connections that nobody accepts
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            with suppress(BlockingIOError):
+                waiting.connect(listening.getsockname())
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_network_that_swallows_packets_costs_three_seconds_at_most(tmp_path: Path) -> None:
+    with silent_port() as url:
+        source = WikipediaContents(tmp_path, api=f"{url}/w/api.php")
+        start = time.monotonic()
+
+        def look_up(title: str) -> str:
+            with pytest.raises(SearchError) as error:
+                source.table_of_contents(title)
+            return str(error.value)
+
+        with ThreadPoolExecutor(5) as pool:
+            said = list(pool.map(look_up, ["Silk", "Road", "Tea", "Salt", "Jade"] * 3))
+        assert time.monotonic() - start < 3
+    assert set(said) == {"Wikipedia could not be reached: nothing answers; check the network"}
 
 
 def test_headings_without_back_matter(tmp_path: Path) -> None:

@@ -104,9 +104,9 @@ def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
     for own in evidence.sections:
         for finding in own.own_findings:
             assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
-    if outline.sections and not evidence.repeated:
+    if outline.sections and not evidence.left_out:
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
-    assert evidence.repeated.isdisjoint(finding.text for finding in told)
+    assert evidence.left_out.isdisjoint(finding.text for finding in told)
 
 
 def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along() -> None:
@@ -122,13 +122,13 @@ def test_a_finding_that_repeats_another_is_left_out_and_its_passages_are_shown()
     places = [Place(section=1, findings=[1]), Place(section=3, findings=[3]), Place(section=0, findings=[2])]
     before, _ = allocated(OUTLINE, [interview(first, again, camels)], places=places)
     assert [[f.text for f in own.own_findings] for own in before.sections] == [[first.text], [], [camels.text], []]
-    assert before.repeated == {again.text}
+    assert before.left_out == {again.text}
     assert page("Wells", 2).id in before.snippet_ids()
     law = said(page("Law", 1))
     found = [interview(first, again, camels, law)]
     after, _ = allocated(OUTLINE, found, before=before, places=[Place(section=4, findings=[1])])
     assert [[f.text for f in own.own_findings] for own in after.sections][3] == [law.text]
-    assert after.repeated == {again.text}
+    assert after.left_out == {again.text}
 
 
 def test_a_model_that_finds_repeats_nearly_everywhere_is_not_believed() -> None:

@@ -11,6 +11,7 @@ import storm_pipeline
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"addresses", "errors", "identity", "signatures", "types", "concurrency", "sqlite_cache", "files"},
+    {"home", "env_file", "providers", "preprints"},
     {"text"},
     {"languages"},
     {"quantities"},
@@ -22,6 +23,7 @@ ORDER = [
         "run.stream",
         "setting_types",
         "settings",
+        "configuration",
         "keywords",
         "assets",
     },
@@ -43,7 +45,7 @@ ORDER = [
     {"estimate"},
     {"storm"},
     {"batch"},
-    {"run.listing"},
+    {"run.listing", "diagnosis"},
     {"evaluation"},
     {"experiments"},
     {"progress"},
@@ -117,6 +119,7 @@ def test_public_names() -> None:
         "Excluded",
         "ExperimentError",
         "Failed",
+        "InvalidSettingError",
         "JsonLinesSink",
         "MetricError",
         "MissingExtraError",
@@ -171,11 +174,12 @@ def test_unknown_public_name() -> None:
         storm_pipeline.Stormm  # noqa: B018
 
 
-def test_the_memory_of_the_process_is_changed_by_programs_alone() -> None:
-    """A library that its host imports does not choose how the C library keeps memory."""
+@pytest.mark.parametrize("setting", ["limit_malloc_arenas", "switch_threads_sooner"])
+def test_the_process_is_changed_by_programs_alone(setting: str) -> None:
+    """A library that its host imports does not choose how the C library keeps memory, or when threads switch."""
     users = {
         own_room(path)
         for path in (ROOT / "storm_pipeline").rglob("*.py")
-        if "limit_malloc_arenas" in path.read_text(encoding="utf-8")
+        if setting in path.read_text(encoding="utf-8")
     }
     assert users == {"concurrency", "cli", "experiments"}

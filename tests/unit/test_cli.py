@@ -39,15 +39,18 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
     Article,
     Citation,
+    Conversation,
     Heading,
     Outline,
     Paragraph,
+    Perspective,
     Problem,
     Report,
     Section,
     Sentence,
     Snippet,
     Source,
+    Turn,
     Usage,
     UsageRow,
 )
@@ -60,6 +63,7 @@ ARTICLE = Article(
     "Silk Road",
     sections=(Section("Origins", (Paragraph((CITED, Sentence("It may be so."))),)),),
     sources=(SOURCE,),
+    conversations=(Conversation(Perspective("Historian", "The past."), (Turn("Why?"), Turn("When?"))),),
     usage=Usage((UsageRow("sections", "writer", "m", calls=7, tokens_in=1200, tokens_out=300),), 42.0),
     report=Report(problems=(Problem("sections", "failure", "no reply"),) * 3),
 )
@@ -145,6 +149,8 @@ def an_option(field: str) -> tuple[str, str, Any]:
         return flag, "2020-02-29", date(2020, 2, 29)
     if field in {"language", "region", "article_language"}:
         return flag, "ch", "ch"
+    if field == "api_key_env":
+        return flag, "MY_KEY", "MY_KEY"
     if field == "length":
         return flag, "1500", "1500"
     if field == "depth":
@@ -182,9 +188,41 @@ def test_every_option_is_explained() -> None:
         assert str(info.description)[:30] in text
 
 
+def test_the_help_begins_with_what_most_people_change() -> None:
+    text = run("write", "--help").output
+    headings = ["Common settings", "Language models", "Research", "Writing", "Folders"]
+    places = [text.index(f"─ {heading} ─") for heading in headings]
+    assert places == sorted(places)
+    for option in ("--lm", "--search", "--perspectives", "--length", "--out"):
+        assert places[0] < text.index(f" {option} ") < places[1]
+
+
 def test_options_not_given_are_left_to_the_settings(storm: type[FakeStorm]) -> None:
     run("write", "Silk Road")
     assert storm.seen.model_fields_set == set()
+
+
+@pytest.mark.parametrize(("answer", "lm"), [("y\n", "openai/gpt-4o"), ("\n", "openai/gpt-4o"), ("n\n", "embedded")])
+@pytest.mark.parametrize("command", ["write", "outline"])
+def test_a_provider_whose_key_is_set_is_proposed_on_a_terminal(
+    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, command: str, answer: str, lm: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr("storm_pipeline.cli.model_choice.is_interactive", lambda: True)
+    result = CliRunner().invoke(app, [command, "Silk Road"], input=answer)
+    assert "OPENAI_API_KEY is set. Use openai/gpt-4o" in result.stderr
+    assert storm.seen.lm == lm and storm.seen.model_fields_set == {"lm"}
+
+
+@pytest.mark.parametrize("arguments", [("--lm", "a/b"), ("--quiet",), ("--json-events",)])
+def test_nothing_is_asked_where_the_model_is_chosen_or_nobody_reads(
+    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr("storm_pipeline.cli.model_choice.is_interactive", lambda: True)
+    result = run("write", "Silk Road", *arguments)
+    assert result.exit_code == 0
+    assert "OPENAI_API_KEY" not in result.stderr
 
 
 def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
@@ -216,7 +254,7 @@ def test_write_prints_paths_and_a_summary() -> None:
     result = run("write", "Silk Road")
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
-        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited",
+        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited, 2 questions asked",
         "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
         "3 problems:",
         "failure in sections: no reply (3 times)",

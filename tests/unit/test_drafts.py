@@ -182,6 +182,16 @@ def test_sentences_without_a_source_can_be_kept() -> None:
     assert [own.outcome for own in told.revised()] == ["kept without a source"]
 
 
+def test_unchecked_sentences_stay_as_written_with_their_writers_citations() -> None:
+    sentences, told, remarks = review(f"{WRONG} {STRAY} Nobody knows.", "1: delete", uncited="unchecked")
+    assert [(own.text, [c.snippet_id for c in own.citations]) for own in sentences] == [
+        (WRONG.replace(" [1]", ""), [PASSAGES[0].snippets[0].id]),
+        (STRAY.replace(" [2]", ""), [PASSAGES[1].snippets[0].id]),
+        ("Nobody knows.", []),
+    ]
+    assert (remarks, told.revised()) == ([], [])
+
+
 def test_a_quotation_of_a_passage_turns_a_doubt() -> None:
     claim = "Fish of the salmon kind swim there [2]."
     assert not review(claim, f'1: {claim} | "pike live in the lake"')[0]

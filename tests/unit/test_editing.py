@@ -181,6 +181,19 @@ def test_what_cannot_be_made_twice_is_left() -> None:
     assert len(remarks) == 2
 
 
+def test_a_sentence_on_a_source_is_dropped_but_not_one_after_another() -> None:
+    drops = [Edit(kind="drop", sentence=number) for number in (5, 6)]
+    after, remarks = in_passes(ARTICLE, drops, [])
+    assert texts(after) == [text for text in texts(ARTICLE) if text != "Char live there."]
+    assert remarks[1] == "- drop [6]: enough sentences have been dropped"
+
+
+def test_a_cut_names_the_sentence_that_says_the_same() -> None:
+    after, remarks = in_passes(ARTICLE, [Edit(kind="cut", sentence=5)], [])
+    assert after == ARTICLE
+    assert "name the sentence that says the same" in remarks[1]
+
+
 def test_edits_that_can_all_be_made_are_asked_for_once() -> None:
     _, remarks = in_passes(ARTICLE, [Edit(kind="move", sentence=2, other=3)])
     assert remarks == [""]

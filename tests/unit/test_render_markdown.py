@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from strategies import URLS, articles
 
 from storm_pipeline.references.citations import marker, number_references, parse_markdown, sentence_table
-from storm_pipeline.render.links import host, is_link, label, one_line
+from storm_pipeline.render.links import host, is_link, is_shared_link, label, one_line, shared_address
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
@@ -85,6 +85,21 @@ def test_links_are_the_cited_linkable_sources(article: Article) -> None:
     links = [c for t in tokens for c in t.children or () if c.type == "link_open"]
     assert len(links) <= sum(is_link(source.url) for source in article.references)
     assert all(str(link.attrs["href"]).lower().startswith(("http://", "https://", "file:")) for link in links)
+
+
+def test_preprints_are_marked_and_read_back() -> None:
+    snippet = Snippet("https://arxiv.org/abs/2402.14207", "STORM", "It is so.", page=3)
+    source = Source(snippet.source_id, snippet.url, "STORM", (snippet,))
+    cited = Sentence("It is so.", (Citation(source.id, snippet.id),))
+    text = to_markdown(Article("x", lead=(Paragraph((cited,)),), sources=(source,)))
+    assert "1. [STORM](https://arxiv.org/abs/2402.14207), p. 3, preprint" in text
+    assert parse_markdown(text) == [("It is so.", (snippet.url,))]
+
+
+def test_a_local_file_is_shared_by_its_name() -> None:
+    assert shared_address("file:///home/a/my%20notes.pdf") == "my notes.pdf"
+    assert shared_address("https://example.org/a b") == "https://example.org/a%20b"
+    assert [is_shared_link(u) for u in ["http://a", "file:///a", "FILE:///a", "data:x"]] == [True, False, False, False]
 
 
 def test_labels_and_hosts() -> None:

@@ -50,11 +50,12 @@ def given(tmp_path: Path, **changes: object) -> Settings:
 
 
 def test_the_engine_is_chosen_by_key_then_reach_then_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choose(lambda _: False)[0] == "wiki-leads"
-    assert choose(lambda _: True)[0] == "wikipedia"
+    assert choose(lambda _: False).spec == "wiki-leads"
+    assert choose(lambda _: True).spec == "wikipedia"
     monkeypatch.setenv("GOOGLE_API_KEY", "k")  # and no GOOGLE_CSE_ID
     monkeypatch.setenv("BRAVE_API_KEY", "k")
-    spec, why = choose(lambda _: pytest.fail("a key is set"))
+    choice = choose(lambda _: pytest.fail("a key is set"))
+    spec, why = choice.spec, choice.why
     assert spec == "brave"
     assert "BRAVE_API_KEY" in why
 
@@ -166,6 +167,22 @@ def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path
     found = search.search("camels silk", 2).snippets
     assert embedder.asked
     assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)
+
+
+@pytest.mark.parametrize(
+    ("spec", "own"),
+    [
+        ("corpus:{0}", True),
+        ("fused:[corpus:{0}]+[corpus:{0}]", True),
+        ("fused:[corpus:{0}]+arxiv", False),
+        ("first:[corpus:{0}]>crossref", False),
+        ("arxiv", False),
+    ],
+)
+def test_an_engine_knows_whether_it_searches_own_documents_alone(tmp_path: Path, spec: str, own: bool) -> None:
+    (tmp_path / "a.txt").write_text("Silk was sold in the markets of Samarkand and Bukhara for many centuries.")
+    settings = Settings(search=spec.format(tmp_path / "a.txt"), cache=tmp_path / "cache")
+    assert open_engine(settings).own is own
 
 
 def test_a_damaged_memory_of_pages_is_said(tmp_path: Path) -> None:

@@ -71,6 +71,10 @@ def where(address: str) -> SitePattern:
         ("https://www.omicsonline.org/a.pdf", "omicsonline.org", Rating.PREDATORY),
         ("https://www.wiktionary.org/wiki/silk", "wiktionary.org", Rating.OPEN_WIKI),
         ("https://link.springer.com/article/1", "springer.com", Rating.SCHOLARLY),
+        ("https://arxiv.org/abs/2402.14207", "arxiv.org", Rating.PREPRINT),
+        ("https://www.biorxiv.org/content/1", "biorxiv.org", Rating.PREPRINT),
+        ("https://papers.ssrn.com/sol3/papers.cfm?abstract_id=1", "ssrn.com", Rating.PREPRINT),
+        ("https://advance.sagepub.com/doi/1", "advance.sagepub.com", Rating.PREPRINT),
         ("https://www.noaa.gov/silk", "gov", Rating.OFFICIAL),
         ("https://www.ox.ac.uk/silk", "ac.uk", Rating.EDUCATION),
         ("https://web.archive.org/web/20200101000000/http://www.bbc.co.uk/news", "bbc.co.uk", Rating.RELIABLE),
@@ -91,7 +95,7 @@ def test_the_closest_place_decides(url: str, rule: str, status: Rating) -> None:
 @pytest.mark.parametrize(
     ("status", "strict", "standard"),
     [(s, True, True) for s in (Rating.RELIABLE, Rating.SCHOLARLY, Rating.OFFICIAL, Rating.EDUCATION)]
-    + [(s, False, True) for s in (Rating.MIXED, Rating.NO_CONSENSUS)]
+    + [(s, False, True) for s in (Rating.MIXED, Rating.NO_CONSENSUS, Rating.PREPRINT)]
     + [
         (s, False, False)
         for s in (

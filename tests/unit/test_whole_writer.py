@@ -137,6 +137,16 @@ def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
     assert (told.counted("invented_citations"), told.counted("dropped_unsupported")) == (1, 1)
 
 
+def test_an_unchecked_answer_keeps_what_it_cites() -> None:
+    reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
+    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
+        answer = ctx.writer.answer(ctx, "Orrin Dam", "What happened?", [DAM, FLOOD])
+        known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
+    assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
+    assert known == [DAM, FLOOD]
+    assert told.counted("dropped_unsupported") == 1
+
+
 def test_what_an_answer_cites_can_be_looked_up_copies_too() -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": BUILT}}) as (ctx, _):
         (own,) = ctx.writer.answer(ctx, "Orrin Dam", "Who built it?", [DAM, COPY]).sentences

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from storm_pipeline.assets import EMBEDDER, catalogue, fetch
+from storm_pipeline.home import default_cache
 
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.judges.base import CachingJudge
@@ -40,7 +41,7 @@ class Resources:
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
-    cache: Path = Path("cache")
+    cache: Path = field(default_factory=default_cache)
     heading_embedder: str = EMBEDDER
     embedder: str = EMBEDDER
     tagger: str = "spacy:en_core_web_sm"

@@ -20,6 +20,7 @@ INFO = EngineInfo(
     returns="passages of your documents (.txt .md .html .pdf .docx .epub, or JSON lines of url, title and text)",
     open_web=False,
     remote=False,
+    own=True,
 )
 
 

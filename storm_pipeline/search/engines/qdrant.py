@@ -24,6 +24,7 @@ INFO = EngineInfo(
     returns="passages of your own vector database, found by semantic search",
     open_web=False,
     remote=False,
+    own=True,
 )
 _FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
 

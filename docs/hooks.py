@@ -1,0 +1,56 @@
+"""MkDocs hooks: pages from files of the repository's root, links between them, and roles in docstrings."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+PAGES = {
+    "index.md": "README.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
+    "changelog.md": "CHANGELOG.md",
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages."""
+    for page, source in PAGES.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) -> str:
+    """Lead links to other pages to the site, and links to other files to the repository."""
+    folder = ROOT if page.file.src_uri in PAGES else (ROOT / "docs" / page.file.src_uri).parent
+
+    def moved(found: re.Match[str]) -> str:
+        before, target, after = found.groups()
+        path, mark, anchor = target.partition("#")
+        file = (folder / path).resolve()
+        if not path or re.match(r"[a-z]+:", target) or not file.is_relative_to(ROOT):
+            return found[0]
+        return f"{before}{address(file, files)}{mark}{anchor}{after}"
+
+    return re.sub(r"(\]\(|(?:src|href)=\")([^)\"\s]+)([)\"])", moved, markdown)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Show Sphinx's roles in docstrings as plain code: ``:class:`~a.b.C``` as ``C``."""
+    html = re.sub(r":(?:class|func|meth|mod|data|attr|exc):<code>~(?:\w+\.)*(\w+)</code>", r"<code>\1</code>", html)
+    return re.sub(r":(?:class|func|meth|mod|data|attr|exc):(?=<code>)", "", html)
+
+
+def address(file: Path, files: Files) -> str:
+    """Where a file of the checkout is found: on the site, or in the repository."""
+    inside = file.relative_to(ROOT).as_posix()
+    for page, source in PAGES.items():
+        if source == inside:
+            return page
+    page = inside.removeprefix("docs/")
+    return page if page != inside and files.get_file_from_path(page) else f"{REPOSITORY}/blob/main/{inside}"

@@ -1,0 +1,120 @@
+"""``storm init`` and ``storm doctor``: writing a configuration, and checking it."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import say, show_table
+
+_FILE = Path("storm.toml")
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+
+
+def init(
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the proposals without asking.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a storm.toml that exists.")] = False,
+    debug: _Debug = False,
+) -> None:
+    """Ask five questions and write storm.toml, which commands in this folder then read.
+
+    Keys are never written: set them in the environment or in .env.
+    """
+    with Guard(debug=debug):
+        from storm_pipeline.errors import SettingsError
+
+        if _FILE.exists() and not force:
+            raise SettingsError(f"{_FILE} exists: edit it, or replace it with --force")
+        answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
+        values = {name: value for name, value in answers.items() if value != ""}
+        _FILE.write_text(_toml(values), encoding="utf-8")
+        say(str(_FILE.absolute()))
+        typer.echo(_next_steps(values), err=True)
+
+
+def doctor(ctx: typer.Context, *, debug: _Debug = False) -> None:
+    """Show what is configured and from where, and what a run needs: what is set up, what is missing.
+
+    Nothing is bought or downloaded. Exit code 1: something is missing.
+    """
+    with Guard(debug=debug):
+        from storm_pipeline.configuration import configuration, configured
+        from storm_pipeline.diagnosis import diagnose
+
+        settings = configured(ctx.obj)
+        given = configuration(ctx.obj)
+        rows = [(name, str(one.value), one.origin or "the command line") for name, one in given.items()]
+        if rows:
+            show_table(("setting", "value", "from"), rows)
+            say("")
+        findings = diagnose(settings)
+        show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
+        if any(one.state == "missing" for one in findings):
+            raise typer.Exit(1)
+
+
+def _questions() -> dict[str, tuple[str, str]]:
+    """Setting → question and proposal; an empty answer leaves the setting out."""
+    from storm_pipeline.providers import PROVIDERS, provider_with_key
+    from storm_pipeline.search.choosing import choose
+
+    provider, engine = provider_with_key(), choose()
+    examples = ", ".join(one.model for one in PROVIDERS[:2])
+    return {
+        "lm": (
+            f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of a server of yours, or embedded: a small "
+            "one that runs here)",
+            provider.model if provider else "embedded",
+        ),
+        "search": (
+            "Sources (an engine of `storm search engines`, corpus:FOLDER for documents of yours, or auto)",
+            "auto" if engine.offline else engine.spec,
+        ),
+        "article_language": ("Language of articles (two letters)", "en"),
+        "length": ("Length of articles (short, standard, long, or a number of words)", "standard"),
+        "max_cost": ("At most how many dollars an article (empty: no limit)", ""),
+    }
+
+
+def _answer(name: str, question: str, proposal: str, *, ask: bool) -> str:
+    """The user's answer, asked for until the setting takes it."""
+    from storm_pipeline.errors import SettingsError
+    from storm_pipeline.settings import Settings
+
+    while ask:
+        answer: str = typer.prompt(question, default=proposal, err=True).strip()
+        try:
+            return str(getattr(Settings.build({name: answer}), name)) if answer else ""
+        except SettingsError as error:
+            typer.echo(f"  {error}", err=True)
+    return proposal
+
+
+def _toml(values: dict[str, str]) -> str:
+    def plain(name: str, value: str) -> str:
+        return value if name == "max_cost" else json.dumps(value, ensure_ascii=False)
+
+    lines = [f"{name} = {plain(name, value)}" for name, value in values.items()]
+    return "\n".join(
+        ["# Settings of storm-pipeline; `storm write --help` lists all of them. No keys here.", *lines, ""]
+    )
+
+
+def _next_steps(values: dict[str, Any]) -> str:
+    from storm_pipeline.errors import SettingsError
+    from storm_pipeline.models.keys import require_model_keys
+    from storm_pipeline.search.keys import require_engine_keys
+    from storm_pipeline.settings import Settings
+
+    settings = Settings.build(values)
+    steps: list[str] = []
+    for check in (partial(require_model_keys, settings), partial(require_engine_keys, settings.search)):
+        try:
+            check()
+        except SettingsError as error:
+            steps.append(f"still to do: {error}")
+    return "\n".join([*steps, 'check with `storm doctor`, start with: storm write "TOPIC"'])

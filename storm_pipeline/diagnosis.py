@@ -1,0 +1,147 @@
+"""What a run with given settings needs, whether it is there, and what is missing; nothing is bought or downloaded."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from storm_pipeline.addresses import filled_in
+from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
+from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.models.keys import endpoint_of, key_for
+from storm_pipeline.providers import provider_of, provider_with_key
+from storm_pipeline.search.choosing import answers, choose
+from storm_pipeline.search.keys import require_engine_keys
+from storm_pipeline.settings import ROLES, Settings, is_embedded
+
+State = Literal["ok", "missing", "note"]
+_EXTRAS = {
+    "local": ("xllamacpp", "the embedded model"),
+    "search": ("ddgs", "search by DuckDuckGo"),
+    "zim": ("libzim", "offline Wikipedia"),
+    "qdrant": ("qdrant_client", "a vector database"),
+    "csl": ("citeproc", "citation styles of exports"),
+    "pdf": ("weasyprint", "PDF without Chromium"),
+    "eval": ("scipy", "experiments and metrics"),
+}
+"""Extra → a module of it, and what it is for."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked.
+
+    Attributes:
+        subject: what, such as ``model openai/gpt-4o``.
+        state: ``ok``; ``missing``, without which no run can begin; or ``note``.
+        detail: what was found and, if it is missing, what to do.
+    """
+
+    subject: str
+    state: State
+    detail: str
+
+
+def diagnose(settings: Settings) -> tuple[Finding, ...]:
+    """Check models, search engine, sentence encoder, folders and extras, in this order."""
+    return (
+        *_models(settings),
+        *_search(settings),
+        _encoder(settings),
+        _folder("runs", settings.out),
+        _folder("cache", settings.cache),
+        _extras(),
+    )
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    for name in dict.fromkeys(settings.lm_of(role) for role in ROLES):
+        subject = f"model {name}"
+        if is_embedded(name):
+            yield _embedded(subject, name, settings)
+            continue
+        try:
+            key = key_for(name, settings)
+        except SettingsError as error:
+            yield Finding(subject, "missing", str(error))
+            continue
+        model, base = endpoint_of(name, settings)
+        if base:
+            up = answers(f"{filled_in(base).rstrip('/')}/models")
+            yield Finding(subject, "ok" if up else "missing", f"{base} {'answers' if up else 'does not answer'}")
+            continue
+        provider = provider_of(model)
+        variable = settings.api_key_env if key else provider and provider.key_variable
+        yield Finding(subject, "ok", f"{variable} is set" if variable else "its provider's client finds the key")
+    provider = provider_with_key()
+    if provider and "lm" not in settings.model_fields_set:
+        detail = f"{provider.variables[0]} is set: lm = {provider.model!r} would use it (`storm init`)"
+        yield Finding(f"model {provider.model}", "note", detail)
+
+
+def _embedded(subject: str, name: str, settings: Settings) -> Finding:
+    if find_spec("xllamacpp") is None:
+        return Finding(subject, "missing", "pip install 'storm-pipeline[local]', or choose another model with --lm")
+    if name.startswith("gguf:"):
+        file = Path(name.removeprefix("gguf:")).expanduser()
+        return Finding(
+            subject, "ok" if file.is_file() else "missing", f"{file} {'is' if file.is_file() else 'is not'} there"
+        )
+    if name not in EMBEDDED_MODELS:
+        return Finding(subject, "missing", f"there is no such model: choose one of {', '.join(EMBEDDED_MODELS)}")
+    return _download(subject, EMBEDDED_MODELS[name], settings)
+
+
+def _download(subject: str, asset: str, settings: Settings) -> Finding:
+    if path_of(asset, settings.cache):
+        return Finding(subject, "ok", "downloaded")
+    size = next(one.download_bytes for one in catalogue() if one.name == asset)
+    return Finding(
+        subject, "note", f"{size / 1e6:.0f} MB to download at the first run (or now: `storm assets pull {asset}`)"
+    )
+
+
+def _search(settings: Settings) -> Iterator[Finding]:
+    spec, why = settings.search, "as configured"
+    if spec == "auto":
+        choice = choose()
+        spec, why = choice.spec, choice.why
+    subject = f"search {spec}"
+    name, _, argument = spec.partition(":")
+    try:
+        require_engine_keys(spec)
+    except StormError as error:
+        yield Finding(subject, "missing", str(error))
+        return
+    if name == "corpus" and not Path(argument).expanduser().exists():
+        yield Finding(subject, "missing", f"{argument} does not exist")
+        return
+    if name == "wiki-leads":
+        yield _download(subject, LEADS, settings)
+        return
+    yield Finding(subject, "ok", why)
+
+
+def _encoder(settings: Settings) -> Finding:
+    subject = f"sentence encoder {settings.embedder}"
+    if settings.embedder == EMBEDDER:
+        return _download(subject, EMBEDDER, settings)
+    return Finding(subject, "note", "a sentence-transformers model of your own")
+
+
+def _folder(what: str, folder: Path) -> Finding:
+    """Whether a folder, or the nearest one above it that exists, can be written."""
+    existing = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        return Finding(f"folder of {what}", "missing", f"{folder} cannot be written: check its permissions")
+    free = shutil.disk_usage(existing).free
+    return Finding(f"folder of {what}", "ok", f"{folder}, {free / 1e9:.0f} GB free")
+
+
+def _extras() -> Finding:
+    absent = [f"{extra} ({purpose})" for extra, (module, purpose) in _EXTRAS.items() if find_spec(module) is None]
+    detail = f"not installed: {', '.join(absent)}; pip install 'storm-pipeline[NAME]'" if absent else "all installed"
+    return Finding("extras", "note" if absent else "ok", detail)

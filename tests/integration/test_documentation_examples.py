@@ -1,0 +1,78 @@
+"""Every Python example of the documentation runs, with doubles for the services that it names."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documentation import PAGES, name, python_blocks
+from llm import FakeModel
+
+from storm_pipeline import Snippet, Storm
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.tables_of_contents import TableOfContents
+
+EXAMPLES = [page for page in PAGES if python_blocks(page)]
+SMALL = {"perspectives": 1, "turns": 1, "rounds": 1}
+TRADE = "silk from Samarkand|spices from Merv|paper from Dunhuang|horses from Balkh|jade from Khotan|glass from Tyre"
+
+
+class NoContents:
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        return None
+
+
+def found(query: str) -> list[Snippet]:
+    """Pages that every query finds."""
+    return [
+        Snippet(
+            f"https://example.org/{number}",
+            f"Trade in {goods}",
+            f"History: caravans of the road carried {goods} across the desert to the markets of the west in spring. "
+            f"Goods: merchants of the road weighed {goods} on public scales before they paid tolls at the gates. "
+            f"Routes: riders with {goods} followed the road past ruined forts and wells to the coast.",
+        )
+        for number, goods in enumerate(TRADE.split("|"))
+    ]
+
+
+@pytest.fixture
+def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """``Storm`` accepts the settings of an example, then works with doubles of model, engine and encoder."""
+    real = Storm.__init__
+    monkeypatch.chdir(tmp_path)
+    with FakeModel() as model:
+
+        def scripted(self: Storm, settings: Any = None, **given: Any) -> None:
+            real(self, settings, **given)  # what the example says is valid
+            kept = {} if settings is None else settings.model_dump(exclude_unset=True)
+            kept |= {key: value for key, value in given.items() if key != "models"}
+            engine = kept.get("search")
+            doubled = {
+                "lm": model.lm,
+                "search": FakeSearch(found) if engine is None or isinstance(engine, str) else engine,
+                "embedder": HashingEmbedder(),
+                "contents": NoContents(),
+                "cache": tmp_path / "cache",
+            }
+            real(self, None, **(kept | SMALL | doubled))
+
+        monkeypatch.setattr(Storm, "__init__", scripted)
+        yield
+
+
+@pytest.mark.usefixtures("doubles")
+@pytest.mark.parametrize("page", EXAMPLES, ids=name)
+def test_examples_run(page: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": "example"}
+    blocks = python_blocks(page)
+    if not re.search(r"^article = ", blocks[0], re.M):  # some pages begin with an article of the reader's
+        namespace["article"] = Storm().write("Silk Road")
+    for number, code in enumerate(blocks, 1):
+        exec(compile(code, f"{page.name}, example {number}", "exec"), namespace)
+
+
+def test_there_are_examples() -> None:
+    assert {name(page) for page in EXAMPLES} >= {"README.md", "docs/batch.md", "docs/export.md", "docs/runs.md"}

@@ -1,0 +1,162 @@
+"""Where settings come from: the caller, the environment, and files."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from storm_pipeline.cli import app
+from storm_pipeline.configuration import configuration, configured
+from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.settings import Settings
+
+PLACES = ["caller", "STORM_TURNS", "storm.toml", "pyproject.toml", "user"]
+"""From the highest precedence to the lowest."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with a home of its own and no variables of the package."""
+    for name in [name for name in os.environ if name.startswith("STORM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    work = tmp_path / "work"
+    work.mkdir()
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(work)
+    return work
+
+
+def put(folder: Path, place: str, toml: str) -> None:
+    """Write settings into one of the files."""
+    if place == "pyproject.toml":
+        toml = f"[project]\nname = 'x'\n[tool.storm]\n{toml}"
+    file = folder.parent / "home" / "storm.toml" if place == "user" else folder / place
+    file.write_text(toml, encoding="utf-8")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.dictionaries(st.sampled_from(PLACES), st.integers(1, 20)))
+def test_the_highest_place_wins(folder: Path, values: dict[str, int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        given = {"turns": values["caller"]} if "caller" in values else {}
+        patch.delenv("STORM_TURNS", raising=False)
+        if "STORM_TURNS" in values:
+            patch.setenv("STORM_TURNS", str(values["STORM_TURNS"]))
+        for place in PLACES[2:]:
+            put(folder, place, f"turns = {values[place]}" if place in values else "")
+        expected = next((values[place] for place in PLACES if place in values), Settings().turns)
+        assert configured(given).turns == expected
+
+
+def test_places_complement_each_other_and_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(folder, "user", 'article_language = "de"')
+    put(folder, "pyproject.toml", "max_cost = 0.5")
+    put(folder, "storm.toml", 'search = "wikipedia"')
+    monkeypatch.setenv("STORM_DOMAINS", "a.example, b.example")
+    found = configuration({"lm": "a/b"})
+    assert {name: one.origin for name, one in found.items()} == {
+        "article_language": str(folder.parent / "home" / "storm.toml"),
+        "max_cost": "[tool.storm] in pyproject.toml",
+        "search": "storm.toml",
+        "domains": "STORM_DOMAINS",
+        "lm": "",
+    }
+    assert configured().domains == ("a.example", "b.example")
+
+
+def test_a_file_env_sets_what_the_environment_does_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_TURNS", "7")
+    for name in ("OPENAI_API_KEY", "STORM_PERSPECTIVES"):
+        monkeypatch.setenv(name, "")  # so that they are restored
+        monkeypatch.delenv(name)
+    (folder / ".env").write_text('STORM_TURNS=2\nexport STORM_PERSPECTIVES=3\nOPENAI_API_KEY="a $key"\nEMPTY\n')
+    found = configured()
+    assert (found.turns, found.perspectives) == (7, 3)
+    assert os.environ["OPENAI_API_KEY"] == "a $key"
+    assert "EMPTY" not in os.environ
+
+
+def test_a_depth_overrides_the_preset_of_lower_places(folder: Path) -> None:
+    put(folder, "storm.toml", "turns = 9\nperspectives = 1\nqueries = 2")
+    found = configured({"depth": "1", "perspectives": "4"})
+    assert (found.turns, found.perspectives, found.queries) == (3, 4, 2)
+
+
+def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> None:
+    put(folder, "storm.toml", 'lm = "openai/qwen"\napi_base = "http://localhost:1/v1"\napi_key_env = "MINE"')
+    assert configured().api_base == "http://localhost:1/v1"
+    found = configured({"lm": "anthropic/claude-sonnet-4-5"})
+    assert (found.api_base, found.api_key_env) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("place", "toml", "says"),
+    [
+        ("storm.toml", "perspectives = 99", r"'perspectives' cannot be 99 \(--perspectives\).*\(from storm.toml\)"),
+        ("pyproject.toml", "turns = 'x'", r"'turns'.*from \[tool.storm\] in pyproject.toml"),
+        ("storm.toml", "perspektives = 2", r"storm.toml: .*'perspektives'; did you mean 'perspectives'"),
+        ("storm.toml", "article-language = 'de'", "did you mean 'article_language'"),
+        ("storm.toml", "xyz = 2", "see `storm write --help`"),
+        ("storm.toml", "openai_api_key = 'sk-secret'", "keys do not belong in it"),
+        ("storm.toml", "api_key_env = 'sk-secret'", "the name of an environment variable.*from storm.toml"),
+        ("storm.toml", "turns = ", "not valid TOML"),
+        ("pyproject.toml", "[[tool.storm]]", "not valid TOML"),
+    ],
+)
+def test_errors_name_the_place_and_the_option_but_no_key(folder: Path, place: str, toml: str, says: str) -> None:
+    put(folder, place, toml)
+    with pytest.raises(SettingsError, match=says) as error:
+        configured()
+    assert "secret" not in str(error.value)
+
+
+def test_an_error_of_the_environment_names_the_variable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_MAX_COST", "much")
+    with pytest.raises(InvalidSettingError, match=r"--max-cost.*from STORM_MAX_COST") as error:
+        configured()
+    assert error.value.setting == "max_cost"
+
+
+def test_a_table_that_is_none_is_refused(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text("[tool]\nstorm = 3\n")
+    with pytest.raises(SettingsError, match="not a table"):
+        configured()
+
+
+def test_other_tools_tables_are_left_alone(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text("tool = 3\n")
+    assert configured() == Settings()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))))
+def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
+    (folder / "storm.toml").write_bytes(content)
+    try:
+        configured()
+    except SettingsError as error:
+        assert "storm.toml" in str(error)
+
+
+@pytest.mark.parametrize("value", [3, "text", True, [1], {"a": 1}, 1.5])
+def test_a_value_of_another_type_is_a_setting_error(folder: Path, value: Any) -> None:
+    text = json.dumps(value) if not isinstance(value, dict) else "{a = 1}"
+    put(folder, "storm.toml", f"language = {text}")
+    with pytest.raises(SettingsError, match=r"--language.*storm.toml"):
+        configured()
+
+
+def test_commands_read_the_configuration(folder: Path) -> None:
+    put(folder, "storm.toml", 'cache = "elsewhere"')
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["assets", "verify"])
+    assert "elsewhere" in result.stderr
+    put(folder, "storm.toml", "turns = 0")
+    result = CliRunner().invoke(app, ["estimate", "Silk Road"])
+    assert result.exit_code == 2
+    assert "(--turns)" in result.stderr and "(from storm.toml)" in result.stderr

@@ -1,0 +1,81 @@
+"""What the documentation says exists: files, headings, commands, options, make targets, and pinned downloads."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from documentation import PAGES, ROOT, Command, anchors, commands, links, name
+from typer.core import TyperGroup
+
+from storm_pipeline.assets import catalogue
+from storm_pipeline.cli.app import app
+
+COMMANDS = [command for page in PAGES for command in commands(page)]
+UNFINISHED = {"MissingParameter", "NoArgsIsHelpError", "BadOptionUsage"}
+"""What a command lacks that is only mentioned, such as `storm write --outline`."""
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+
+
+def parse(words: Sequence[str]) -> None:
+    """Parse a `storm` command to its last option without running it."""
+    command: Any = typer.main.get_command(app)
+    context = None
+    left = list(words)
+    while left:
+        context = command.make_context(left[0], left[1:], parent=context)
+        if not isinstance(command, TyperGroup):
+            return
+        left = [*context._protected_args, *context.args]
+        if left:
+            _, command, rest = command.resolve_command(context, left)
+            left = [left[0], *rest]
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.words[0] == "storm"], ids=str)
+def test_commands_of_the_documentation_parse(command: Command) -> None:
+    if command.words[1:] in {("--help",), ("--version",)}:
+        return
+    try:
+        parse(command.words)
+    except Exception as error:
+        if command.whole or type(error).__name__ not in UNFINISHED:
+            raise
+
+
+def test_a_command_with_an_unknown_option_is_found() -> None:
+    with pytest.raises(Exception, match="--serch"):
+        parse(("storm", "write", "Silk Road", "--serch", "you"))
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.words[0] == "make"], ids=str)
+def test_make_targets_of_the_documentation_exist(command: Command) -> None:
+    wanted = [word for word in command.words[1:] if "=" not in word]
+    assert set(wanted) <= TARGETS
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.words[0] == "python"], ids=str)
+def test_programs_of_the_documentation_exist(command: Command) -> None:
+    program = command.words[2].replace(".", "/") if command.words[1] == "-m" else command.words[1]
+    assert (ROOT / program).is_dir() or (ROOT / program).with_suffix(".py").is_file()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for target in links(page):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+def test_the_readme_names_every_wheel_that_is_downloaded() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for asset in catalogue():
+        first, last = asset.wheels[0], asset.wheels[-1]
+        assert f"`{first.project}`" in readme
+        assert first is last or f"`-part{len(asset.wheels)}`" in readme
+        assert f" {first.version} |" in readme
+        assert asset.licence.split(" (")[0] in readme

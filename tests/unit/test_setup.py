@@ -1,0 +1,134 @@
+"""``storm init`` and ``storm doctor``."""
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+from servers import Reply, ScriptedServer, closed_port
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.cli import app
+from storm_pipeline.diagnosis import diagnose
+from storm_pipeline.providers import PROVIDERS
+from storm_pipeline.search.choosing import Choice
+from storm_pipeline.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, without keys, and a network that is down."""
+    for name in [name for name in os.environ if name.startswith("STORM_")]:
+        monkeypatch.delenv(name)
+    for name in [name for one in PROVIDERS for name in one.variables] + ["YDC_API_KEY"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
+    for module in ("storm_pipeline.search.choosing", "storm_pipeline.diagnosis"):
+        monkeypatch.setattr(f"{module}.choose", lambda: offline)
+    return tmp_path
+
+
+def run(*arguments: str, answers: str = "") -> Result:
+    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, list(arguments), input=answers)
+
+
+def written() -> dict[str, object]:
+    return tomllib.loads(Path("storm.toml").read_text(encoding="utf-8"))
+
+
+def test_five_answers_are_written(folder: Path) -> None:
+    result = run("init", answers="gpt-4o\nwikipedia\nde\n1500\n0.5\n")
+    assert result.exit_code == 0, result.stderr
+    assert written() == {
+        "lm": "openai/gpt-4o",
+        "search": "wikipedia",
+        "article_language": "de",
+        "length": "1500",
+        "max_cost": 0.5,
+    }
+    assert result.stdout.splitlines()[-1] == str(folder / "storm.toml")
+    assert "still to do: no key set for openai/gpt-4o: set OPENAI_API_KEY" in result.stderr
+
+
+def test_a_wrong_answer_is_asked_for_again() -> None:
+    result = run("init", answers="embedded\nauto\ngerman\nde\nstandard\n\n")
+    assert result.exit_code == 0, result.stderr
+    assert "'article_language' cannot be 'german'" in result.stderr
+    assert written() == {"lm": "embedded", "search": "auto", "article_language": "de", "length": "standard"}
+
+
+def test_the_proposals_are_what_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert run("init", "--yes").exit_code == 0
+    assert written()["lm"] == "anthropic/claude-sonnet-4-5"
+    assert "k" not in written().values()
+
+
+def test_a_configuration_is_not_overwritten_unasked() -> None:
+    Path("storm.toml").write_text("turns = 3\n")
+    result = run("init", "--yes")
+    assert (result.exit_code, written()) == (2, {"turns": 3})
+    assert "--force" in result.stderr
+    assert run("init", "--yes", "--force").exit_code == 0
+    assert "turns" not in written()
+
+
+def test_an_interrupted_question_writes_nothing(folder: Path) -> None:
+    result = run("init", answers="gpt-4o\n")
+    assert result.exit_code == 130
+    assert result.stderr.endswith("interrupted\n")
+    assert not (folder / "storm.toml").exists()
+
+
+def test_the_doctor_shows_settings_with_their_place_and_what_is_missing() -> None:
+    Path("storm.toml").write_text('lm = "gpt-4o"\nsearch = "you"\n')
+    result = run("doctor", "--turns", "3")
+    assert result.exit_code == 1
+    for said in (
+        "storm.toml",
+        "the command line",
+        "no key set for openai/gpt-4o: set OPENAI_API_KEY",
+        "no key set for the search engine `you`: set YDC_API_KEY",
+    ):
+        assert said in result.stdout
+
+
+def test_the_doctor_is_content_with_what_is_set_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    (folder / "notes").mkdir()
+    result = run("doctor", "--lm", "gpt-4o", "--search", "corpus:notes")
+    assert result.exit_code == 0, result.stdout
+    assert "OPENAI_API_KEY is set" in result.stdout
+    assert "MB to download" in result.stdout
+
+
+def states(**values: object) -> dict[str, str]:
+    return {one.subject: one.state for one in diagnose(Settings.build(values))}
+
+
+def test_endpoints_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer(Reply(body={"data": []})) as up, closed_port() as down:
+        found = states(lm=f"openai/a@{up.url}/v1", writer_lm=f"openai/b@{down}/v1")
+    assert [state for subject, state in found.items() if subject.startswith("model openai/")] == ["ok", "missing"]
+
+
+def test_a_provider_that_could_be_used_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert states()["model openai/gpt-4o"] == "note"
+    assert "model openai/gpt-4o" not in states(lm="embedded")
+
+
+@pytest.mark.parametrize(
+    ("values", "subject"),
+    [
+        ({"search": "corpus:nowhere"}, "search corpus:nowhere"),
+        ({"lm": "gguf:nowhere.gguf"}, "model gguf:nowhere.gguf"),
+        ({"lm": "embedded:9b"}, "model embedded:9b"),
+        ({"out": "file/runs"}, "folder of runs"),
+    ],
+)
+def test_what_is_missing(folder: Path, values: dict[str, str], subject: str) -> None:
+    (folder / "file").write_text("no folder")
+    assert states(**values)[subject] == "missing"
