@@ -72,6 +72,11 @@ class TerminalDisplay(Generic[B]):
             with suppress(OSError):  # the terminal is closed
                 self._live.stop()
 
+    @property
+    def is_live(self) -> bool:
+        """Whether the board is being drawn."""
+        return self._live is not None
+
     def _draw(self) -> RenderableType:
         with self._lock:
             return self._board.draw(self._console.height - 1)
