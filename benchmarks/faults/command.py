@@ -8,6 +8,7 @@ import ctypes
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -67,6 +68,11 @@ class Command:
     def running(self) -> bool:
         """Whether it is still running."""
         return self._process.is_alive()
+
+    def signalled(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is still running."""
+        if self._process.pid and self._process.is_alive():
+            os.kill(self._process.pid, number)
 
     def ended(self, timeout: float = 60.0) -> Ended:
         """Wait for its end; kill it after ``timeout`` seconds."""

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,12 @@ def say(text: str) -> None:
     except OSError as error:
         silence_stdout()
         raise StormError(f"cannot write to standard output: {error.strerror}; send it elsewhere") from error
+
+
+def tell(text: str, *, nl: bool = True) -> None:
+    """Write to standard error, unless the terminal is closed: the result of the work does not depend on it."""
+    with suppress(OSError):
+        typer.echo(text, err=True, nl=nl)
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

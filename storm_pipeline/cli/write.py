@@ -14,7 +14,7 @@ import typer
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
-from storm_pipeline.cli.output import EventLines, say
+from storm_pipeline.cli.output import EventLines, say, tell
 from storm_pipeline.cli.signals import stopping
 from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
@@ -177,7 +177,7 @@ def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
     except DamagedRunError as error:
         if not on_terminal():
             raise
-        typer.echo(printable(f"{error.folder}: {'; '.join(error.findings)}."), err=True)
+        tell(printable(f"{error.folder}: {'; '.join(error.findings)}."))
         try:
             agreed = typer.confirm("Go on?", err=True)
         except typer.Abort:  # end of input, or Ctrl-C
@@ -249,6 +249,6 @@ def _print_outline(outline: "Outline", ledger: "Ledger", seconds: float, *, quie
 def _print(result: str, report: str, *, quiet: bool, json_events: bool) -> None:
     """Print the result on standard output and the report on standard error; with events, both on standard error."""
     if not quiet:
-        typer.echo(f"{report}\n{result}" if json_events else report, err=True)
+        tell(f"{report}\n{result}" if json_events else report)
     if not json_events:
         say(result)

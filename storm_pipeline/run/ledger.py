@@ -26,17 +26,15 @@ class Ledger:
             Dollars, tokens and seconds of those sessions.
         """
         spent = Spent()
-        began = last = None
+        last: float | None = None
         for at, event in events:
-            if began is None or isinstance(event, RunStarted):
-                spent.seconds += (last or 0.0) - (began or 0.0)
-                began = at
+            if last is not None and not isinstance(event, RunStarted):
+                spent.seconds += max(0.0, at - last)  # a clock that was set back adds nothing
             last = at
             if isinstance(event, CallFinished):
                 self._add_call(event)
                 spent.dollars = _sum_of(spent.dollars, event.cost or 0.0)
                 spent.tokens += event.tokens_in + event.tokens_out
-        spent.seconds += (last or 0.0) - (began or 0.0)
         self._seconds = spent.seconds
         return spent
 
