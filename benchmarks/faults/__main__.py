@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.faults.disks import (
     can_mount,
     deleted_after,
+    output_full,
     over_quota,
     read_only_from,
     read_only_from_the_start,
@@ -132,6 +133,7 @@ def disks(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
         yield _row("disk full (a small file system), then some space, then resume", full)
     quota = [over_quota(bench_lab, f"quota-{i}", n, whole) for i, n in enumerate(sizes(number, whole.largest))]
     yield _row("files may not grow (a quota), then they may, then resume", quota)
+    yield _row("standard output is on a full disk, then resume", [output_full(bench_lab, "output", whole)])
     yield _row("the folder of runs may not be written", [read_only_from_the_start(bench_lab, "closed")])
     closed = [read_only_from(bench_lab, f"closed-{i}", at, whole) for i, at in enumerate(spread)]
     yield _row("the run's folder becomes read-only, then not, then resume", closed)

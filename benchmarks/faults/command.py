@@ -77,7 +77,9 @@ class Command:
         """Send SIGKILL, unless it has ended."""
         self._process.kill()
         self._process.join()
-        out, err = ((self._said / name).read_text("utf-8") if (self._said / name).exists() else "" for name in _STREAMS)
+        out, err = (
+            (self._said / name).read_text("utf-8") if (self._said / name).is_file() else "" for name in _STREAMS
+        )
         return Ended(self._process.exitcode or 0, out, err, time.monotonic() - self._start)
 
 

@@ -13,6 +13,8 @@ from benchmarks.faults.kills import Whole, read_article
 from benchmarks.faults.lab import Lab, damage
 
 _PLENTY = "64m"
+_FULL = "/dev/full"
+"""A device of Linux that no byte can be written to."""
 
 
 def short_of_space(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
@@ -30,6 +32,16 @@ def over_quota(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
     """Write an article with a file size limit of ``size`` bytes; then lift it and resume."""
     ended = lab.write(run, quota=size).ended()
     return wrong_failure(ended, "File too large") + _resumes(lab, run, whole)
+
+
+def output_full(lab: Lab, run: str, whole: Whole) -> list[str]:
+    """Write an article with standard output on a full disk; then print its paths elsewhere."""
+    said = lab.folder / run / "said"
+    said.mkdir(parents=True)
+    (said / "out").symlink_to(_FULL)
+    problems = wrong_failure(lab.write(run).ended(), "No space left on device")
+    (said / "out").unlink()
+    return problems + _resumes(lab, run, whole)
 
 
 def read_only_from_the_start(lab: Lab, run: str) -> list[str]:

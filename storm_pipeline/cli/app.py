@@ -1,6 +1,7 @@
 """The ``storm`` command: its subcommands and exit behaviour."""
 
 import signal
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,14 +16,16 @@ from storm_pipeline.cli.experiment import experiment_app
 from storm_pipeline.cli.export import export
 from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
-from storm_pipeline.cli.output import say
+from storm_pipeline.cli.output import say, silence_stdout
 from storm_pipeline.cli.runs import runs, show
+from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
 from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
 from storm_pipeline.env_file import load_env
+from storm_pipeline.errors import StormError
 
 app = typer.Typer(
     name="storm",
@@ -39,6 +42,8 @@ app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of 
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.command(cls=SettingsCommand, short_help="Serve runs to other programs over HTTP.")(serve)
+app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.command(short_help="Ask five questions and write storm.toml.")(init)
 app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
 app.add_typer(assets_app, name="assets")
@@ -68,5 +73,9 @@ def main() -> None:
         if ending.code == INTERRUPTED:
             end_now()
         raise
+    except (OSError, StormError) as error:  # of the help and the version; commands handle their own
+        silence_stdout()
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
     except KeyboardInterrupt:  # a second one, while the first was being handled
         end_now()

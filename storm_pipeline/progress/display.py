@@ -70,6 +70,11 @@ class TerminalDisplay(Generic[B]):
         if self._live is not None:
             self._live.stop()
 
+    @property
+    def is_live(self) -> bool:
+        """Whether the board is being drawn."""
+        return self._live is not None
+
     def _draw(self) -> RenderableType:
         with self._lock:
             return self._board.draw(self._console.height - 1)

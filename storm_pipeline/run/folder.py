@@ -125,7 +125,7 @@ class RunStore:
         path = self.folder / SETTINGS
         try:
             saved: Any = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
             return saved

@@ -84,9 +84,12 @@ class Ledger:
         return tuple(sorted(self._revisions, key=lambda revision: (revision.where, revision.before, revision.reason)))
 
     def failure_summary(self) -> str:
-        """The first three failures so far in one line; empty if nothing failed."""
-        failures = [problem.detail for problem in self._problems if problem.kind == "failure"]
-        return "; ".join(dict.fromkeys(failures[:3]))
+        """The first three failures so far in one line, each reason once; empty if nothing failed."""
+        failures = [problem.detail.partition(": ") for problem in self._problems if problem.kind == "failure"][:3]
+        pieces: dict[str, list[str]] = {}
+        for piece, colon, reason in failures:
+            pieces.setdefault(colon + reason, []).append(piece)
+        return "; ".join(", ".join(dict.fromkeys(named)) + reason for reason, named in pieces.items())
 
 
 def _sum_of(dollars: float, more: float) -> float:

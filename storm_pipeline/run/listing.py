@@ -113,6 +113,14 @@ def run_entry(folder: Path) -> RunEntry:
     )
 
 
+def run_state(folder: Path) -> State:
+    """The state of the run in a folder, without reading its events."""
+    try:
+        return _state_of(folder, read_state(folder))
+    except RunError:
+        return "unreadable" if (folder / "run.json").exists() else "no run"
+
+
 def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
     """The timeline of the run in a folder, from its ``events.jsonl``; damaged lines are skipped.
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.faults.calls import disagreements
 from benchmarks.faults.command import Ended
-from benchmarks.faults.disks import deleted_after, over_quota, read_only_from_the_start, wrong_failure
+from benchmarks.faults.disks import deleted_after, output_full, over_quota, read_only_from_the_start, wrong_failure
 from benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
 from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
@@ -99,6 +99,10 @@ def test_a_search_engine_that_never_answers_is_named_within_the_time_outs(place:
 
 def test_files_that_may_not_grow_end_a_run_that_can_go_on(place: Lab, whole: Whole) -> None:
     assert over_quota(place, "quota", whole.largest // 2, whole) == []
+
+
+def test_a_result_that_cannot_be_printed_is_kept(place: Lab, whole: Whole) -> None:
+    assert output_full(place, "output", whole) == []
 
 
 def test_a_folder_that_may_not_be_written_is_named(place: Lab) -> None:

@@ -46,6 +46,7 @@ ORDER = [
     {"storm"},
     {"batch"},
     {"run.listing", "diagnosis"},
+    {"server"},
     {"evaluation"},
     {"experiments"},
     {"progress"},

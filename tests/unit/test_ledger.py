@@ -44,6 +44,11 @@ def test_problems_are_told_by_stage_kind_and_detail() -> None:
     assert after(told).failure_summary() == "section 'B': no reply; no lead", "reasons are given as they came"
 
 
+def test_a_reason_of_several_failures_is_given_once() -> None:
+    told = [Failed("outline", f"{piece}: http://x:1 does not answer") for piece in ("no draft", "no topics", "turn 1")]
+    assert after(told).failure_summary() == "no draft, no topics, turn 1: http://x:1 does not answer"
+
+
 @given(troubles.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
 def test_the_report_is_the_same_in_whatever_order_threads_told(orders: tuple[list[Event], list[Event]]) -> None:
     one, other = (after(order).report() for order in orders)

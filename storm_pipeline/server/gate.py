@@ -1,0 +1,153 @@
+"""What every request passes first: where it comes from, whether it may, and how large it is."""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from storm_pipeline.errors import SettingsError
+
+TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
+_SHORTEST_TOKEN = 16
+_BODY_SECONDS = 30.0
+_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may call a server.
+
+    Attributes:
+        token: what callers send as ``Authorization: Bearer …``; empty if none is needed.
+        most_bytes: largest body of a request.
+    """
+
+    token: str = ""
+    most_bytes: int = 64 * 1024
+
+    @classmethod
+    def build(cls, host: str, token: str) -> "Access":
+        """The access to a server that listens on an address.
+
+        Raises:
+            SettingsError: others can reach the address and there is no token, or the token is short.
+        """
+        if token and len(token) < _SHORTEST_TOKEN:
+            raise SettingsError(
+                f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
+            )
+        if not token and not is_loopback(host):
+            raise SettingsError(
+                f"others can reach {host}, so callers need a token: set {TOKEN_VARIABLE} to at least "
+                f"{_SHORTEST_TOKEN} random characters, or listen on 127.0.0.1"
+            )
+        return cls(token)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address; names other than ``localhost`` are resolved by nobody here."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Gate:
+    """An ASGI application before another: refuses strangers, other sites' pages, and large or slow bodies.
+
+    Without a token, requests have to name this machine as their host, and those that a page of another site makes are
+    refused: a browser would let any page reach a local server.
+
+    Args:
+        app: the application behind it.
+        access: who may call it.
+        open_path: path that needs no token, such as ``/health``.
+    """
+
+    def __init__(self, app: App, access: Access, open_path: str = "") -> None:
+        self._app = app
+        self._access = access
+        self._open_path = open_path
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if refused := self._refusal(scope["path"], headers):
+            await _refuse(send, *refused)
+            return
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                body = await self._body(headers, receive)
+        except TimeoutError:
+            await _refuse(send, 408, f"the body did not arrive within {_BODY_SECONDS:g} seconds")
+            return
+        if body is None:
+            await _refuse(send, 413, f"the body is larger than {self._access.most_bytes} bytes")
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    def _refusal(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
+        if self._access.token:
+            given = headers.get("authorization", "")
+            wanted = f"Bearer {self._access.token}"
+            is_right = hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode("utf-8", "replace"))
+            return None if is_right or path == self._open_path else (401, "the token is missing or wrong")
+        if _host(f"//{headers.get('host', '')}") not in _LOCAL_NAMES:
+            return 403, "this server answers requests to localhost only"
+        if "origin" in headers and _host(headers["origin"]) not in _LOCAL_NAMES:
+            return 403, "pages of other sites may not call this server"
+        return None
+
+    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes | None:
+        """The whole body; None if it is too large."""
+        announced = headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > self._access.most_bytes:
+            return None
+        body = b""
+        while True:
+            message = await receive()
+            body += bytes(message.get("body", b""))
+            if len(body) > self._access.most_bytes:
+                return None
+            if not message.get("more_body", False):
+                return body
+
+
+def _host(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A channel that gives the body once, and then what the client does."""
+    given = False
+
+    async def next_message() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return next_message
+
+
+async def _refuse(send: Send, status: int, message: str) -> None:
+    body = json.dumps({"error": message, "kind": "Refused"}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(b"www-authenticate", b"Bearer")] if status == 401 else [(b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

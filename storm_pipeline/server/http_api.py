@@ -1,0 +1,203 @@
+"""The HTTP API: runs are ordered, watched, stopped and fetched; see docs/api.md."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, FastAPI, Header, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from filelock import Timeout
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import iterate_in_threadpool
+
+from storm_pipeline import __version__
+from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
+from storm_pipeline.server.article_formats import article_as, article_format, article_formats
+from storm_pipeline.server.gate import Access, Gate
+from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
+from storm_pipeline.server.run_service import BusyError, Order, RunService, UnderWayError
+
+_POLL = 0.25
+"""Seconds between two looks for new events."""
+_HEALTH = "/health"
+
+
+class RunOrder(BaseModel):
+    """The body of a request for a new run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic: str = Field(description="Topic of the article, at most 300 characters.")
+    makes: Literal["article", "outline"] = "article"
+    recipe: str | None = Field(default=None, description="The method; by default the package's own.")
+    outline: str | None = Field(default=None, description="Headings of the article: '#' headings or a list.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
+
+
+class ResumeOrder(BaseModel):
+    """The body of a request to resume a run; it may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
+
+
+def create_app(service: RunService, access: Access | None = None) -> Gate:
+    """The ASGI application of a service, whose runs it stops when it is shut down.
+
+    Args:
+        service: the runs.
+        access: who may call it; by default everybody on this machine.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(service.close)
+
+    app = FastAPI(
+        title="storm-pipeline",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,  # they load their scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    routes = _Routes(service)
+    add: Callable[..., None] = app.add_api_route
+    add(_HEALTH, routes.health, methods=["GET"])
+    add("/formats", routes.formats, methods=["GET"])
+    add("/settings", routes.settings, methods=["GET"])
+    add("/runs", routes.runs, methods=["GET"])
+    add("/runs", routes.start, methods=["POST"], status_code=202)
+    add("/runs/{run}", routes.run, methods=["GET"])
+    add("/runs/{run}/resume", routes.resume, methods=["POST"], status_code=202)
+    add("/runs/{run}/stop", routes.stop, methods=["POST"], status_code=202)
+    watched = [Depends(routes.known)]  # an unknown run is refused before the stream of events begins
+    add("/runs/{run}/events", routes.events, methods=["GET"], response_class=EventSourceResponse, dependencies=watched)
+    add("/runs/{run}/article", routes.article, methods=["GET"])
+    add("/runs/{run}/outline", routes.outline, methods=["GET"])
+    app.add_exception_handler(StormError, routes.failed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(Exception, _unexpected)
+    return Gate(app, access or Access(), _HEALTH)
+
+
+class _Routes:
+    """The operations on a service."""
+
+    def __init__(self, service: RunService) -> None:
+        self._service = service
+
+    def health(self) -> dict[str, str]:
+        """Say that the server answers."""
+        return {"status": "ok", "version": __version__}
+
+    def formats(self) -> list[dict[str, str]]:
+        """The formats of articles."""
+        return [asdict(one) for one in article_formats()]
+
+    def settings(self) -> list[str]:
+        """Names of the settings that callers may choose."""
+        return list(self._service.remote.choices())
+
+    def runs(self, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
+        """The newest runs, newest first."""
+        return list(self._service.folders.views(most))
+
+    def start(self, order: RunOrder, response: Response) -> RunView:
+        """Start a run."""
+        name = self._service.start(Order(order.topic, order.makes, order.recipe, order.outline, order.settings))
+        response.headers["Location"] = f"/runs/{name}"
+        return self._service.folders.view(name)
+
+    def run(self, run: str) -> RunView:
+        """The state and the usage of a run."""
+        return self._service.folders.view(run)
+
+    def resume(self, run: str, order: ResumeOrder | None = None) -> RunView:
+        """Resume a run that ended early; what it has bought is not bought again."""
+        return self._service.folders.view(self._service.resume(run, order.settings if order else None))
+
+    def stop(self, run: str) -> RunView:
+        """Stop a run gracefully; it can be resumed."""
+        self._service.stop(run)
+        return self._service.folders.view(run)
+
+    def known(self, run: str) -> None:
+        """Refuse a run that does not exist."""
+        self._service.folders.path(run)
+
+    async def events(
+        self,
+        run: str,
+        after: Annotated[int, Query(ge=0)] = 0,
+        last_event_id: Annotated[int | None, Header(ge=0)] = None,
+    ) -> AsyncIterator[ServerSentEvent]:
+        """Events of a run as they happen, from the first or after a given one, until it ends."""
+        known = after if last_event_id is None else last_event_id
+        async for found in iterate_in_threadpool(self._service.events(run, known)):
+            if found is None:
+                await asyncio.sleep(_POLL)
+            else:
+                yield ServerSentEvent(data=found[1], id=str(found[0]))
+        state = await asyncio.to_thread(self._service.folders.state, run)
+        yield ServerSentEvent(data={"state": state}, event="end")
+
+    def article(self, run: str, format: str = "markdown", citation_style: str | None = None) -> Response:  # noqa: A002
+        """The article of a run in a format."""
+        chosen = article_format(format)
+        article = self._service.redactor.article(self._service.folders.article(run))
+        content = article_as(article, chosen.name, citation_style=citation_style)
+        media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
+        return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
+
+    def outline(self, run: str) -> Response:
+        """The outline of a run, as Markdown."""
+        text = self._service.folders.outline(run)
+        return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
+
+    def failed(self, _: Request, error: Exception) -> JSONResponse:
+        """Answer with what went wrong, without secrets."""
+        status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+        if isinstance(error.__cause__, Timeout):  # another process holds the run
+            status = 409
+        body = {"error": self._service.redactor.text(str(error)), "kind": type(error).__name__}
+        return JSONResponse(body, status, headers={"Retry-After": "30"} if status == 429 else None)
+
+
+_STATUS: dict[type[Exception], int] = {
+    UnknownRunError: 404,
+    NotReadyError: 409,
+    UnderWayError: 409,
+    BusyError: 429,
+    MissingExtraError: 501,
+    SettingsError: 400,
+    StormError: 500,
+}
+"""Status codes by error, the special ones first."""
+
+
+def _safe(name: str) -> dict[str, str]:
+    """Headers of a file whose text comes from the web."""
+    return {
+        "Content-Disposition": f'inline; filename="{name}"',
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",  # a page's own policy names its script
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    where = ".".join(str(part) for part in first.get("loc", ()))
+    return JSONResponse({"error": f"{where}: {first.get('msg', 'invalid')}", "kind": "RequestValidationError"}, 422)
+
+
+async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    del error  # it is in the server's log
+    return JSONResponse({"error": "unexpected error; its traceback is in the server's log", "kind": "Unexpected"}, 500)

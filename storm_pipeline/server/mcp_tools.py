@@ -1,0 +1,177 @@
+"""The MCP server: what an assistant can do with runs; see docs/api.md."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any, TypeAlias
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.types import BlobResourceContents, EmbeddedResource, TextContent
+from pydantic import Field
+from starlette.concurrency import iterate_in_threadpool
+
+from storm_pipeline import __version__
+from storm_pipeline.errors import StormError
+from storm_pipeline.server.article_formats import article_as, article_format, article_formats
+from storm_pipeline.server.run_service import Order, RunService
+from storm_pipeline.server.source_search import SourceSearch
+
+_POLL = 0.25
+_RUNS = 50
+"""Runs that are listed."""
+_ABOUT = (
+    "Researches topics and writes encyclopedia articles in which every sentence cites its sources. Writing takes "
+    "minutes; a run that ends early is continued with `resume`, and nothing is bought twice."
+)
+
+Topic = Annotated[str, Field(description="Topic of the article, at most 300 characters.")]
+Run = Annotated[str, Field(description="Name of the run, such as silk-road-20261121-101500.")]
+Chosen = Annotated[dict[str, Any] | None, Field(description="Settings of this run, where the server lets callers.")]
+Progress: TypeAlias = Context[Any, Any]
+
+
+def create_mcp_server(service: RunService, search: SourceSearch) -> MCPServer[Any]:
+    """The MCP server of a service.
+
+    Args:
+        service: the runs.
+        search: how sources are found.
+    """
+    server = MCPServer[Any]("storm-pipeline", instructions=_ABOUT, version=__version__, log_level="WARNING")
+    tools = _Tools(service, search)
+    for tool in (tools.write, tools.outline, tools.resume, tools.search, tools.export):
+        server.add_tool(tool, structured_output=False)
+    resource: Callable[..., Callable[[Callable[..., str]], object]] = server.resource
+    resource("storm://runs", name="runs", mime_type="application/json")(tools.runs)
+    resource("storm://runs/{run}/article", name="article", mime_type="text/markdown")(tools.article)
+    resource("storm://runs/{run}/outline", name="outline of a run", mime_type="text/markdown")(tools.outline_of)
+    return server
+
+
+class _Tools:
+    """The operations on a service."""
+
+    def __init__(self, service: RunService, search: SourceSearch) -> None:
+        self._service = service
+        self._search = search
+
+    async def write(
+        self,
+        topic: Topic,
+        ctx: Progress,
+        outline: Annotated[str | None, Field(description="Headings to use: '#' headings or a list.")] = None,
+        recipe: Annotated[str | None, Field(description="The method; by default the package's own.")] = None,
+        settings: Chosen = None,
+    ) -> str:
+        """Research a topic and write an article in which every sentence cites its sources. Takes minutes.
+
+        Returns the name of the run and the article in Markdown.
+        """
+        return await self._made(Order(topic, "article", recipe, outline, settings or {}), ctx)
+
+    async def outline(self, topic: Topic, ctx: Progress, settings: Chosen = None) -> str:
+        """Research a topic and outline an article about it. Takes minutes.
+
+        Returns the name of the run and the outline in Markdown.
+        """
+        return await self._made(Order(topic, "outline", settings=settings or {}), ctx)
+
+    async def resume(self, run: Run, ctx: Progress, settings: Chosen = None) -> str:
+        """Continue a run that was stopped, failed or was interrupted; return its article or outline."""
+        name = await self._called(self._service.resume, run, settings)
+        return await self._result(str(name), ctx)
+
+    def search(
+        self,
+        query: Annotated[str, Field(description="What to look for.", max_length=1000)],
+        most: Annotated[int, Field(description="Most pages.", ge=1, le=20)] = 5,
+    ) -> str:
+        """Search for sources as a run does; return passages with their addresses, as JSON."""
+        try:
+            found = self._search.find(query, most)
+        except StormError as error:
+            raise ToolError(self._redacted(error)) from error
+        shown = [{"url": one.url, "title": one.title, "text": one.text, "published": one.published} for one in found]
+        return json.dumps(shown, ensure_ascii=False, indent=1)
+
+    def export(
+        self,
+        run: Run,
+        format: Annotated[str, Field(description=", ".join(one.name for one in article_formats()))] = "markdown",  # noqa: A002
+        citation_style: Annotated[str | None, Field(description="Name of a CSL style, such as apa.")] = None,
+    ) -> list[TextContent | EmbeddedResource]:
+        """Export the article of a finished run: text as text, other files as a resource in base64."""
+        try:
+            chosen = article_format(format)
+            article = self._service.redactor.article(self._service.folders.article(run))
+            content = article_as(article, chosen.name, citation_style=citation_style)
+        except StormError as error:
+            raise ToolError(self._redacted(error)) from error
+        if chosen.is_text:
+            return [TextContent(text=content.decode("utf-8"))]
+        uri, blob = f"storm://runs/{run}/article{chosen.suffix}", base64.b64encode(content).decode("ascii")
+        return [EmbeddedResource(resource=BlobResourceContents(uri=uri, mime_type=chosen.media_type, blob=blob))]
+
+    def runs(self) -> str:
+        """The newest runs, as JSON."""
+        return self._read(
+            lambda: json.dumps([asdict(view) for view in self._service.folders.views(_RUNS)], ensure_ascii=False)
+        )
+
+    def article(self, run: str) -> str:
+        """The article of a run, as Markdown."""
+        return self._read(lambda: self._service.redactor.article(self._service.folders.article(run)).to_markdown())
+
+    def outline_of(self, run: str) -> str:
+        """The outline of a run, as Markdown."""
+        return self._read(lambda: self._service.folders.outline(run))
+
+    async def _made(self, order: Order, ctx: Progress) -> str:
+        name = await self._called(self._service.start, order)
+        return await self._result(str(name), ctx)
+
+    async def _result(self, name: str, ctx: Progress) -> str:
+        """The result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
+        try:
+            reason = await self._watched(name, ctx)
+        except asyncio.CancelledError:
+            self._service.stop(name)
+            raise
+        view = self._service.folders.view(name)
+        if view.state != "finished":
+            raise ToolError(f"the run {name} ended early ({view.state}): {reason}; continue it with the tool `resume`")
+        read = self.outline_of if view.makes == "outline" else self.article
+        return f"Run: {name}\n\n{await asyncio.to_thread(read, name)}"
+
+    async def _watched(self, name: str, ctx: Progress) -> str:
+        """Report progress until a run ends; why it ended early, or empty."""
+        reason, done = "", 0
+        async for found in iterate_in_threadpool(self._service.events(name)):
+            if found is None:
+                await asyncio.sleep(_POLL)
+                continue
+            kind, stage = found[1].get("event"), str(found[1].get("stage", ""))
+            reason = str(found[1].get("reason", "")) if kind == "RunStopped" else reason
+            if kind in {"StageStarted", "StageAdvanced"}:
+                done += 1
+                await ctx.report_progress(done, message=f"{stage}: {found[1].get('label') or 'started'}")
+        return reason
+
+    async def _called(self, work: Callable[..., str], *args: Any) -> str:
+        try:
+            return await asyncio.to_thread(work, *args)
+        except StormError as error:
+            raise ToolError(self._redacted(error)) from error
+
+    def _read(self, read: Callable[[], str]) -> str:
+        try:
+            return read()
+        except StormError as error:
+            raise ResourceError(self._redacted(error)) from error
+
+    def _redacted(self, error: StormError) -> str:
+        return self._service.redactor.text(str(error))

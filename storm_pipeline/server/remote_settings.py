@@ -1,0 +1,118 @@
+"""What a remote caller may choose of a run: an allow-list, which the server's owner can extend."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.run.folder import SavedSettings
+from storm_pipeline.run.session import changed_settings
+from storm_pipeline.settings import Settings
+
+CAPS = ("max_cost", "max_tokens", "max_minutes")
+"""Settings that a caller may lower, and set where the owner did not."""
+FREE = frozenset(
+    "perspectives turns queries depth rounds related_topics top_k language region since until domains without_domains "
+    "deny_sources exclude_urls exclude_titles answer_facts section_snippets section_facts section_words max_sections "
+    "outline_depth outline_words writing length evidence article_language style uncited temperature top_p seed".split()
+)
+"""Settings that change a run's size, subject or wording; free unless the owner set them."""
+_BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder".split())
+"""Settings that can name files or services: the owner allows single values of them."""
+_LOCKED = frozenset("out cache api_base api_key_env".split())
+"""Settings that no caller may choose."""
+
+
+@dataclass(frozen=True)
+class RemoteSettings:
+    """The settings of a server's runs, of which callers may choose some.
+
+    Attributes:
+        owner: settings of every run; those that are set explicitly are fixed for callers.
+        allowed: further settings that callers may choose → the values allowed, as text; None allows every value.
+    """
+
+    owner: Settings
+    allowed: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, owner: Settings, allow: Iterable[str] = ()) -> Self:
+        """Parse what the owner allows: ``NAME`` for every value of a setting, ``NAME=VALUE`` for one.
+
+        Raises:
+            SettingsError: there is no such setting, or it cannot be allowed like that.
+        """
+        allowed: dict[str, frozenset[str] | None] = {}
+        for rule in allow:
+            name, given, value = rule.partition("=")
+            name = name.strip().replace("-", "_")
+            if name not in Settings.model_fields:
+                raise SettingsError(f"there is no setting {name!r} to allow; see `storm write --help`")
+            if name in _LOCKED:
+                raise SettingsError(f"remote callers can never choose {name!r}: it names folders, endpoints or keys")
+            if name in _BY_VALUE and not given:
+                raise SettingsError(
+                    f"{name!r} can name files and services: allow single values of it, such as --allow {name}=VALUE"
+                )
+            before = allowed.get(name, frozenset[str]())
+            allowed[name] = before | {value} if given and before is not None else None
+        return cls(owner, allowed)
+
+    def for_new_run(self, given: Mapping[str, Any]) -> Settings:
+        """The settings of a new run for which a caller gave some; a value of None is as if not given.
+
+        Raises:
+            SettingsError: the caller may not choose one of them, or its value is invalid.
+        """
+        return Settings.build({**self._owners(), **self._checked(given)})
+
+    def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
+        """All settings of the next session of a run that was saved with some, for which a caller gave others now.
+
+        The owner's settings apply, and what callers may choose stays as it was saved unless it is given; a saved cap
+        is kept where it is lower than the owner's.
+
+        Raises:
+            SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
+        """
+        owners = {name: value for name, value in self._owners().items() if name not in {"out", *self.allowed}}
+        for name in CAPS:
+            if name in owners and isinstance(saved.get(name), int | float):
+                owners[name] = min(owners[name], saved[name])
+        merged = changed_settings(saved, Settings.build({**owners, **self._checked(given)}))
+        return Settings.build(merged.model_dump())
+
+    def choices(self) -> tuple[str, ...]:
+        """Names of the settings that a caller may choose, sorted."""
+        free = (FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)
+        return tuple(sorted(free))
+
+    def _owners(self) -> dict[str, Any]:
+        explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set}
+        return {name: value for name, value in explicit.items() if value is not None}
+
+    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        values = {name: value for name, value in given.items() if value is not None}
+        for name, value in values.items():
+            if name not in Settings.model_fields:
+                raise SettingsError(f"there is no setting {name!r}; callers may choose {', '.join(self.choices())}")
+            if name in self.allowed:
+                self._check_value(name, value)
+            elif name in CAPS:
+                self._check_cap(name, value)
+            elif name not in self.choices():
+                raise SettingsError(
+                    f"callers of this server may not choose {name!r}; they may choose {', '.join(self.choices())}"
+                )
+        return values
+
+    def _check_value(self, name: str, value: Any) -> None:
+        known = self.allowed[name]
+        if known is not None and str(value) not in known:
+            raise SettingsError(f"callers of this server may choose {name!r} from: {', '.join(sorted(known))}")
+
+    def _check_cap(self, name: str, value: Any) -> None:
+        cap = getattr(self.owner, name)
+        chosen = getattr(Settings.build({name: value}), name)
+        if cap is not None and chosen > cap:
+            raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")

@@ -1,0 +1,214 @@
+"""The runs of a server: ordinary run folders, found by name in a listing and never by a path from a request."""
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.render.json import from_json
+from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
+from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
+from storm_pipeline.types import Article
+
+
+class UnknownRunError(RunError):
+    """No run has this name."""
+
+
+class NotReadyError(RunError):
+    """The run has no such result yet."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as callers see it.
+
+    Attributes:
+        run: its name.
+        topic: its topic; empty if it cannot be read.
+        makes: ``article`` or ``outline``.
+        recipe: the method.
+        state: ``running``, ``finished``, ``stopped``, ``failed``, ``interrupted``, ``unclear`` or ``unreadable``, see
+            :data:`storm_pipeline.run.listing.State`. All but the first two can be resumed.
+        created: ISO time (UTC); None if unknown.
+        sessions: sessions so far.
+        calls: model calls so far.
+        tokens_in: prompt tokens so far.
+        tokens_out: completion tokens so far.
+        cost: US dollars so far; None if unknown.
+        ready: whether its article or outline can be fetched.
+    """
+
+    run: str
+    topic: str
+    makes: str
+    recipe: str
+    state: str
+    created: str | None
+    sessions: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    ready: bool
+
+
+class RunFolders:
+    """The runs directly below a folder.
+
+    Args:
+        root: the folder of runs.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def path(self, name: str) -> Path:
+        """Folder of the run of a name.
+
+        Raises:
+            UnknownRunError: there is none.
+        """
+        found = self._names().get(name)
+        if found is None or not (found / "run.json").is_file():
+            raise UnknownRunError("there is no run of this name")
+        return found
+
+    def views(self, most: int) -> tuple[RunView, ...]:
+        """The newest runs, newest first.
+
+        Raises:
+            RunError: the folder cannot be read.
+        """
+        mine = set(self._names().values())
+        entries = [one for one in list_runs(self._root) if one.folder in mine and one.state not in ("batch", "no run")]
+        return tuple(map(_view, entries[:most]))
+
+    def view(self, name: str) -> RunView:
+        """One run.
+
+        Raises:
+            UnknownRunError: there is none.
+        """
+        return _view(run_entry(self.path(name)))
+
+    def state(self, name: str) -> str:
+        """State of a run, without reading its usage.
+
+        Raises:
+            UnknownRunError: there is none.
+        """
+        return run_state(self.path(name))
+
+    def settings(self, name: str) -> SavedSettings:
+        """The settings of a run's last session.
+
+        Raises:
+            UnknownRunError: there is none.
+            RunError: they cannot be read, or another process writes to the run.
+        """
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            return run.saved_settings()
+
+    def article(self, name: str) -> Article:
+        """The article of a run.
+
+        Raises:
+            UnknownRunError: there is no such run.
+            NotReadyError: it has no article, or not yet.
+            RunError: the article is damaged.
+        """
+        return from_json(self._piece(name, "article.json", "article"))
+
+    def outline(self, name: str) -> str:
+        """The outline of a run, as Markdown.
+
+        Raises:
+            UnknownRunError, NotReadyError: as :meth:`article`.
+        """
+        return self._piece(name, "outline.md", "outline")
+
+    def _piece(self, name: str, file: str, what: str) -> str:
+        try:
+            return (self.path(name) / file).read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            raise NotReadyError(f"the run has no {what} yet: it is not finished, or makes none") from error
+        except (OSError, ValueError) as error:
+            raise RunError(f"the {what} of the run cannot be read: resume the run") from error
+
+    def _names(self) -> dict[str, Path]:
+        """Folders by name; links and hidden folders are left out."""
+        try:
+            with os.scandir(self._root) as found:
+                own = [one.name for one in found if one.is_dir(follow_symlinks=False) and one.name[0] != "."]
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise RunError(f"the folder of runs cannot be read: {error.strerror}") from error
+        return {name: self._root / name for name in own}
+
+
+def _view(entry: RunEntry) -> RunView:
+    try:
+        recipe = str(read_state(entry.folder)["recipe"])
+    except RunError:
+        recipe = ""
+    is_outline = recipe.startswith("outline")
+    usage = entry.usage
+    return RunView(
+        run=entry.folder.name,
+        topic=entry.topic,
+        makes="outline" if is_outline else "article",
+        recipe=recipe,
+        state=entry.state,
+        created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
+        sessions=entry.sessions,
+        calls=usage.calls if usage else 0,
+        tokens_in=usage.tokens_in if usage else 0,
+        tokens_out=usage.tokens_out if usage else 0,
+        cost=usage.cost if usage else None,
+        ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
+    )
+
+
+class EventFile:
+    """New events of a run's ``events.jsonl``, each with the number of its line, from 1.
+
+    Args:
+        folder: folder of the run.
+        after: number of the last line that is already known; 0 for all.
+    """
+
+    def __init__(self, folder: Path, after: int = 0) -> None:
+        self._path = folder / "events.jsonl"
+        self._after = after
+        self._number = 0
+        self._offset = 0
+
+    def read(self) -> tuple[tuple[int, dict[str, object]], ...]:
+        """Events written since the last call; lines that are damaged or not finished are left out."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read()
+        except OSError:
+            return ()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        found = []
+        for line in whole.splitlines():
+            self._number += 1
+            record = _record(line)
+            if record is not None and self._number > self._after:
+                found.append((self._number, record))
+        return tuple(found)
+
+
+def _record(line: bytes) -> dict[str, object] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -1,0 +1,43 @@
+"""A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``."""
+
+import os
+import sys
+from pathlib import Path
+
+from test_pipeline import NoContents, world
+
+from storm_pipeline import Storm
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
+from storm_pipeline.server.http_server import serve_api
+from storm_pipeline.server.remote_settings import RemoteSettings
+from storm_pipeline.server.run_service import RunService
+from storm_pipeline.settings import Settings
+
+
+def small_storm(settings: Settings) -> Storm:
+    """A ``Storm`` that searches and embeds without a network or a model."""
+    return Storm(settings, search=FakeSearch(world), embedder=HashingEmbedder(), contents=NoContents())
+
+
+def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
+    """Settings of small runs."""
+    return Settings(
+        lm=lm,
+        out=runs,
+        cache=cache,
+        rounds=1,
+        workers=2,
+        attempts=1,
+        max_failures=0,
+        lm_timeout=20,
+        max_tokens=1_000_000,
+    )
+
+
+if __name__ == "__main__":
+    port, lm, runs, cache, *allow = sys.argv[1:]
+    remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
+    with RunService(remote, at_once=1, open_storm=small_storm) as service:
+        serve_api(service, "127.0.0.1", int(port), Access.build("127.0.0.1", os.environ.get(TOKEN_VARIABLE, "")))

@@ -1,0 +1,123 @@
+"""``storm serve --api`` and ``storm mcp``: what they refuse, and a server as a user starts it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from servers import closed_port
+from typer.testing import CliRunner
+
+from storm_pipeline.cli import app
+
+TOKEN = "correct-horse-battery"
+
+
+def refused(arguments: list[str], token: str = "") -> str:
+    result = CliRunner().invoke(app, arguments, env={"STORM_API_TOKEN": token})
+    assert result.exit_code == 2
+    return " ".join(result.stderr.split())
+
+
+def test_it_says_what_can_be_served() -> None:
+    assert "storm serve --api" in refused(["serve"])
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_it_listens_nowhere_else_without_a_token(host: str) -> None:
+    assert "set STORM_API_TOKEN" in refused(["serve", "--api", "--host", host])
+    assert "can be guessed" in refused(["serve", "--api", "--host", host], token="short")
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        (["--allow", "lm"], "allow single values of it"),
+        (["--allow", "api_base=http://localhost"], "can never choose"),
+        (["--allow", "no_such"], "there is no setting"),
+        (["--at-once", "0"], "room for at least one run"),
+        (["--perspectives", "99"], "perspectives"),
+    ],
+)
+@pytest.mark.parametrize("command", [["serve", "--api"], ["mcp"]])
+def test_wrong_options(command: list[str], rules: list[str], reason: str) -> None:
+    pytest.importorskip("fastapi")
+    pytest.importorskip("mcp")
+    assert reason in refused([*command, *rules])
+
+
+@pytest.mark.parametrize(
+    ("command", "library", "extra"),
+    [(["serve", "--api"], "fastapi", "api"), (["serve", "--api"], "uvicorn", "api"), (["mcp"], "mcp", "mcp")],
+)
+def test_a_missing_extra_is_named(
+    command: list[str], library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [*sys.modules, library]:
+        if name.split(".")[0] == library:
+            monkeypatch.setitem(sys.modules, name, None)
+    assert f"pip install 'storm-pipeline[{extra}]'" in refused(command)
+
+
+def test_settings_and_token_are_read_where_they_are_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("STORM_API_TOKEN=short\n")
+    (tmp_path / "storm.toml").write_text("perspectives = 2\n")
+    result = CliRunner().invoke(app, ["serve", "--api"], env={"STORM_API_TOKEN": None})
+    assert (result.exit_code, "can be guessed" in result.stderr) == (2, True)
+    (tmp_path / "storm.toml").write_text("perspectives = 99\n")
+    assert "storm.toml" in refused(["mcp"]) or "extra 'mcp'" in refused(["mcp"])
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) -> None:
+    pytest.importorskip("fastapi")
+    with closed_port() as address:
+        port = address.rpartition(":")[2]
+    storm = [sys.executable, "-m", "storm_pipeline"]
+    command = [*storm, "serve", "--api", "--port", port, "--out", str(tmp_path / "runs")]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=os.environ | {"STORM_API_TOKEN": TOKEN}, stdout=log, stderr=log)
+    try:
+        for _ in range(600):
+            try:
+                health = httpx.get(f"{address}/health", trust_env=False)
+                break
+            except httpx.TransportError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        assert health.json()["status"] == "ok"
+        assert httpx.get(f"{address}/runs", trust_env=False).status_code == 401
+        mine = httpx.get(f"{address}/runs", headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False)
+        assert mine.json() == []
+    finally:
+        process.send_signal(ending)
+        assert process.wait(60) == 0
+    written = (tmp_path / "log").read_text()
+    assert f"Uvicorn running on {address}" in written
+    assert TOKEN not in written
+    assert "Traceback" not in written
+
+
+def test_an_assistant_starts_the_mcp_server(tmp_path: Path) -> None:
+    mcp = pytest.importorskip("mcp")
+    environment = {name: value for name, value in os.environ.items() if name.startswith(("PYTHONPATH", "LITELLM"))}
+    server = mcp.StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "storm_pipeline", "mcp", "--out", str(tmp_path / "runs"), "--allow", "search=wikipedia"],
+        env=environment,
+        cwd=tmp_path,
+    )
+
+    async def talk() -> None:
+        async with mcp.Client(mcp.stdio_client(server), read_timeout_seconds=60) as client:
+            assert "write" in {tool.name for tool in (await client.list_tools()).tools}
+            (listed,) = (await client.read_resource("storm://runs")).contents
+            assert listed.text == "[]"
+
+    asyncio.run(talk())

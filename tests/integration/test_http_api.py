@@ -1,0 +1,373 @@
+"""The HTTP API, served by a process of its own and asked by an HTTP client."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from llm import FakeModel
+from servers import Reply, closed_port
+from test_resume import answers
+
+from storm_pipeline.render.json import from_json
+from storm_pipeline.server.remote_settings import CAPS, FREE
+
+pytest.importorskip("fastapi")
+pytest.importorskip("uvicorn")
+
+TESTS = Path(__file__).resolve().parents[1]
+SMALL = {"perspectives": 0, "turns": 1}
+
+
+@contextmanager
+def served(lm: str, place: Path, *allow: str, token: str = "", **environment: str) -> Iterator[httpx.Client]:
+    """A client of a server process, which is interrupted in the end."""
+    with closed_port() as address:
+        port = address.rpartition(":")[2]
+    paths = os.pathsep.join([str(TESTS), str(TESTS / "integration"), os.environ.get("PYTHONPATH", "")])
+    known = {name: value for name, value in os.environ.items() if name != "STORM_API_TOKEN"}
+    command = [
+        sys.executable,
+        str(TESTS / "api_server.py"),
+        port,
+        lm,
+        str(place / "runs"),
+        str(place / "cache"),
+        *allow,
+    ]
+    variables = known | {"PYTHONPATH": paths} | ({"STORM_API_TOKEN": token} if token else {}) | environment
+    with (place / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, env=variables, stdout=log, stderr=log)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        with httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False) as client:
+            answering(client, process)
+            yield client
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+def answering(client: httpx.Client, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(600):
+        try:
+            client.get("/health")
+        except httpx.TransportError:
+            assert process.poll() is None, "the server ended"
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("the server does not answer")
+
+
+def watched(client: httpx.Client, run: str, after: int = 0) -> tuple[list[tuple[int, dict[str, Any]]], str]:
+    """The events of a run until it ends, each with its number, and the state in which it ended."""
+    events, fields = [], {}
+    with client.stream("GET", f"/runs/{run}/events", headers={"Last-Event-ID": str(after)}) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        for line in stream.iter_lines():
+            if not line and fields:
+                if fields.get("event") == "end":
+                    return events, json.loads(fields["data"])["state"]
+                events.append((int(fields["id"]), json.loads(fields["data"])))
+                fields = {}
+            elif line and not line.startswith(":"):
+                name, _, value = line.partition(": ")
+                fields[name] = value
+    raise AssertionError("the stream ended before the run")
+
+
+def started(client: httpx.Client, topic: str = "Silk Road", **more: Any) -> str:
+    answer = client.post("/runs", json={"topic": topic, "settings": SMALL, **more})
+    assert answer.status_code == 202, answer.text
+    assert answer.headers["location"] == f"/runs/{answer.json()['run']}"
+    return str(answer.json()["run"])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("api")
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeModel]:
+    with FakeModel(answers()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(model: FakeModel, place: Path) -> Iterator[httpx.Client]:
+    with served(model.lm, place, MY_API_KEY="sk-hidden-123456") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def run(client: httpx.Client) -> str:
+    """A finished run."""
+    name = started(client)
+    assert watched(client, name)[1] == "finished"
+    return name
+
+
+def test_a_run_is_started_watched_and_fetched(client: httpx.Client, place: Path) -> None:
+    name = started(client, "Amber Road", recipe="direct")
+    events, state = watched(client, name)
+    assert state == "finished"
+    kinds = [event["event"] for _, event in events]
+    assert (kinds[0], kinds[-1]) == ("RunStarted", "RunFinished")
+    assert {event["folder"] for _, event in events if "folder" in event} == {name}
+    assert [number for number, _ in events] == list(range(1, len(events) + 1))
+    assert watched(client, name, after=3) == (events[3:], "finished")
+    view = client.get(f"/runs/{name}").json()
+    assert view | {"created": "", "calls": 0} == {
+        "run": name,
+        "topic": "Amber Road",
+        "makes": "article",
+        "recipe": "direct",
+        "state": "finished",
+        "created": "",
+        "sessions": 1,
+        "calls": 0,
+        "tokens_in": 100 * view["calls"],
+        "tokens_out": view["tokens_out"],
+        "cost": None,
+        "ready": True,
+    }
+    assert view in client.get("/runs").json()
+    assert str(place) not in json.dumps([events, view])
+
+
+def test_an_article_is_fetched_in_every_format(client: httpx.Client, run: str, place: Path) -> None:
+    article = from_json(client.get(f"/runs/{run}/article", params={"format": "json"}).text)
+    assert article == from_json((place / "runs" / run / "article.json").read_text())
+    assert client.get(f"/runs/{run}/article").text == article.to_markdown()
+    names = {one["name"] for one in client.get("/formats").json()}
+    assert {"markdown", "html", "json", "docx", "epub", "wikitext", "latex", "bibtex", "ris", "csl"} <= names
+    for name in names - {"pdf"}:
+        answer = client.get(f"/runs/{run}/article", params={"format": name})
+        assert answer.status_code == 200
+        assert answer.content
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert client.get(f"/runs/{run}/article", params={"format": "docx"}).content == article.to_docx()
+    assert client.get(f"/runs/{run}/article?format=exe").status_code == 400
+
+
+def test_an_outline_is_made_and_one_is_given(client: httpx.Client) -> None:
+    made = started(client, makes="outline")
+    assert watched(client, made)[1] == "finished"
+    assert "# History" in client.get(f"/runs/{made}/outline").text
+    assert client.get(f"/runs/{made}/article").status_code == 409
+    given = started(client, outline="# Trade\n# Caravans\n")
+    assert watched(client, given)[1] == "finished"
+    assert "Caravans" in client.get(f"/runs/{given}/outline").text
+
+
+def test_a_run_is_stopped_and_resumed_by_another_server(tmp_path: Path) -> None:
+    held = threading.Event()
+
+    def slow(user: str) -> str:
+        held.wait(20)
+        return str(answers()["AskQuestion"](user))
+
+    with FakeModel(answers() | {"AskQuestion": slow}) as model:
+        with served(model.lm, tmp_path) as client:
+            name = started(client)
+            assert client.get(f"/runs/{name}").json()["state"] == "running"
+            busy = client.post("/runs", json={"topic": "Amber Road"})
+            assert (busy.status_code, busy.json()["kind"]) == (429, "BusyError")
+            assert client.post(f"/runs/{name}/resume").status_code == 409
+            assert client.get(f"/runs/{name}/article").status_code == 409
+            assert client.post(f"/runs/{name}/stop").status_code == 202
+            held.set()
+            assert watched(client, name)[1] == "stopped"
+        asked = len(model.asked)
+        with served(model.lm, tmp_path) as client:
+            assert client.get(f"/runs/{name}").json()["state"] == "stopped"
+            assert client.post(f"/runs/{name}/resume").status_code == 202
+            events, state = watched(client, name)
+            assert state == "finished"
+            assert sum(event["event"] == "RunStarted" for _, event in events) == 2
+            assert sum(event["event"] == "Reused" and event["kind"] == "reply" for _, event in events) == asked
+            assert client.get(f"/runs/{name}").json()["sessions"] == 2
+            before = len(model.asked)
+            assert client.post(f"/runs/{name}/resume").json()["state"] == "finished"
+            assert len(model.asked) == before
+
+
+def test_runs_of_a_server_that_ends_are_stopped(tmp_path: Path) -> None:
+    asked = threading.Event()
+
+    def slow(user: str) -> str:
+        asked.set()
+        time.sleep(1)
+        return str(answers()["AskQuestion"](user))
+
+    with FakeModel(answers() | {"AskQuestion": slow}) as model, served(model.lm, tmp_path) as client:
+        name = started(client)
+        assert asked.wait(30)
+    assert json.loads((tmp_path / "runs" / name / "run.json").read_text())["status"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lm": "openai/other@http://127.0.0.1:1/v1"},
+        {"api_base": "http://127.0.0.1:1/v1"},
+        {"api_key_env": "MY_API_KEY"},
+        {"search": "corpus:/etc"},
+        {"embedder": "/etc"},
+        {"out": "/tmp/elsewhere"},
+        {"cache": "/tmp/elsewhere"},
+        {"workers": 256},
+        {"max_tokens": 2_000_000},
+        {"perspectives": 99},
+        {"rounds": 3},  # set by the owner
+        {"no_such": 1},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_settings_that_callers_may_not_choose(client: httpx.Client, settings: dict[str, Any]) -> None:
+    answer = client.post("/runs", json={"topic": "Silk Road", "settings": settings})
+    assert answer.status_code == 400
+    assert answer.json()["kind"] in {"SettingsError", "InvalidSettingError"}
+    assert next(iter(settings)) in answer.json()["error"]
+    assert next(iter(settings)) not in set(client.get("/settings").json()) - {"max_tokens", "perspectives"}
+
+
+def test_what_the_owner_allows_can_be_chosen(model: FakeModel, tmp_path: Path) -> None:
+    other = model.lm.replace("fake", "other")
+    with served(model.lm, tmp_path, f"lm={other}") as client:
+        name = started(client, recipe="direct", settings={"lm": other})
+        events, state = watched(client, name)
+        assert state == "finished"
+        assert {event["model"] for _, event in events if event["event"] == "CallFinished"} == {"openai/other"}
+        refused = client.post("/runs", json={"topic": "Silk Road", "settings": {"lm": "openai/third"}})
+        assert refused.status_code == 400
+
+
+@pytest.fixture(scope="module")
+def beside(run: str, place: Path) -> None:
+    """A hidden run, a link to a run, and a folder that holds none."""
+    runs = place / "runs"
+    shutil.copytree(runs / run, runs / ".hidden")
+    (runs / "link").symlink_to(runs / run)
+    (runs / "empty").mkdir()
+
+
+NAMES = "no-such-run empty link .hidden . .. %2e %2e%2e ..%2f..%2fetc %2fetc%2fpasswd a%00b %ff %2e%2e%5c".split()
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("what", ["", "/article", "/outline", "/events", "/resume", "/stop"])
+def test_a_run_is_a_name_and_no_path(client: httpx.Client, name: str, what: str) -> None:
+    raw = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=20)
+    raw.request("POST" if what in {"/resume", "/stop"} else "GET", f"/runs/{name}{what}")
+    answer = raw.getresponse()
+    assert answer.status == 404
+    assert len(answer.read()) < 100
+    raw.close()
+
+
+@pytest.mark.usefixtures("beside")
+def test_only_runs_are_listed(client: httpx.Client) -> None:
+    listed = {view["run"] for view in client.get("/runs").json()}
+    assert not listed & {"link", "empty", ".hidden"}
+
+
+@pytest.mark.parametrize("style", ["/etc/passwd", "../apa", "apa.csl", "", "a" * 9000])
+def test_a_citation_style_is_a_name_and_no_file(client: httpx.Client, run: str, style: str) -> None:
+    answer = client.get(f"/runs/{run}/article", params={"format": "docx", "citation_style": style})
+    assert answer.status_code in {400, 501}
+    assert "/etc" not in answer.text or style.startswith("/etc")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"topic": 3}',
+        b'{"topic": "x", "path": "/etc/passwd"}',
+        b'{"topic": ""}',
+        b'{"topic": "x\\u0000"}',
+        b'{"topic": "Silk Road", "recipe": "../x"}',
+        b'{"topic": "Silk Road", "makes": "outline", "outline": "# A"}',
+        b'{"topic": "Silk Road", "outline": "/etc/passwd is no outline. It has sentences."}',
+        b'{"topic": "Silk Road", "settings": []}',
+    ],
+)
+def test_bodies_that_are_refused(client: httpx.Client, body: bytes) -> None:
+    answer = client.post("/runs", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in {400, 422}
+    assert set(answer.json()) == {"error", "kind"}
+    assert "Traceback" not in answer.text
+
+
+def test_large_bodies_are_refused(client: httpx.Client) -> None:
+    assert client.post("/runs", json={"topic": "x" * 70_000}).status_code == 413
+
+    def endless() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b"x" * 1024
+
+    assert client.post("/runs", content=endless()).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Host": ""}]
+)
+def test_pages_of_other_sites_are_refused(client: httpx.Client, headers: dict[str, str]) -> None:
+    answer = client.get("/runs", headers=headers)
+    assert answer.status_code in {400, 403}
+    assert client.get("/runs", headers={"Origin": str(client.base_url)}).status_code == 200
+
+
+def test_a_token_is_needed_where_there_is_one(model: FakeModel, tmp_path: Path) -> None:
+    token = "correct-horse-battery"
+    with served(model.lm, tmp_path, token=token) as client:
+        assert client.get("/runs").status_code == 200
+        for wrong in ("", "Bearer", f"bearer {token}x", f"Basic {token}", "Bearer é"):
+            answer = client.get("/runs", headers={"Authorization": wrong.encode()})
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+            assert token not in answer.text
+        assert client.get("/openapi.json", headers={"Authorization": ""}).status_code == 401
+        assert client.get("/health", headers={"Authorization": ""}).json()["status"] == "ok"
+
+
+def test_errors_carry_no_secrets(place: Path, tmp_path: Path) -> None:
+    secret = "sk-hidden-123456"
+    leaking = Reply(400, {"error": {"message": f"Incorrect API key provided: {secret}, see {tmp_path / 'runs'}/x"}})
+    faults = {"DraftOutline": [leaking] * 9}
+    with FakeModel(answers(), faults=faults) as model, served(model.lm, tmp_path, MY_API_KEY=secret) as client:
+        name = started(client, recipe="direct")
+        events, state = watched(client, name)
+        assert state == "failed"
+        assert "Incorrect API key provided: ***, see x" in str(events)
+        texts = [str(events), client.get(f"/runs/{name}").text, client.get(f"/runs/{name}/article").text]
+    assert not [text for text in texts if secret in text or str(tmp_path) in text]
+
+
+def test_what_is_documented_is_what_there_is(client: httpx.Client) -> None:
+    page = (TESTS.parent / "docs" / "api.md").read_text()
+    paths = client.get("/openapi.json").json()["paths"]
+    served = {f"{method.upper()} {path.replace('{run}', 'RUN')}" for path, of in paths.items() for method in of}
+    assert set(re.findall(r"^\| `([A-Z]+ /[^`?]*)", page, re.M)) == served
+    free = re.search(r"<!-- free -->(.+?)<!-- end -->", page, re.S)
+    assert free
+    assert set(re.findall(r"`(\w+)`", free[1])) == FREE | set(CAPS)
+    statuses = {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.M)}
+    assert statuses == {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 501}

@@ -1,0 +1,169 @@
+"""The MCP server in a process of its own, asked by the SDK's client over standard input and output."""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import FakeModel
+from servers import Reply
+from test_resume import answers
+
+from storm_pipeline.render.json import from_json
+
+mcp = pytest.importorskip("mcp")
+
+TESTS = Path(__file__).resolve().parents[1]
+SMALL = {"perspectives": 0, "turns": 1}
+
+
+def asked(lm: str, place: Path, talk: Callable[[Any], Awaitable[None]], **environment: str) -> None:
+    """Let a client talk to a server."""
+    paths = os.pathsep.join([str(TESTS), str(TESTS / "integration"), os.environ.get("PYTHONPATH", "")])
+    names = {name: value for name, value in os.environ.items() if name.startswith(("LITELLM", "HF_", "TOKENIZERS"))}
+    server = mcp.StdioServerParameters(
+        command=sys.executable,
+        args=[str(TESTS / "mcp_server.py"), lm, str(place / "runs"), str(place / "cache")],
+        env=names | {"PYTHONPATH": paths} | environment,
+    )
+
+    async def talked() -> None:
+        async with mcp.Client(mcp.stdio_client(server), read_timeout_seconds=60) as client:
+            await talk(client)
+
+    asyncio.run(talked())
+
+
+def text(result: Any) -> str:
+    (content,) = result.content
+    return str(content.text)
+
+
+def test_an_assistant_writes_reads_and_exports(tmp_path: Path) -> None:
+    steps: list[str] = []
+
+    async def progress(_: float, __: float | None, message: str | None) -> None:
+        steps.append(str(message))
+
+    async def talk(client: Any) -> None:
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == {"write", "outline", "resume", "search", "export"}
+        templates = (await client.list_resource_templates()).resource_templates
+        resources = {str(one.uri) for one in (await client.list_resources()).resources}
+        offered = {tool.name for tool in tools} | resources | {one.uri_template for one in templates}
+        page = (TESTS.parent / "docs" / "api.md").read_text().partition("## By MCP")[2].partition("## What callers")[0]
+        assert set(re.findall(r"^\| `([^`]+)`", page, re.M)) == offered
+        assert "ctx" not in json.dumps([tool.input_schema for tool in tools])
+        arguments = {"topic": "Silk Road", "settings": SMALL}
+        written = await client.call_tool("write", arguments, progress_callback=progress)
+        assert not written.is_error, text(written)
+        first, _, markdown = text(written).partition("\n\n")
+        run = first.removeprefix("Run: ")
+        article = from_json((tmp_path / "runs" / run / "article.json").read_text())
+        assert markdown == article.to_markdown()
+        assert any(step.startswith("conversations: ") for step in steps)
+        exported = await client.call_tool("export", {"run": run, "format": "latex"})
+        assert text(exported) == article.to_latex()
+        (word,) = (await client.call_tool("export", {"run": run, "format": "docx"})).content
+        assert base64.b64decode(word.resource.blob) == article.to_docx()
+        (read,) = (await client.read_resource(f"storm://runs/{run}/article")).contents
+        assert (read.text, read.mime_type) == (markdown, "text/markdown")
+        (listed,) = (await client.read_resource("storm://runs")).contents
+        assert [view["run"] for view in json.loads(listed.text)] == [run]
+
+    with FakeModel(answers()) as model:
+        asked(model.lm, tmp_path, talk)
+
+
+def test_an_assistant_outlines_and_searches(tmp_path: Path) -> None:
+    async def talk(client: Any) -> None:
+        outlined = text(await client.call_tool("outline", {"topic": "Silk Road", "settings": SMALL}))
+        assert "# History" in outlined
+        run = outlined.splitlines()[0].removeprefix("Run: ")
+        (read,) = (await client.read_resource(f"storm://runs/{run}/outline")).contents
+        assert read.text in outlined
+        found = json.loads(text(await client.call_tool("search", {"query": "What is silk?", "most": 2})))
+        assert found
+        assert set(found[0]) == {"url", "title", "text", "published"}
+
+    with FakeModel(answers()) as model:
+        asked(model.lm, tmp_path, talk)
+
+
+def test_a_run_that_fails_says_why_without_secrets_and_is_resumed(tmp_path: Path) -> None:
+    secret = "sk-hidden-123456"
+    faults = {"DraftOutline": [Reply(400, {"error": {"message": f"bad key {secret}"}})]}
+
+    async def talk(client: Any) -> None:
+        failed = await client.call_tool("write", {"topic": "Silk Road", "recipe": "direct"})
+        assert failed.is_error
+        assert "ended early (failed)" in text(failed)
+        assert "bad key ***" in text(failed)
+        (run,) = [path.name for path in (tmp_path / "runs").iterdir()]
+        assert run in text(failed)
+        resumed = await client.call_tool("resume", {"run": run})
+        assert text(resumed).startswith(f"Run: {run}\n\n# Silk Road")
+
+    with FakeModel(answers(), faults=faults) as model:
+        asked(model.lm, tmp_path, talk, MY_API_KEY=secret)
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("write", {"topic": ""}, "topic is empty"),
+    ("write", {"topic": "Silk Road", "settings": {"lm": "gguf:/etc/passwd"}}, "may not choose 'lm'"),
+    ("write", {"topic": "Silk Road", "settings": {"search": "corpus:/etc"}}, "may not choose 'search'"),
+    ("write", {"topic": "Silk Road", "outline": "/etc/passwd. It is a file."}, "no heading"),
+    ("export", {"run": "../../etc"}, "no run of this name"),
+    ("export", {"run": "x", "format": "exe"}, "no format is called"),
+    ("resume", {"run": "/etc"}, "no run of this name"),
+    ("search", {"query": "x", "most": 1000}, "20"),
+]
+
+
+def test_what_an_assistant_may_not_do(tmp_path: Path) -> None:
+    async def talk(client: Any) -> None:
+        for tool, arguments, reason in REFUSED:
+            refused = await client.call_tool(tool, arguments)
+            assert refused.is_error, tool
+            assert reason in text(refused)
+            assert "Traceback" not in text(refused)
+        for uri in (
+            "storm://runs/../article",
+            "storm://runs/%2e%2e/article",
+            "storm://runs/none/outline",
+            "file:///etc",
+        ):
+            with pytest.raises(mcp.MCPError):
+                await client.read_resource(uri)
+
+    with FakeModel(answers()) as model:
+        asked(model.lm, tmp_path, talk)
+        assert not model.asked
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_call_that_is_cancelled_stops_its_run(tmp_path: Path) -> None:
+    async def talk(client: Any) -> None:
+        begun = asyncio.Event()
+
+        async def progress(*_: object) -> None:
+            begun.set()
+
+        call = asyncio.ensure_future(client.call_tool("write", {"topic": "Silk Road"}, progress_callback=progress))
+        await begun.wait()
+        call.cancel()
+        for _ in range(300):
+            (state,) = [json.loads(path.read_text())["status"] for path in (tmp_path / "runs").glob("*/run.json")]
+            if state != "running":
+                break
+            await asyncio.sleep(0.1)
+        assert state == "stopped"
+
+    with FakeModel(answers(), faults={"FindRelatedTopics": [Reply(500, delay=2.0)] * 9}) as model:
+        asked(model.lm, tmp_path, talk)

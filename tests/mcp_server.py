@@ -1,0 +1,28 @@
+"""A process that serves MCP on top of the scripted model: ``mcp_server.py LM RUNS CACHE``."""
+
+import sys
+from pathlib import Path
+
+from api_server import small_settings, small_storm
+from test_pipeline import world
+
+from storm_pipeline import Storm
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.server.mcp_stdio import serve_mcp
+from storm_pipeline.server.remote_settings import RemoteSettings
+from storm_pipeline.server.run_service import RunService
+from storm_pipeline.settings import Settings
+
+
+def noisy_storm(settings: Settings) -> Storm:
+    """As a library might do that prints."""
+    print("this must not reach the client", flush=True)
+    return small_storm(settings)
+
+
+if __name__ == "__main__":
+    lm, runs, cache = sys.argv[1:]
+    remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)))
+    with RunService(remote, at_once=1, open_storm=noisy_storm) as service:
+        serve_mcp(service, checked(FakeSearch(world)))

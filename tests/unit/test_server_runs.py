@@ -1,0 +1,112 @@
+"""The runs of a server: names, events as they are written, and formats."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from articles import case, section, sentence, source
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.server.article_formats import article_as, article_format, article_formats
+from storm_pipeline.server.redaction import Redactor
+from storm_pipeline.server.run_folders import EventFile, RunFolders, UnknownRunError
+from storm_pipeline.types import Problem, Report
+
+SILK = source("silk", "Silk was sold in Palmyra.")
+ARTICLE = case(section("Goods", sentence("Silk was sold there.", SILK)), sources=(SILK,)).article
+RUNS = ("silk-road-1", "seidenstraße-2")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs beside a hidden one, a link, an empty folder and a file."""
+    root = tmp_path_factory.mktemp("server") / "runs"
+    for name in (*RUNS, ".hidden", "../outside"):
+        (root / name).mkdir(parents=True)
+        (root / name / "run.json").write_text("{}")
+    (root / "link").symlink_to(root / RUNS[0])
+    (root / "empty").mkdir()
+    (root / "run.json").write_text("{}")
+    return root
+
+
+PIECES = st.sampled_from(["..", ".", "/", "\\", "outside", "link", "empty", "run.json", ".hidden", "\0", *RUNS])
+
+
+@given(name=st.one_of(st.text(), st.lists(PIECES, max_size=4).map("".join)))
+def test_only_the_name_of_a_run_leads_to_a_folder(root: Path, name: str) -> None:
+    if name in RUNS:
+        assert RunFolders(root).path(name) == root / name
+    else:
+        with pytest.raises(UnknownRunError):
+            RunFolders(root).path(name)
+
+
+def test_a_folder_that_does_not_exist_has_no_runs(tmp_path: Path) -> None:
+    assert RunFolders(tmp_path / "none").views(10) == ()
+
+
+LINES = st.lists(
+    st.one_of(
+        st.dictionaries(st.text(max_size=5), st.text(max_size=9), max_size=3).map(json.dumps),
+        st.sampled_from(["", "{", "[1]", "3", "null", '{"event": "cut']),
+    ),
+    max_size=8,
+)
+
+
+@given(lines=LINES, cuts=st.lists(st.integers(0, 400), max_size=6), after=st.integers(0, 9))
+def test_events_are_the_same_however_the_file_grows(lines: list[str], cuts: list[int], after: int) -> None:
+    data = "".join(f"{line}\n" for line in lines).encode()
+    expected = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and number > after:
+            expected.append((number, record))
+    with TemporaryDirectory() as folder:
+        file = EventFile(Path(folder), after)
+        found = list(file.read())
+        for cut in [*sorted(cuts), len(data)]:
+            (Path(folder) / "events.jsonl").write_bytes(data[:cut])
+            found += file.read()
+    assert found == expected
+
+
+@given(st.text())
+def test_formats_are_chosen_by_their_names(name: str) -> None:
+    names = {one.name for one in article_formats()}
+    if name not in names:
+        with pytest.raises(SettingsError, match="choose from"):
+            article_format(name)
+
+
+@pytest.mark.parametrize("name", [one.name for one in article_formats() if one.name != "pdf"])
+def test_text_formats_are_text(name: str) -> None:
+    content = article_as(ARTICLE, name)
+    assert content
+    if article_format(name).is_text:
+        assert content.decode("utf-8")
+    else:
+        assert content.startswith(b"PK")
+
+
+@given(st.one_of(st.text(st.sampled_from("apa-./\\~A é\n"), max_size=9), st.just("a" * 101)))
+def test_a_citation_style_is_never_a_path(style: str) -> None:
+    if not re.fullmatch("[ap][ap-]{0,99}", style):
+        with pytest.raises(SettingsError, match="given by its name"):
+            article_as(ARTICLE, "docx", citation_style=style)
+
+
+def test_an_article_leaves_without_secrets() -> None:
+    leaking = replace(ARTICLE, report=Report(problems=(Problem("run", "failure", "bad key sk-123456"),)))
+    shown = Redactor(environment={"MY_KEY": "sk-123456"}).article(leaking)
+    assert shown.report.problems == (Problem("run", "failure", "bad key ***"),)
+    assert shown.sections == leaking.sections

@@ -1,0 +1,128 @@
+"""What remote callers may choose, what leaves a server, and who may call it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.server.gate import Access, is_loopback
+from storm_pipeline.server.redaction import Redactor
+from storm_pipeline.server.remote_settings import CAPS, FREE, RemoteSettings
+from storm_pipeline.settings import Settings
+
+NEVER = {"out", "cache", "api_base", "api_key_env"}
+BY_VALUE = {"lm", "asker_lm", "expert_lm", "outliner_lm", "writer_lm", "reviewer_lm", "search", "embedder"}
+VALUES: dict[str, Any] = {
+    "perspectives": 2,
+    "turns": 3,
+    "length": "short",
+    "style": "for children",
+    "lm": "openai/a",
+    "search": "wikipedia",
+    "api_base": "http://localhost:1/v1",
+    "out": "elsewhere",
+    "workers": 3,
+    "max_cost": 0.5,
+    "max_tokens": 1000,
+    "sources": "any",
+    "uncited": "keep",
+}
+
+
+def test_every_setting_that_names_files_services_or_keys_is_not_free() -> None:
+    assert not FREE & (NEVER | BY_VALUE)
+    paths = {name for name, field in Settings.model_fields.items() if field.annotation is Path}
+    assert paths <= NEVER
+    assert set(CAPS) | FREE <= set(Settings.model_fields)
+
+
+@given(
+    st.dictionaries(st.sampled_from(sorted(VALUES)), st.none(), max_size=6),
+    st.dictionaries(st.sampled_from(sorted(VALUES)), st.none(), max_size=6),
+)
+def test_a_caller_changes_what_is_free_and_nothing_else(owners: dict[str, None], callers: dict[str, None]) -> None:
+    owner = Settings.build({name: VALUES[name] for name in owners})
+    remote = RemoteSettings.build(owner)
+    given = {name: VALUES[name] for name in callers}
+    allowed = (FREE - owner.model_fields_set) | set(CAPS)
+    if set(given) <= allowed:
+        chosen = remote.for_new_run(given)
+        assert chosen == Settings.build({name: VALUES[name] for name in owners} | given)
+        assert remote.for_resuming(chosen.model_dump(mode="json"), {}) == chosen
+    else:
+        with pytest.raises(SettingsError):
+            remote.for_new_run(given)
+        with pytest.raises(SettingsError):
+            remote.for_resuming(owner.model_dump(mode="json"), given)
+
+
+@given(cap=st.floats(0.01, 100), asked=st.floats(0.01, 100), again=st.floats(0.01, 100))
+def test_a_cap_is_never_exceeded(cap: float, asked: float, again: float) -> None:
+    remote = RemoteSettings.build(Settings(max_cost=cap))
+    for saved, wanted in (({}, asked), ({"max_cost": min(asked, cap)}, again)):
+        if wanted > cap:
+            with pytest.raises(SettingsError, match="at most"):
+                remote.for_resuming(saved, {"max_cost": wanted})
+        else:
+            assert remote.for_resuming(saved, {"max_cost": wanted}).max_cost == wanted
+    assert remote.for_new_run({"max_cost": None}).max_cost == cap
+    assert remote.for_resuming({"max_cost": min(asked, cap)}, {}).max_cost == min(asked, cap)
+    assert remote.for_resuming({"max_cost": None}, {}).max_cost == cap
+
+
+def test_single_values_are_allowed() -> None:
+    remote = RemoteSettings.build(
+        Settings(lm="openai/a"), ["lm=openai/a", "lm=openai/b=c", "workers", "read-pages=never"]
+    )
+    assert remote.for_new_run({}).lm == "openai/a"
+    assert remote.for_new_run({"lm": "openai/b=c", "workers": 99, "read_pages": "never"}).workers == 99
+    for refused in ({"lm": "openai/c"}, {"lm": "gguf:/etc/passwd"}, {"read_pages": "always"}, {"lm": ["openai/a"]}):
+        with pytest.raises(SettingsError, match="may choose"):
+            remote.for_new_run(refused)
+    saved = remote.for_new_run({"lm": "openai/b=c"}).model_dump(mode="json")
+    assert remote.for_resuming(saved, {}).lm == "openai/b=c"
+
+
+@pytest.mark.parametrize("rule", [*sorted(BY_VALUE), *sorted(NEVER), "out=/tmp", "api_base=http://x", "nothing", ""])
+def test_rules_that_would_open_the_server(rule: str) -> None:
+    with pytest.raises(SettingsError):
+        RemoteSettings.build(Settings(), [rule])
+
+
+@given(st.text(), st.text(), st.text("abcdef0123456789", min_size=6, max_size=20))
+def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -> None:
+    folder = Path("/srv/storm/runs")
+    redactor = Redactor([folder], {"MY_API_KEY": secret, "PATH": "/usr/bin", "SHORT_KEY": "a"})
+    text = redactor.text(f"{before}{secret}{after} at https://user:{secret}@host/v1 in {folder}/silk-road")
+    assert secret not in text
+    assert str(folder) not in text
+    assert "user:" not in text or "user:" in before + after
+    assert text.endswith("@host/v1 in silk-road")
+
+
+def test_ordinary_text_is_left_as_it_is() -> None:
+    redactor = Redactor([Path("/")], {"MY_API_KEY": "", "HOME": "/root", "A_KEY": "silk"})
+    text = "silk was sold at https://example.org/a@b in /usr/share"
+    assert redactor.text(text) == text
+    assert redactor.values({"a": 1, "b": None, "c": text}) == {"a": 1, "b": None, "c": text}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_this_machine_needs_no_token(host: str) -> None:
+    assert is_loopback(host)
+    assert Access.build(host, "") == Access()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "", "localhost.example.org"])
+def test_others_need_one(host: str) -> None:
+    with pytest.raises(SettingsError, match="STORM_API_TOKEN"):
+        Access.build(host, "")
+    assert Access.build(host, "x" * 16).token
+
+
+def test_a_short_token_is_refused() -> None:
+    with pytest.raises(SettingsError, match="can be guessed"):
+        Access.build("127.0.0.1", "secret")
