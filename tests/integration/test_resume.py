@@ -300,15 +300,17 @@ def test_an_outline_is_resumed_to_an_outline(tmp_path: Path) -> None:
 
 
 def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole", turns=4, evidence=200).write("Silk Road")
+    with FakeModel(
+        answers()
+    ) as server:  # its usage is far below its prompts' length: many turns leave room for a section
+        whole = storm(server, tmp_path / "whole", turns=8, evidence=200).write("Silk Road")
         tokens = whole.usage.tokens_in + whole.usage.tokens_out
-        capped = storm(server, tmp_path, turns=4, evidence=200, max_tokens=tokens * 9 // 10).write("Silk Road")
+        capped = storm(server, tmp_path, turns=8, evidence=200, max_tokens=tokens * 9 // 10).write("Silk Road")
         assert capped.usage.tokens_in + capped.usage.tokens_out <= tokens * 9 // 10
         assert capped.sections
         assert any("research may use" in problem.detail for problem in capped.report.problems)
         assert text(
-            storm(server, tmp_path, turns=4, evidence=200, max_tokens=10 * tokens).resume(folder(tmp_path))
+            storm(server, tmp_path, turns=8, evidence=200, max_tokens=10 * tokens).resume(folder(tmp_path))
         ) == text(whole)
 
 
