@@ -129,7 +129,7 @@ def written(installed: Installed, folder: Path, cache: Path, endpoint: str | Non
     """An article that ``storm write`` wrote in an empty folder."""
     work = folder / "work"
     work.mkdir()
-    small = ["--perspectives", "2", "--turns", "2", "--top-k", "5"]
+    small = ["--perspectives", "2", "--turns", "2"] if endpoint else ["--perspectives", "1", "--turns", "1"]
     lm = ["--lm", "openai/scripted", "--api-base", endpoint] if endpoint else ["--lm", "embedded"]
     command = [
         installed.storm,

@@ -2,9 +2,11 @@
 
     python -m benchmarks.fuzz [--minutes 5] [--seed 0] [--length 100000]
 
-Replies are read as drafts and as objects, hits are checked and bounded, documents are decoded and split, journals are
-damaged and opened. Prints a Markdown table of cases, exceptions that are no refusals, citations of passages that were
-not shown, and the slowest case; the exit code is 1 if there was any of the former, or a case took over two seconds.
+Everything runs in this process, without a run around it. A reply is read by one of its readers: as a draft, an outline,
+or the reply of a program; hits are checked and bounded, documents are decoded and split, journals are damaged and
+opened. Prints a Markdown table of cases, their rate, exceptions that are no refusals, citations of passages that were
+not shown, and the slowest case, in processor time; the exit code is 1 if there was any of these exceptions or
+citations, or a case took over two seconds.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,42 +43,53 @@ _PIECES = (
     *('{"queries": ["', '"]}', '{"sections": [{"title": "', '", "subsections": []}', "null", "1e999", "```json\n"),
     *("<|im_end|>", "[INST]", "Of silk much is known. ", "Dr. A. B. said so [2]. ", "\u200d", "\u202e", "## ", "\r"),
 )
+_ADAPTER = PromptAdapter()
 _SHOWN, _LIMIT = 3, 2.0
 """Passages that a draft may cite, and seconds that a case may take."""
 _LONG = 0.002
 """Share of the cases that are long."""
+_MEAN = 8
+"""Pieces of a short text, on average."""
+_SIGNATURES = (AskQuestion, WriteQueries, RefineOutline)
+_READS_DRAFTS = 0.4
+"""Share of the replies that are drafts, whose citations are counted."""
+_MEMORY = Path("/dev/shm")
+"""Where journals are written if it exists, since a disk takes longer to sync than they take to read."""
 
 
 @dataclass
 class Tally:
-    """What became of the cases of one kind; ``faults`` says of each kind of fault how often it came."""
+    """What became of the cases of one kind, in processor seconds; ``faults`` counts each kind of fault."""
 
     cases: int = 0
     dangling: int = 0
+    seconds: float = 0.0
     slowest: float = 0.0
     faults: Counter[str] = field(default_factory=Counter)
 
 
 def text_of(chance: random.Random, longest: int) -> str:
     """A random text: mostly short and mixed, now and then a few pieces repeated to some length up to ``longest``."""
-    pieces = chance.choices(_PIECES, k=chance.randint(0, 30))
+    pieces = chance.choices(_PIECES, k=int(chance.expovariate(1 / _MEAN)))
     if chance.random() > _LONG or not pieces:
         return "".join(pieces)
     few = "".join(pieces[: chance.randint(1, 3)])
     return (few * (longest // max(1, len(few)) + 1))[: chance.randint(1, longest)]
 
 
-def reply(text: str, tally: Tally, _: random.Random) -> None:
-    """A reply as each kind of program reads it."""
-    for signature in (AskQuestion, WriteQueries, RefineOutline):
-        try:
-            for value in PromptAdapter().parse(signature, text).values():
-                str(value).encode("utf-8")
-        except AdapterParseError:
-            continue
-    parse_outline(text, "Topic")
-    draft = read_draft(text, _SHOWN)
-    tally.dangling += sum(not 0 <= number < _SHOWN for claim in draft.claims() for number in claim.cited)
+def reply(text: str, tally: Tally, chance: random.Random) -> None:
+    """A reply as one kind of program reads it."""
+    if chance.random() < _READS_DRAFTS:
+        draft = read_draft(text, _SHOWN)
+        tally.dangling += sum(not 0 <= number < _SHOWN for claim in draft.claims() for number in claim.cited)
+        return
+    signature = chance.choice([*_SIGNATURES, None])
+    if signature is None:
+        parse_outline(text, "Topic")
+        return
+    with suppress(AdapterParseError):
+        for value in _ADAPTER.parse(signature, text).values():
+            str(value).encode("utf-8")
 
 
 def hit(text: str, _: Tally, chance: random.Random) -> None:
@@ -98,7 +112,7 @@ def document(text: str, _: Tally, chance: random.Random) -> None:
 
 def run_folder(text: str, _: Tally, chance: random.Random) -> None:
     """A damaged journal, opened again."""
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as place:
         path = Path(place) / "journal.jsonl"
         with Journal(path) as journal:
             journal.add("reply", "a", {"texts": [text]})
@@ -134,15 +148,16 @@ def fuzz(seconds: float, seed: int, longest: int) -> dict[str, Tally]:
 
 
 def _try_one(read: Callable[[str, Tally, random.Random], None], text: str, tally: Tally, chance: random.Random) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     try:
         read(text, tally, chance)
     except StormError:
         pass
     except Exception as error:  # noqa: BLE001 - whatever is raised is what we look for
         tally.faults[f"{type(error).__name__}: {str(error)[:80]!r}, such as for {text[:80]!r}"] += 1
-    took = time.monotonic() - start
+    took = time.process_time() - start
     tally.cases += 1
+    tally.seconds += took
     tally.slowest = max(tally.slowest, took)
     if took > _LIMIT:
         tally.faults[f"{took:.1f} s for {len(text):,} characters, such as {text[:80]!r}"] += 1
@@ -156,10 +171,12 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=100_000, help="of the longest texts, in characters")
     options = parser.parse_args()
     tallies = fuzz(options.minutes * 60, options.seed, options.length)
-    print("| kind | cases | faults | dangling citations | slowest |\n|---|---|---|---|---|")
+    print("| kind | cases | a second | faults | dangling citations | slowest |\n|---|---|---|---|---|---|")
     for name, tally in tallies.items():
-        faults = sum(tally.faults.values())
-        print(f"| {name} | {tally.cases:,} | {faults} | {tally.dangling} | {tally.slowest:.2f} s |")
+        faults, rate = sum(tally.faults.values()), tally.cases / max(tally.seconds, 1e-9)
+        print(f"| {name} | {tally.cases:,} | {rate:,.0f} | {faults} | {tally.dangling} | {tally.slowest:.2f} s |")
+    seconds = sum(tally.seconds for tally in tallies.values())
+    print(f"\n{seconds:.0f} s of processor time in {options.minutes:g} minutes")
     for name, tally in tallies.items():
         print(*(f"\n{name}, {times} times: {fault}" for fault, times in tally.faults.most_common(9)), sep="")
     sys.exit(any(tally.faults or tally.dangling for tally in tallies.values()))

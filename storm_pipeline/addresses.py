@@ -1,6 +1,6 @@
 """Addresses that a user gives: which are valid, and how passwords and keys stay out of what is written.
 
-A secret is named in an address, as in ``http://me:${PASSWORD}@host/v1``, and read from the environment when the
+A secret is named in an address, as in ``searxng:http://me:${PASSWORD}@host``, and read from the environment when the
 address is used. So no file of a run holds it, and a resumed run finds it again.
 """
 
@@ -42,7 +42,7 @@ def filled_in(text: str) -> str:
 
 
 def endpoint(text: str) -> str:
-    """The address of a service, stripped.
+    """The address of a language model's service, stripped.
 
     Raises:
         ValueError: it is not an http or https URL with a host, or it holds a password or key.
@@ -50,6 +50,8 @@ def endpoint(text: str) -> str:
     text = without_secrets(text.strip())
     if not is_web_address(text):
         raise ValueError("write an address such as http://localhost:8000/v1")
+    if urlsplit(text).username is not None:
+        raise ValueError("its user name and password would not be sent: name a key's variable with --api-key-env")
     return text
 
 

@@ -1,12 +1,54 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, and reading of files that may be anything."""
 
+import errno
 import os
 import secrets
+import select
+import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
+_PATIENCE = 10.0
+"""Seconds without a byte after which a pipe is given up."""
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """Content of a file of at most ``limit`` bytes, or of a pipe that another program writes to.
+
+    Raises:
+        OSError: it cannot be read; it is a folder, a device or the like; it is larger; or nothing comes from the pipe.
+        ValueError: the path is not valid.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise OSError(errno.EINVAL, "it is neither a file nor a pipe", str(path))
+        data = bytearray()
+        while piece := _next_piece(descriptor, path, is_pipe=stat.S_ISFIFO(mode)):
+            data += piece
+            if len(data) > limit:
+                raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
+        return bytes(data)
+    finally:
+        os.close(descriptor)
+
+
+def _next_piece(descriptor: int, path: Path, *, is_pipe: bool) -> bytes:
+    """What comes next; empty at the end, which a pipe without a writer has reached."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return os.read(descriptor, 1 << 16)
+        except BlockingIOError:
+            left = end - time.monotonic()
+            if not is_pipe or not select.select([descriptor], [], [], max(left, 0))[0]:
+                raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path)) from None
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -12,18 +12,21 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.faults.disks import (
     can_mount,
     deleted_after,
+    output_full,
     over_quota,
     read_only_from,
     read_only_from_the_start,
     short_of_space,
     sizes,
+    unreadable,
 )
+from benchmarks.faults.interrupts import SIGNALS, interrupted_at
 from benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
 from benchmarks.faults.lab import Lab, lab
 from benchmarks.faults.replies import crowd, failing, hung, resident
@@ -78,6 +81,8 @@ def _parts(bench_lab: Lab, options: argparse.Namespace) -> Iterator[Row]:
     whole = undisturbed(bench_lab, "undisturbed")
     if options.kills:
         yield from kills(bench_lab, whole, options.kills)
+        yield kills_of_two_rounds(bench_lab, options.kills)
+        yield interrupts(bench_lab, whole, options.kills)
     if options.runs:
         yield failures(bench_lab, options.runs)
     yield no_replies(bench_lab, search=False)
@@ -94,6 +99,22 @@ def kills(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
     yield _recovered("`kill -9` at a random moment, then `storm resume`", once)
     lives = [at * _LIFE for at in moments(number, whole, seed=1)]
     yield _recovered(f"one run, `kill -9` up to {number} times", [killed_at(bench_lab, "killed-often", lives, whole)])
+
+
+def kills_of_two_rounds(bench_lab: Lab, number: int) -> Row:
+    """Runs of two rounds of research, killed once, at times spread over a run."""
+    longer = replace(bench_lab, rounds=2)
+    whole = undisturbed(longer, "undisturbed-twice")
+    once = [killed_at(longer, f"killed-twice-{i}", [at], whole) for i, at in enumerate(moments(number, whole, seed=3))]
+    return _recovered("two rounds of research, `kill -9` at a random moment, then `storm resume`", once)
+
+
+def interrupts(bench_lab: Lab, whole: Whole, number: int) -> Row:
+    """Runs interrupted once, at times spread over a run, by each signal in turn."""
+    spread = enumerate(moments(number, whole, seed=4))
+    runs = [interrupted_at(bench_lab, f"signal-{i}", SIGNALS[i % len(SIGNALS)], at, whole) for i, at in spread]
+    what = "SIGINT, SIGTERM or SIGHUP at a random moment, set-up included, then `storm resume`"
+    return _row(what, runs, "exit code 130 and one line that says how to go on")
 
 
 def _recovered(what: str, runs: list[Recovered]) -> Row:
@@ -132,9 +153,11 @@ def disks(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
         yield _row("disk full (a small file system), then some space, then resume", full)
     quota = [over_quota(bench_lab, f"quota-{i}", n, whole) for i, n in enumerate(sizes(number, whole.largest))]
     yield _row("files may not grow (a quota), then they may, then resume", quota)
+    yield _row("standard output is on a full disk, then resume", [output_full(bench_lab, "output", whole)])
     yield _row("the folder of runs may not be written", [read_only_from_the_start(bench_lab, "closed")])
     closed = [read_only_from(bench_lab, f"closed-{i}", at, whole) for i, at in enumerate(spread)]
     yield _row("the run's folder becomes read-only, then not, then resume", closed)
+    yield _row("one file after the other may not be read, then they may", [unreadable(bench_lab, "unreadable", whole)])
     gone = [deleted_after(bench_lab, f"deleted-{i}", at) for i, at in enumerate(spread)]
     yield _row("the run's folder is deleted", gone)
 

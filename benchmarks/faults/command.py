@@ -8,6 +8,7 @@ import ctypes
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -68,6 +69,11 @@ class Command:
         """Whether it is still running."""
         return self._process.is_alive()
 
+    def signalled(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is still running."""
+        if self._process.pid and self._process.is_alive():
+            os.kill(self._process.pid, number)
+
     def ended(self, timeout: float = 60.0) -> Ended:
         """Wait for its end; kill it after ``timeout`` seconds."""
         self._process.join(timeout)
@@ -77,7 +83,9 @@ class Command:
         """Send SIGKILL, unless it has ended."""
         self._process.kill()
         self._process.join()
-        out, err = ((self._said / name).read_text("utf-8") if (self._said / name).exists() else "" for name in _STREAMS)
+        out, err = (
+            (self._said / name).read_text("utf-8") if (self._said / name).is_file() else "" for name in _STREAMS
+        )
         return Ended(self._process.exitcode or 0, out, err, time.monotonic() - self._start)
 
 

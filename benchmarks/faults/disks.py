@@ -4,7 +4,7 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,10 @@ from benchmarks.faults.kills import Whole, read_article
 from benchmarks.faults.lab import Lab, damage
 
 _PLENTY = "64m"
+FILES = ("run.json", "settings.json", "journal.jsonl", "events.jsonl", "run.lock", "outline.md", "references.json")
+"""Files of a run that a resume reads."""
+_FULL = "/dev/full"
+"""A device of Linux that no byte can be written to."""
 
 
 def short_of_space(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
@@ -23,13 +27,23 @@ def short_of_space(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
             return [f"{size} bytes were enough"]
         problems = wrong_failure(ended, "No space left on device")
         more()
-        return problems + _resumes(lab, run, whole)
+        return problems + wrong_resumption(lab, run, whole)
 
 
 def over_quota(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:
     """Write an article with a file size limit of ``size`` bytes; then lift it and resume."""
     ended = lab.write(run, quota=size).ended()
-    return wrong_failure(ended, "File too large") + _resumes(lab, run, whole)
+    return wrong_failure(ended, "File too large") + wrong_resumption(lab, run, whole)
+
+
+def output_full(lab: Lab, run: str, whole: Whole) -> list[str]:
+    """Write an article with standard output on a full disk; then print its paths elsewhere."""
+    said = lab.folder / run / "said"
+    said.mkdir(parents=True)
+    (said / "out").symlink_to(_FULL)
+    problems = wrong_failure(lab.write(run).ended(), "No space left on device")
+    (said / "out").unlink()
+    return problems + wrong_resumption(lab, run, whole)
 
 
 def read_only_from_the_start(lab: Lab, run: str) -> list[str]:
@@ -46,7 +60,24 @@ def read_only_from(lab: Lab, run: str, seconds: float, whole: Whole) -> list[str
     folder = _after(command, lab, run, seconds)
     with _read_only(folder):
         ended = command.ended()
-    return wrong_failure(ended, "Permission denied") + _resumes(lab, run, whole)
+    return wrong_failure(ended, "Permission denied") + wrong_resumption(lab, run, whole)
+
+
+def unreadable(lab: Lab, run: str, whole: Whole, names: Sequence[str] = FILES) -> list[str]:
+    """Make one file after the other of a finished run unreadable and resume; then readable again."""
+    lab.write(run).ended()
+    folder = lab.run_folder(run)
+    if folder is None:
+        return ["the run made no folder"]
+    (folder / "article.md").unlink()  # so that it has something to do
+    problems = []
+    for name in names:
+        (folder / name).chmod(0)
+        ended = lab.resume(run, folder, modes=True).ended()
+        (folder / name).chmod(0o644)
+        problems += [f"{name}: {problem}" for problem in wrong_failure(ended, "Permission denied")]
+        problems += [f"{name} is not named: {ended.err}"] * (name not in ended.err and name != "run.lock")
+    return problems + wrong_resumption(lab, run, whole)
 
 
 def deleted_after(lab: Lab, run: str, seconds: float) -> list[str]:
@@ -106,8 +137,8 @@ def _mount(*arguments: str) -> None:
         raise OSError(error.stderr.strip()) from error
 
 
-def _resumes(lab: Lab, run: str, whole: Whole) -> list[str]:
-    """What is wrong with the folder of a failed run, and with its resumption."""
+def wrong_resumption(lab: Lab, run: str, whole: Whole) -> list[str]:
+    """What is wrong with the folder of a run that ended early, and with its resumption."""
     folder = lab.run_folder(run)
     if folder is None:
         return []

@@ -31,6 +31,7 @@ class Lab:
         folder: where the runs are.
         perspectives: number per run.
         turns: number per conversation.
+        rounds: rounds of research.
         lm_timeout: seconds that a run waits for a silent language model.
         search_timeout: the same for the search engine.
     """
@@ -39,6 +40,7 @@ class Lab:
     folder: Path
     perspectives: int = 2
     turns: int = 2
+    rounds: int = 1
     lm_timeout: float = 2.0
     search_timeout: float = 1.5
 
@@ -56,7 +58,7 @@ class Lab:
             "read-pages": "never",
             "perspectives": str(self.perspectives),
             "turns": str(self.turns),
-            "rounds": "1",
+            "rounds": str(self.rounds),
             "lm-timeout": str(self.lm_timeout),
             "out": str(out or self.out(run)),
             "cache": str(self.folder / run / "cache"),
@@ -65,16 +67,16 @@ class Lab:
         output = self.folder / run / "said"
         return Command(["write", TOPIC, "--quiet", *options], output, quota=quota, obeys_modes=modes)
 
-    def resume(self, run: str, folder: Path) -> Command:
-        """Start ``storm resume``."""
-        return Command(["resume", str(folder), "--quiet"], self.folder / run / "said")
+    def resume(self, run: str, folder: Path, *, modes: bool = False) -> Command:
+        """Start ``storm resume``; ``modes`` as for :class:`Command`."""
+        return Command(["resume", str(folder), "--quiet"], self.folder / run / "said", obeys_modes=modes)
 
     def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
         """A ``Storm`` in this process that uses the server under the name of a run."""
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
-            "rounds": 1,
+            "rounds": self.rounds,
             "lm_timeout": self.lm_timeout,
             "out": self.out(run),
             "cache": self.folder / run / "cache",

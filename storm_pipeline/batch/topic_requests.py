@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_origin
 
+from storm_pipeline.addresses import without_secrets
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.files import read_bounded
 from storm_pipeline.settings import Settings
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})
 _DELIMITERS = (",", ";", "\t")
+_MAX_BYTES = 50_000_000
 _VALUE_SEPARATOR = "|"  # occurs neither in URLs nor in titles of wiki pages
 
 
@@ -46,7 +49,7 @@ class TopicRequest:
             if field_name in settings:
                 raise SettingsError(f"{at}the setting {field_name!r} is given twice: remove one of them")
             if value is not None:
-                settings[field_name] = _values(field_name, value)
+                settings[field_name] = _without_secrets(_values(field_name, value), f"{at}{field_name}")
         plain = {"topic": " ".join(self.topic.split()), "settings": settings}
         try:
             text = json.dumps(plain, ensure_ascii=False, allow_nan=False, default=str)
@@ -54,6 +57,13 @@ class TopicRequest:
         except (ValueError, RecursionError) as error:
             raise SettingsError(f"{at}the topic or one of its settings cannot be saved: {error}") from error
         return TopicRequest(**json.loads(text), place=self.place)
+
+
+def _without_secrets(value: Any, where: str) -> Any:
+    try:
+        return without_secrets(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}") from error
 
 
 def read_topics(path: Path | str) -> tuple[TopicRequest, ...]:
@@ -72,7 +82,7 @@ def read_topics(path: Path | str) -> tuple[TopicRequest, ...]:
     if reader is None:
         raise SettingsError(f"{path} is not a list of topics: its name must end in {', '.join(_READERS)}")
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, _MAX_BYTES)
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}; give a file with one topic per line") from error
     text = "\n".join(decoded_lines(data)).replace("\r", "\n")

@@ -1,6 +1,7 @@
 """The ``storm`` command: its subcommands and exit behaviour."""
 
 import signal
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from storm_pipeline.cli.experiment import experiment_app
 from storm_pipeline.cli.export import export
 from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
-from storm_pipeline.cli.output import say
+from storm_pipeline.cli.output import say, silence_stdout
 from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
@@ -24,6 +25,7 @@ from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
 from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
 from storm_pipeline.env_file import load_env
+from storm_pipeline.errors import StormError
 
 app = typer.Typer(
     name="storm",
@@ -71,5 +73,9 @@ def main() -> None:
         if ending.code == INTERRUPTED:
             end_now()
         raise
+    except (OSError, StormError) as error:  # of the help and the version; commands handle their own
+        silence_stdout()
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
     except KeyboardInterrupt:  # a second one, while the first was being handled
         end_now()

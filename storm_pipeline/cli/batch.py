@@ -10,7 +10,7 @@ import typer
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
-from storm_pipeline.cli.output import BatchLines, say, table_text
+from storm_pipeline.cli.output import BatchLines, say, table_text, tell
 from storm_pipeline.cli.signals import stopping
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def _print_report(report: "BatchReport", *, quiet: bool, json_events: bool) -> N
         say(f"{table}\n{report.folder / 'batch.json'}")
     if not quiet:
         summary = batch_summary.of_batch(report)
-        typer.echo(f"{table}\n{summary}" if json_events else summary, err=True)
+        tell(f"{table}\n{summary}" if json_events else summary)
     if report.all_written:
         return
     if report.stopped:
         raise StoppedError("stopped; what was finished is saved")
     without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
     cause = "; ".join(report.refused) or "fix the cause"
-    typer.echo(f"error: {without}: {cause}, then resume with: storm resume {report.folder}", err=True)
+    tell(f"error: {without}: {cause}, then resume with: storm resume {report.folder}")
     raise typer.Exit(1)

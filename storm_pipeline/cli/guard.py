@@ -11,6 +11,7 @@ from typing import Self
 import typer
 
 from storm_pipeline.addresses import redacted
+from storm_pipeline.cli.output import tell
 from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
@@ -54,8 +55,8 @@ class Guard:
             return
         code, message = self._exit_code_and_message(error)
         if self._debug:
-            typer.echo(redacted("".join(traceback.format_exception(error))), err=True, nl=False)
-        typer.echo(printable(redacted(message)), err=True)
+            tell(redacted("".join(traceback.format_exception(error))), nl=False)
+        tell(printable(redacted(message)))
         raise typer.Exit(code) from error
 
     def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:

@@ -1,16 +1,19 @@
-"""Writing results to standard output, tolerating a closed pipe."""
+"""Writing results to standard output, which may be a closed pipe or a file on a full disk."""
 
 import dataclasses
+import io
 import json
 import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from storm_pipeline.errors import StormError
 from storm_pipeline.run.events import Event, JsonLinesSink
 
 if TYPE_CHECKING:
@@ -21,12 +24,25 @@ _PIPE_WIDTH = 200
 
 
 def say(text: str) -> None:
-    """Write a result to standard output; ends the command quietly if the pipe is closed."""
+    """Write a result to standard output; ends the command quietly if the pipe is closed.
+
+    Raises:
+        StormError: it cannot be written, since the disk is full for instance.
+    """
     try:
         typer.echo(text)
     except BrokenPipeError:
         silence_stdout()
         raise typer.Exit(_BROKEN_PIPE) from None
+    except OSError as error:
+        silence_stdout()
+        raise StormError(f"cannot write to standard output: {error.strerror}; send it elsewhere") from error
+
+
+def tell(text: str, *, nl: bool = True) -> None:
+    """Write to standard error, unless the terminal is closed: the result of the work does not depend on it."""
+    with suppress(OSError):
+        typer.echo(text, err=True, nl=nl)
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -45,12 +61,13 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         column.overflow = "fold"
     for row in rows:
         table.add_row(*row)
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    with console.capture() as capture:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+    stdout, text = Console(), io.StringIO()  # not captured: a capture ends with a write to standard output
+    width = stdout.width if stdout.is_terminal else _PIPE_WIDTH
+    console = Console(
+        file=text, width=width, force_terminal=stdout.is_terminal, markup=False, highlight=False, emoji=False
+    )
+    console.print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def silence_stdout() -> None:
@@ -64,28 +81,28 @@ def silence_stdout() -> None:
 
 
 class EventLines:
-    """An event sink that writes JSON lines to standard output. If the pipe is closed, the run goes on."""
+    """An event sink that writes JSON lines to standard output. If that is not possible any more, the run goes on."""
 
     def __init__(self) -> None:
         self._lines: JsonLinesSink | None = JsonLinesSink(sys.stdout)
 
     def emit(self, event: Event) -> None:
-        """Write one line, unless the pipe is closed."""
+        """Write one line, unless an earlier one could not be written."""
         if self._lines is None:
             return
         try:
             self._lines.emit(event)
-        except BrokenPipeError:
+        except OSError as error:
             self._lines = None
             silence_stdout()
-            typer.echo("the reader of the events has gone; the run goes on", err=True)
+            typer.echo(f"{_lost_events(error)}; the run goes on", err=True)
 
 
 class BatchLines:
     """A batch's sink that writes JSON lines to standard output: events as :class:`EventLines`, plus ``order``."""
 
     def __init__(self) -> None:
-        self._pipe_closed = False
+        self._lost = False
 
     def begin(self, folder: Path, rows: "Sequence[TopicStatus]") -> None:
         """Write the batch's folder and number of topics."""
@@ -102,13 +119,19 @@ class BatchLines:
         self._write("TopicChanged", order=number, topic=request["topic"], **fields)
 
     def _write(self, name: str, **fields: Any) -> None:
-        if self._pipe_closed:
+        if self._lost:
             return
         try:
             line = json.dumps({"event": name, "at": round(time.time(), 3)} | fields, ensure_ascii=False)
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
-        except BrokenPipeError:
-            self._pipe_closed = True
+        except OSError as error:
+            self._lost = True
             silence_stdout()
-            typer.echo("the reader of the events has gone; the batch goes on", err=True)
+            typer.echo(f"{_lost_events(error)}; the batch goes on", err=True)
+
+
+def _lost_events(error: OSError) -> str:
+    if isinstance(error, BrokenPipeError):
+        return "the reader of the events has gone"
+    return f"no more events can be written to standard output ({error.strerror})"

@@ -1,4 +1,4 @@
-"""Signal handling: the first Ctrl-C or SIGTERM stops a command gracefully, the second ends it at once."""
+"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops a command gracefully, the second ends it at once."""
 
 import os
 import signal
@@ -8,9 +8,14 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
 
-import typer
-
 from storm_pipeline.cli.guard import INTERRUPTED
+from storm_pipeline.cli.output import tell
+
+_STOPPING = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)  # no SIGHUP on Windows
+)
 
 
 class Stoppable(Protocol):
@@ -26,18 +31,20 @@ class Stoppable(Protocol):
 def stopping(work: Stoppable) -> Iterator[None]:
     """While the block runs, the first interruption stops ``work`` gracefully, and the second ends the process.
 
-    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command.
+    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command. A signal that
+    the command was started to ignore, as ``nohup`` does with SIGHUP, stays ignored.
     """
+    numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
 
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a signal's handler
         if not work.running:
             raise KeyboardInterrupt
-        for signum in (signal.SIGINT, signal.SIGTERM):
+        for signum in numbers:
             signal.signal(signum, _end)
         work.stop()
-        typer.echo("finishing work in flight and saving; interrupt again to end at once", err=True)
+        tell("finishing work in flight and saving; interrupt again to end at once")
 
-    previous = {signum: signal.signal(signum, handle) for signum in (signal.SIGINT, signal.SIGTERM)}
+    previous = {signum: signal.signal(signum, handle) for signum in numbers}
     try:
         yield
     finally:

@@ -1,9 +1,10 @@
 """``storm write``, ``storm outline`` and ``storm resume``."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -13,12 +14,14 @@ import typer
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
-from storm_pipeline.cli.output import EventLines, say
+from storm_pipeline.cli.output import EventLines, say, tell
 from storm_pipeline.cli.signals import stopping
-from storm_pipeline.errors import DamagedRunError, SettingsError
+from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
+    from storm_pipeline.progress.phases import Phase
+    from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.run.ledger import Ledger
     from storm_pipeline.settings import Settings
@@ -80,10 +83,11 @@ def write(
 
         silent = quiet or json_events
         settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
+        phases = None if piece else _phases(settings, topic, headings)
 
         def work(*, accept_damage: bool) -> "Article":
             wanted = partial(written, accept_damage=accept_damage)
-            return _run(settings, [guard], wanted, quiet=quiet, json_events=json_events)
+            return _run(settings, [guard], wanted, quiet=quiet, json_events=json_events, phases=phases)
 
         article = _with_consent(work, yes=yes)
         _print_article(article, guard, quiet=quiet, json_events=json_events)
@@ -151,7 +155,12 @@ def outline(
         ledger, start = Ledger(), time.monotonic()
         settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         result = _run(
-            settings, [guard, ledger], lambda storm: storm.outline(topic), quiet=quiet, json_events=json_events
+            settings,
+            [guard, ledger],
+            lambda storm: storm.outline(topic),
+            quiet=quiet,
+            json_events=json_events,
+            phases=_phases(settings, topic, outline_only=True),
         )
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
@@ -168,7 +177,7 @@ def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
     except DamagedRunError as error:
         if not on_terminal():
             raise
-        typer.echo(printable(f"{error.folder}: {'; '.join(error.findings)}."), err=True)
+        tell(printable(f"{error.folder}: {'; '.join(error.findings)}."))
         try:
             agreed = typer.confirm("Go on?", err=True)
         except typer.Abort:  # end of input, or Ctrl-C
@@ -185,18 +194,40 @@ def _run(
     *,
     quiet: bool,
     json_events: bool,
+    phases: "Callable[[], tuple[Phase, ...]] | None" = None,
 ) -> T:
     """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
 
     with ExitStack() as stack:
         progress = None if quiet or json_events else stack.enter_context(ProgressSink())
+        if phases and progress and progress.is_live:
+            threading.Thread(target=_expect, args=(progress, phases), name="phases", daemon=True).start()
         shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []
         from storm_pipeline.storm import Storm
 
         storm = Storm(settings, sinks=[*sinks, *shown])
         stack.enter_context(stopping(storm))
         return work(storm)
+
+
+def _phases(
+    settings: "Settings", topic: str, headings: str | None = None, *, outline_only: bool = False
+) -> "Callable[[], tuple[Phase, ...]]":
+    """Finds out which phases the run will have."""
+
+    def find() -> "tuple[Phase, ...]":
+        from storm_pipeline.progress.phases import expected_phases
+
+        return expected_phases(settings, topic, outline_only=outline_only, outline=headings)
+
+    return find
+
+
+def _expect(progress: "ProgressSink", phases: "Callable[[], tuple[Phase, ...]]") -> None:
+    """Show the phases; what is wrong with the topic or the outline is reported by the run itself."""
+    with suppress(StormError):
+        progress.expect(phases())
 
 
 def _print_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
@@ -218,6 +249,6 @@ def _print_outline(outline: "Outline", ledger: "Ledger", seconds: float, *, quie
 def _print(result: str, report: str, *, quiet: bool, json_events: bool) -> None:
     """Print the result on standard output and the report on standard error; with events, both on standard error."""
     if not quiet:
-        typer.echo(f"{report}\n{result}" if json_events else report, err=True)
+        tell(f"{report}\n{result}" if json_events else report)
     if not json_events:
         say(result)

@@ -9,10 +9,12 @@ from typing import Any, Literal, Self, overload
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
+from storm_pipeline.addresses import without_secrets
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evaluation.datasets.closed_corpus import Sources
 from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.files import read_bounded
 from storm_pipeline.recipes import OUTLINES, RECIPES
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
@@ -26,6 +28,7 @@ _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
 """Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
 _FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
 """A valid folder name, or an empty string."""
+_MAX_BYTES = 1_000_000
 _RESOURCES_ADAPTER = TypeAdapter(Resources)
 
 
@@ -291,6 +294,11 @@ class ExperimentConfig(_Table):
     def with_judges(self, **judges: str | None) -> "ExperimentConfig":
         """This experiment with other judges: ``judge`` (support), ``judge_lm`` (grades); None keeps the current one."""
         given = {name: value for name, value in judges.items() if value is not None}
+        for name, value in given.items():
+            try:
+                without_secrets(value)
+            except ValueError as error:
+                raise SettingsError(f"{name}: {error}") from error
         return self.model_copy(update={"resources": {**self.resources, **given}})
 
     def resolved(self, engine: str) -> "ExperimentConfig":
@@ -347,7 +355,7 @@ def read_config(path: Path | str) -> ExperimentConfig:
     """
     path = Path(path)
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_bounded(path, _MAX_BYTES).decode("utf-8"))
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}; name an experiment's .toml file") from error
     except (ValueError, RecursionError) as error:
@@ -378,7 +386,9 @@ def _absolute(path: Path) -> Path:
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
-    for name in settings:
+    for name, value in settings.items():
+        if isinstance(value, str):
+            without_secrets(value)
         if name in _MANAGED:
             raise ValueError(f"the setting {name!r} is managed by the experiment: remove it")
         if name not in Settings.model_fields:

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from filelock import FileLock
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.jobs import article_hash
@@ -114,13 +115,14 @@ class ExperimentStore:
         Raises:
             RunError: it cannot be written.
         """
-        facts = {"fingerprint": fingerprint, "failure": written.failure, "stopped": written.stopped}
+        facts = {"fingerprint": fingerprint, "failure": redacted(written.failure), "stopped": written.stopped}
         self._articles[unit.id] = facts
         self._journal.add("article", unit.id, facts | {"seconds": round(written.seconds, 1)})
 
     def put_score(self, unit: Unit, metric: str, fingerprint: str, scored: Scored) -> None:
         """Record a score; errors as :meth:`put_article`."""
-        facts = {"of": fingerprint, "values": scored.values, "parameters": scored.parameters, "failure": scored.failure}
+        failure = redacted(scored.failure)
+        facts = {"of": fingerprint, "values": scored.values, "parameters": scored.parameters, "failure": failure}
         self._scores[f"{unit.id}|{metric}"] = facts
         self._journal.add("score", f"{unit.id}|{metric}", facts)
 

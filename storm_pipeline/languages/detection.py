@@ -4,6 +4,7 @@ import functools
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 
 from storm_pipeline.languages.function_words import LATIN, stop_words
 from storm_pipeline.text.words import words
@@ -55,7 +56,7 @@ def detect(text: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _detected(text: str) -> str:
     if text.isascii():
-        return _by_words(text)
+        return _by_words(words(text.lower().replace("'", " ")))
     sample = unicodedata.normalize("NFC", text)
     scripts: Counter[str] = Counter()
     for char, times in Counter(sample).items():
@@ -69,7 +70,8 @@ def _detected(text: str) -> str:
     if script in {"CJK", "HIRAGANA", "KATAKANA"}:
         return "ja" if kana > _KANA_SHARE * letters else "zh" if letters >= _MIN_LETTERS * _HAN_WEIGHT else ""
     if script == "LATIN":
-        return _by_words(sample)
+        found = (word.casefold().replace("’", "'") for word in words(sample))
+        return _by_words([part for word in found for part in word.split("'")])
     if letters < _MIN_LETTERS or script not in _BY_SCRIPT:
         return ""
     return _by_letters(sample.casefold(), _BY_SCRIPT[script])
@@ -85,15 +87,17 @@ def _by_letters(sample: str, language: str) -> str:
     return language
 
 
-def _by_words(sample: str) -> str:
-    """The language with the most function words in a text; a word shared by several languages is split among them."""
-    found = [word.casefold().replace("’", "'") for word in words(sample)]
-    found = [part for word in found for part in word.split("'")]
+def _by_words(found: Sequence[str]) -> str:
+    """The language with the most function words of a text; a word shared by several languages is split among them.
+
+    Args:
+        found: the words of the text in lower case, parted at apostrophes.
+    """
     weights = _weights()
     scores: Counter[str] = Counter()
     hits: Counter[str] = Counter()
-    for word, times in Counter(found).items():
-        for language in weights.get(word, ()):
+    for word, times in Counter(word for word in found if word in weights).items():
+        for language in weights[word]:
             scores[language] += times * (1000 // len(weights[word]))
             hits[language] += times
     ranked = [*scores.most_common(2), ("", 0), ("", 0)]

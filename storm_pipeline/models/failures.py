@@ -6,6 +6,7 @@ from http import HTTPStatus
 import tenacity
 from dspy.utils.exceptions import LMError, LMProviderError, LMTimeoutError, LMTransportError, is_retryable_lm_error
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.models.model import Model
 
 _MAX_WAIT = 60.0
@@ -28,9 +29,9 @@ def seconds_to_wait(state: tenacity.RetryCallState) -> float:
 
 
 def first_line(error: BaseException | None) -> str:
-    """The first line of an error's message, or its class if the message is empty."""
-    text = getattr(error, "message", None) or str(error)
-    return str(text).strip().splitlines()[0][:300] if str(text).strip() else type(error).__name__
+    """The first line of an error's message, or its class if the message is empty; without secrets in addresses."""
+    text = redacted(str(getattr(error, "message", None) or error))
+    return text.strip().splitlines()[0][:300] if text.strip() else type(error).__name__
 
 
 def reason_of(model: Model, error: BaseException | None) -> str:

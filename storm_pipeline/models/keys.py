@@ -26,15 +26,17 @@ def key_for(name: str, settings: Settings) -> str | None:
         settings: may name the variable.
 
     Raises:
-        SettingsError: no key is set; names the variable.
+        SettingsError: no key is set, or it cannot be one; names the variable.
     """
     model, base = endpoint_of(name, settings)
     if settings.api_key_env:
         if key := os.environ.get(settings.api_key_env, "").strip():
+            _check_key(settings.api_key_env, key)
             return key
         raise SettingsError(f"no key set for {model}: set {settings.api_key_env}, which --api-key-env names")
     provider = provider_of(model)
-    if provider and provider.key_variable:
+    if provider and (variable := provider.key_variable):
+        _check_key(variable, os.environ[variable].strip())
         return None
     if base:
         return None if os.environ.get(f"{model.split('/')[0].upper()}_API_KEY") else _NO_KEY
@@ -44,6 +46,11 @@ def key_for(name: str, settings: Settings) -> str | None:
             "variable with --api-key-env"
         )
     return None
+
+
+def _check_key(variable: str, key: str) -> None:
+    if not (key.isascii() and key.isprintable()):
+        raise SettingsError(f"{variable} holds characters that a key cannot have: copy the key again")
 
 
 def require_model_keys(settings: Settings) -> None:

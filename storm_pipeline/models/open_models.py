@@ -42,6 +42,7 @@ def open_models(
         SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing.
         MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     prices = parse_prices(settings.prices)
     fields = {role: f"{role}_lm" if getattr(settings, f"{role}_lm") else "lm" for role in ROLES}
     opened = {
@@ -145,7 +146,6 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
         decoding = {"temperature": 1.0}
     options.setdefault("max_tokens", settings.reply_tokens)
     tolerate_malformed_usage()
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     # DSPy's cache and retries are off: it would cache replies that do not parse and retry refusals
     return StatelessLM(model, cache=False, num_retries=0, **decoding, **options)
 

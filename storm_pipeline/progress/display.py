@@ -5,6 +5,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -68,7 +69,13 @@ class TerminalDisplay(Generic[B]):
     ) -> None:
         self._active = False
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):  # the terminal is closed
+                self._live.stop()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the board is being drawn."""
+        return self._live is not None
 
     def _draw(self) -> RenderableType:
         with self._lock:

@@ -36,7 +36,6 @@ _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।
 _FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")
 """French puts a space before the other punctuation marks."""
 
-_MARKDOWN_SENTENCE = re.compile(r"(.*?)((?:\[\d+\])*)")
 _PAGES = rf"(?:, pp?\. \d+(?:, \d+)*)?(?:, {PREPRINT})?"
 _MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
 _MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (\S*?){_PAGES}")
@@ -141,9 +140,23 @@ def parse_markdown(markdown: str) -> list[tuple[str, tuple[str, ...]]]:
             continue
         if found := _MARKDOWN_LINK.fullmatch(line) or _MARKDOWN_UNLINKED.fullmatch(line):
             urls[found[1]] = _unescaped(found[2])
-        elif found := _MARKDOWN_SENTENCE.fullmatch(line):
-            rows.append((_unescaped(found[1]), re.findall(r"\d+", found[2])))
+        else:
+            sentence, numbers = _split_markers(line)
+            rows.append((_unescaped(sentence), numbers))
     return [(text, tuple(urls[number] for number in numbers)) for text, numbers in rows]
+
+
+def _split_markers(line: str) -> tuple[str, list[str]]:
+    """A rendered sentence and the numbers of the markers at its end, in order; in linear time."""
+    numbers: list[str] = []
+    end = len(line)
+    while line.endswith("]", 0, end):
+        start = line.rfind("[", 0, end)
+        if start < 0 or not line[start + 1 : end - 1].isdecimal():
+            break
+        numbers.append(line[start + 1 : end - 1])
+        end = start
+    return line[:end], numbers[::-1]
 
 
 def _without_links(text: str) -> str:

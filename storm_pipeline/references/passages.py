@@ -134,10 +134,11 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
     grams = [_shingles(passage.text) for passage in found]
     numbers = [_NUMBER.findall(passage.text) for passage in found]
     holders: defaultdict[str, list[int]] = defaultdict(list)
+    held: set[str] = set()
     merged: dict[int, Passage] = {}
     place: dict[int, int] = {}
     for i in sorted(range(len(found)), key=lambda i: (-len(grams[i]), i)):
-        rivals = Counter(chain.from_iterable(holders[gram] for gram in grams[i] if gram in holders))
+        rivals = Counter(chain.from_iterable(map(holders.__getitem__, grams[i] & held)))
         same = [
             j
             for j, shared in rivals.items()
@@ -150,6 +151,7 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
             merged[best], place[best] = _with_copy(merged[best], found[i]), min(place[best], i)
             continue
         merged[i], place[i] = found[i], i
+        held |= grams[i]
         for gram in grams[i]:
             holders[gram].append(i)
     return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))

@@ -25,7 +25,7 @@ _FOREIGN = 0.1
 """Share of letters in other scripts above which a passage counts as being in another language."""
 _AT_ONCE = 8
 """Maximum windows measured in one call."""
-_LIKELY = 0.4
+_LIKELY = 0.25
 """Maximum gap to the first window's share of words at which another one is measured with it: its cosine will rarely be
 high enough to rule the other one out."""
 _MOST = 0.8

@@ -30,7 +30,8 @@ class _Int8Linear:
 
         values, scales = _quantised(x)
         product = torch._int_mm(values, self._weight)
-        return torch.addcmul(self._bias, product.to(torch.float32).mul_(scales), self._scales)
+        scaled = product.to(torch.float32).mul_(scales)
+        return torch.addcmul(self._bias, scaled, self._scales, out=scaled)
 
 
 class _FloatLinear:
@@ -94,8 +95,8 @@ class _Layer:
         texts, length = mask.shape[0], mask.shape[-1]
         split = self._qkv(x).view(texts, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
         attention = scaled_dot_product_attention(split[0], split[1], split[2], attn_mask=mask)
-        x = self._attention_norm(x + self._attention_output(attention.transpose(1, 2).reshape(x.shape)))
-        return self._output_norm(x + self._down(gelu(self._up(x))))
+        x = self._attention_norm(self._attention_output(attention.transpose(1, 2).reshape(x.shape)).add_(x))
+        return self._output_norm(self._down(gelu(self._up(x))).add_(x))
 
 
 class Int8Bert:

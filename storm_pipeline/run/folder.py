@@ -18,8 +18,7 @@ from pydantic import TypeAdapter
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, write_atomically
 from storm_pipeline.run import locking
-from storm_pipeline.run.events import Event, JsonLinesSink
-from storm_pipeline.run.integrity import EVENTS, FILE, JOURNAL, SETTINGS, STATE, examine, recorded_content
+from storm_pipeline.run.integrity import FILE, JOURNAL, SETTINGS, STATE, examine, recorded_content
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
@@ -125,7 +124,7 @@ class RunStore:
         path = self.folder / SETTINGS
         try:
             saved: Any = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
             return saved
@@ -252,39 +251,6 @@ class RunStore:
                 yield name, ""
             except OSError as error:
                 raise RunError(f"cannot read {path}: {error.strerror}") from error
-
-
-class LogSink:
-    """Appends a run's events to its ``events.jsonl``.
-
-    Raises:
-        RunError: from :meth:`emit`, when the disk is full.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / EVENTS
-        try:
-            unterminated = self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n")
-            self._file = self._path.open("a", encoding="utf-8")
-            if unterminated:
-                self._file.write("\n")
-        except OSError as error:
-            raise RunError(f"cannot open {self._path}: {error.strerror}") from error
-        self._lines = JsonLinesSink(self._file)
-
-    def emit(self, event: Event) -> None:
-        """Write and flush one line."""
-        try:
-            self._lines.emit(event)
-        except OSError as error:
-            raise RunError(f"cannot write {self._path}: {error.strerror}; free some space, then resume") from error
-
-    def close(self) -> None:
-        """Close the file."""
-        try:
-            self._file.close()
-        except OSError:  # emit has raised it already
-            return
 
 
 def read_state(folder: Path) -> dict[str, Any]:

@@ -26,17 +26,15 @@ class Ledger:
             Dollars, tokens and seconds of those sessions.
         """
         spent = Spent()
-        began = last = None
+        last: float | None = None
         for at, event in events:
-            if began is None or isinstance(event, RunStarted):
-                spent.seconds += (last or 0.0) - (began or 0.0)
-                began = at
+            if last is not None and not isinstance(event, RunStarted):
+                spent.seconds += max(0.0, at - last)  # a clock that was set back adds nothing
             last = at
             if isinstance(event, CallFinished):
                 self._add_call(event)
                 spent.dollars = _sum_of(spent.dollars, event.cost or 0.0)
                 spent.tokens += event.tokens_in + event.tokens_out
-        spent.seconds += (last or 0.0) - (began or 0.0)
         self._seconds = spent.seconds
         return spent
 
@@ -84,9 +82,12 @@ class Ledger:
         return tuple(sorted(self._revisions, key=lambda revision: (revision.where, revision.before, revision.reason)))
 
     def failure_summary(self) -> str:
-        """The first three failures so far in one line; empty if nothing failed."""
-        failures = [problem.detail for problem in self._problems if problem.kind == "failure"]
-        return "; ".join(dict.fromkeys(failures[:3]))
+        """The first three failures so far in one line, each reason once; empty if nothing failed."""
+        failures = [problem.detail.partition(": ") for problem in self._problems if problem.kind == "failure"][:3]
+        pieces: dict[str, list[str]] = {}
+        for piece, colon, reason in failures:
+            pieces.setdefault(colon + reason, []).append(piece)
+        return "; ".join(", ".join(dict.fromkeys(named)) + reason for reason, named in pieces.items())
 
 
 def _sum_of(dollars: float, more: float) -> float:

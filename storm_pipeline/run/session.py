@@ -21,6 +21,7 @@ from storm_pipeline.providers import provider_with_key
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
+from storm_pipeline.run.event_log import LogSink
 from storm_pipeline.run.events import (
     Downloading,
     Events,
@@ -29,7 +30,7 @@ from storm_pipeline.run.events import (
     RunStarted,
     RunStopped,
 )
-from storm_pipeline.run.folder import EDITABLE, LogSink, RunStore, SavedSettings
+from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.files import read_bounded
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.text.outlines import outline_to_markdown, parse_outline
 from storm_pipeline.text.words import encodable_values
@@ -82,10 +83,7 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
 
 def _text_of(path: Path, where: str) -> str:
     try:
-        path = path.expanduser()
-        if path.stat().st_size > _MAX_BYTES:
-            raise SettingsError(f"{where} has more than {_MAX_BYTES:,} bytes: give a list of headings")
-        data = path.read_bytes()
+        data = read_bounded(path.expanduser(), _MAX_BYTES)
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingsError(f"{where} cannot be read ({reason}): name a file with a heading a line") from error

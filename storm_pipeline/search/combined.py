@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
@@ -103,6 +104,7 @@ def split_specs(name: str, argument: str, separator: str) -> list[str]:
         SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
     """
     form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
+    given = redacted(repr(argument))
     parts, depth = [""], 0
     for char in argument:
         depth += (char == "[") - (char == "]")
@@ -113,10 +115,10 @@ def split_specs(name: str, argument: str, separator: str) -> list[str]:
         else:
             parts[-1] += char
     if depth:
-        raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {argument!r}: {form}")
+        raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
     parts = [_strip_brackets(part.strip()) for part in parts]
     if not all(parts):
-        raise SettingsError(f"the search engine `{name}` got an empty engine name in {argument!r}: {form}")
+        raise SettingsError(f"the search engine `{name}` got an empty engine name in {given}: {form}")
     if len(parts) > _MAX_ENGINES:
         raise SettingsError(f"the search engine `{name}` takes at most {_MAX_ENGINES} engines; {len(parts)} were given")
     return parts

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from storm_pipeline.addresses import redacted
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.home import default_cache
@@ -161,4 +162,4 @@ def require_argument(engine: str, argument: str, what: str, form: str) -> str:
 def reject_argument(engine: str, argument: str) -> None:
     """Raise SettingsError if an argument is given to an engine that takes none."""
     if argument:
-        raise SettingsError(f"the search engine `{engine}` takes no argument: {argument!r} was given")
+        raise SettingsError(f"the search engine `{engine}` takes no argument: {redacted(repr(argument))} was given")

@@ -54,6 +54,8 @@ _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
 _import_lock = threading.Lock()
 _REACH = 200
 """Characters before and behind a cut that are looked at: all of it would take time that grows with the square."""
+_TAIL = 24
+"""More characters than the longest abbreviation or year that is looked for at the end of a text."""
 _MOST_FOR_RULES = 4000
 """Characters of a part that pysbd's rules cut; its time grows with the square."""
 _MOST_DOUBTS = 40
@@ -198,7 +200,7 @@ def _is_plain_end(text: str) -> bool:
     word = text[text.rfind(" ") + 1 :]
     if _PLAIN_WORD.fullmatch(word):
         return word.casefold() not in _abbreviations()
-    return bool(_YEAR_OR_CLOSER.search(text))
+    return bool(_YEAR_OR_CLOSER.search(text[-_TAIL:]))
 
 
 def _is_closed(text: str) -> bool:
@@ -233,14 +235,15 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
         return False
     if not gap:
         return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and has_word(rest)
-    if _LIST_NUMBER.match(piece) or _DANGLING.search(piece) or not has_word(rest) or not has_word(piece):
+    tail = piece[-_TAIL:]
+    if _LIST_NUMBER.match(piece) or _DANGLING.search(tail) or not has_word(rest) or not has_word(piece):
         return False
-    return not (_ABBREVIATION.search(piece) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
+    return not (_ABBREVIATION.search(tail) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
 
 
 def _is_within_name(piece: str, rest: str) -> bool:
     """Whether a stop at the end of ``piece`` belongs to a name that is not the end of its sentence."""
-    if _UNCERTAIN.search(piece):
+    if _UNCERTAIN.search(piece[-_TAIL:]):
         return not _BEGINS_SENTENCE.match(rest)
     goes_on = rest[0].islower() and piece.rstrip(_CLOSERS)[-1:] in _CJK_END
     return goes_on or (rest[0] in "(（" and bool(_EXCLAIMED.search(piece)))

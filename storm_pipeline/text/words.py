@@ -208,6 +208,9 @@ def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:
 
 def _scripts(text: str) -> dict[str, int]:
     """Letters of a text by script."""
+    if text.isascii():
+        letters = sum(map(str.isalpha, text))
+        return {"LATIN": letters} if letters else {}
     counts: dict[str, int] = {}
     for char, times in Counter(unicodedata.normalize("NFKC", text)).items():
         if char.isalpha() and (script := _script(char)):

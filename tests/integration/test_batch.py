@@ -149,7 +149,14 @@ class StubStorm:
             raise ZeroDivisionError(topic)
         return Article(topic)
 
-    def resume(self, run: Path, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None) -> Article:
+    def resume(
+        self,
+        run: Path,
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article:
         return Article(run.name)
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from storm_pipeline import Settings, Storm
 from storm_pipeline.batch import write_batch
 from storm_pipeline.cli import app
-from storm_pipeline.errors import AssetError, SettingsError, StormError
+from storm_pipeline.errors import AssetError, RunError, SettingsError, StormError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, RunStopped
 from storm_pipeline.search.fake import FakeSearch
@@ -118,6 +118,26 @@ def test_an_embedder_that_cannot_be_loaded_costs_nothing(tmp_path: Path) -> None
             storm(server, tmp_path, embedder=str(tmp_path / "model")).write("Silk Road")
         assert not server.asked
     assert not runs(tmp_path)
+
+
+def test_a_period_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"since \(2024-05-01\) is later than until"):
+        Settings.build({"since": "2024-05-01", "until": "2020-01-01"})
+    Settings.build({"since": "2020-01-01", "until": "2020-01-01"})
+
+
+def test_a_folder_in_place_of_the_events_is_named(tmp_path: Path) -> None:
+    with FakeModel() as server:
+        storm(server, tmp_path).write("Silk Road")
+        (run,) = (tmp_path / "runs").iterdir()
+        (run / "article.md").unlink()
+        (run / "events.jsonl").rename(run / "moved")
+        (run / "events.jsonl").mkdir()
+        with pytest.raises(RunError, match=r"cannot read .*events\.jsonl"):
+            storm(server, tmp_path).resume(run)
+        (run / "events.jsonl").rmdir()
+        (run / "moved").rename(run / "events.jsonl")
+        storm(server, tmp_path).resume(run)
 
 
 def test_a_run_that_cannot_begin_says_that_it_left_nothing(tmp_path: Path) -> None:

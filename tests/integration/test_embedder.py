@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,7 +14,14 @@ from hypothesis import strategies as st
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.retrieval import int8_bert
-from storm_pipeline.retrieval.embedder import PINNED, CountsTokens, SentenceTransformerEmbedder, open_embedder
+from storm_pipeline.retrieval.embedder import (
+    PINNED,
+    CountsTokens,
+    HashingEmbedder,
+    SentenceTransformerEmbedder,
+    open_embedder,
+    shared_embedder,
+)
 from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder, has_exact_int8
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
@@ -179,3 +187,18 @@ def test_the_threads_of_torch_are_the_hosts_again(folder: Path) -> None:
                 assert (torch.get_num_threads(), pool.submit(torch.get_num_threads).result()) == (3, 3)
     finally:
         torch.set_num_threads(before)
+
+
+def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[HashingEmbedder] = []
+
+    def open_slowly(*_: object) -> HashingEmbedder:
+        time.sleep(0.05)
+        opened.append(HashingEmbedder())
+        return opened[-1]
+
+    monkeypatch.setattr("storm_pipeline.retrieval.embedder.open_embedder", open_slowly)
+    with ThreadPoolExecutor(20) as pool:
+        shared = list(pool.map(lambda _: shared_embedder("any-model", tmp_path), range(20)))
+    assert len(opened) == 1
+    assert all(embedder is opened[0] for embedder in shared)

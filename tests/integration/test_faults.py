@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,15 @@ import pytest
 
 from benchmarks.faults.calls import disagreements
 from benchmarks.faults.command import Ended
-from benchmarks.faults.disks import deleted_after, over_quota, read_only_from_the_start, wrong_failure
+from benchmarks.faults.disks import (
+    deleted_after,
+    output_full,
+    over_quota,
+    read_only_from_the_start,
+    unreadable,
+    wrong_failure,
+)
+from benchmarks.faults.interrupts import SIGNALS, interrupted_at
 from benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
 from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
@@ -47,6 +56,22 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(patient: Lab, whole: Whole
     run = killed_at(patient, f"killed-{number}", [moments(KILLS, whole)[number]], whole)
     assert run.problems == ()
     assert run.repeated <= run.in_flight
+
+
+def test_a_killed_run_of_two_rounds_ends_as_if_nothing_had_happened(patient: Lab) -> None:
+    longer = dataclasses.replace(patient, rounds=2)
+    whole = undisturbed(longer, "undisturbed-twice")
+    kinds = {line.kind for line in longer.bench.log("undisturbed-twice")}
+    assert {"open questions", "revised section"} <= kinds
+    run = killed_at(longer, "killed-twice", [moments(3, whole)[1], moments(3, whole)[2]], whole)
+    assert run.problems == ()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_an_interrupted_run_goes_on(patient: Lab, whole: Whole, number: signal.Signals, share: float) -> None:
+    run = f"signal-{number}-{share}"
+    assert interrupted_at(patient, run, number, share * whole.seconds, whole) == []
 
 
 @pytest.mark.parametrize(
@@ -101,8 +126,16 @@ def test_files_that_may_not_grow_end_a_run_that_can_go_on(place: Lab, whole: Who
     assert over_quota(place, "quota", whole.largest // 2, whole) == []
 
 
+def test_a_result_that_cannot_be_printed_is_kept(place: Lab, whole: Whole) -> None:
+    assert output_full(place, "output", whole) == []
+
+
 def test_a_folder_that_may_not_be_written_is_named(place: Lab) -> None:
     assert read_only_from_the_start(place, "closed") == []
+
+
+def test_a_file_that_may_not_be_read_is_named(patient: Lab, whole: Whole) -> None:
+    assert unreadable(patient, "unreadable", whole, ("settings.json", "journal.jsonl", "events.jsonl")) == []
 
 
 def test_a_run_whose_folder_is_deleted_ends_with_a_word(place: Lab, whole: Whole) -> None:

@@ -1,8 +1,11 @@
 """Asking models over the wire: retries, refusals, fresh samples, thinking text, bounds and usage."""
 
 import json
+import os
+import sys
 import threading
 import time
+from types import ModuleType
 
 import dspy
 import pytest
@@ -51,6 +54,34 @@ class Halt(threading.Event):
 def related(asking: LanguageModels) -> list[str]:
     found: list[str] = asking.ask("asker", PROGRAMS.related, topic="Silk Road").related_topics
     return found
+
+
+def test_prices_are_not_fetched_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LiteLLM reads the variable when it is imported."""
+    variable = "LITELLM_LOCAL_MODEL_COST_MAP"
+    seen: list[str | None] = []
+
+    class LiteLLM(ModuleType):
+        """Stands for the package, which is imported in this process already."""
+
+        suppress_debug_info = True
+
+        @property
+        def provider_list(self) -> list[str]:
+            seen.append(os.environ.get(variable))
+            return []
+
+        def get_llm_provider(self, model: str) -> None:
+            raise LookupError(model)
+
+    errors = ModuleType("litellm.exceptions")
+    vars(errors)["BadRequestError"] = ValueError
+    monkeypatch.setitem(sys.modules, "litellm.exceptions", errors)
+    monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setitem(sys.modules, "litellm", LiteLLM("litellm"))
+    with pytest.raises(LookupError):
+        open_models(Settings(lm="nobody/nothing"))
+    assert seen == ["True"]
 
 
 def test_a_passing_failure_is_retried_as_the_server_asks() -> None:

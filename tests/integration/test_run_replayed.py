@@ -11,7 +11,8 @@ from test_pipeline import folder
 from test_resume import answers, stopping_after, storm
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.progress.run_progress import ProgressSink, RunBoard
+from storm_pipeline.progress.run_board import RunBoard
+from storm_pipeline.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import CallbackSink, read_events
 from storm_pipeline.run.listing import read_timeline
 from storm_pipeline.types import Article

@@ -1,5 +1,7 @@
 """Reading markers, numbering sources, and reading rendered text back."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,3 +155,13 @@ def test_markdown_reads_back_to_the_same_citations(article: Article) -> None:
     urls = {source.id: "%20".join(tidy(source.url).split(" ")) for source in article.sources}
     expected = [(text, tuple(urls[i] for i in ids)) for text, ids in sentence_table(article)]
     assert parse_markdown(to_markdown(article)) == expected
+
+
+@given(st.text(alphabet="a[]1٣² .", max_size=30))
+def test_the_markers_at_the_end_of_a_line_are_its_citations(line: str) -> None:
+    sentence, markers = re.fullmatch(r"(.*?)((?:\[\d+\])*)", line).groups()  # type: ignore[union-attr]
+    numbers = re.findall(r"\d+", markers)
+    if not line.strip():
+        return
+    sources = "".join(f"{number}. [t](u{number})\n" for number in dict.fromkeys(numbers))
+    assert parse_markdown(f"{sources}{line}") == [(sentence, tuple(f"u{number}" for number in numbers))]

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -548,7 +550,7 @@ PRELUDE = """
 """
 
 
-def start(work: str, *arguments: str) -> subprocess.Popen[str]:
+def start(work: str, *arguments: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
     """``storm outline`` as a process of its own, with a Storm that does ``work``."""
     code = textwrap.dedent(PRELUDE).format(work=textwrap.dedent(work).strip().replace("\n", "\n    "))
     pipe = subprocess.PIPE
@@ -556,13 +558,13 @@ def start(work: str, *arguments: str) -> subprocess.Popen[str]:
         [sys.executable, "-c", code, *arguments],
         stdin=pipe,
         stdout=pipe,
-        stderr=pipe,
+        stderr=stderr,
         text=True,
         encoding="utf-8",
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
     orderly = """
         def work(self, topic):
@@ -581,7 +583,35 @@ def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Sig
     assert "interrupt again to end at once" in complaint.splitlines()[0]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ignored", [True, False])
+def test_a_closed_terminal_stops_the_run_unless_it_is_to_outlive_it(ignored: bool) -> None:
+    orderly = f"""
+        def work(self, topic):
+            print("working", flush=True)
+            stopped = self.halt.wait({3 if ignored else 60})
+            print("stopped" if stopped else "finished", flush=True)
+            if stopped:
+                raise StoppedError("stopped")
+            return Outline(topic, (Heading("Origins"),))
+    """
+    ours, theirs = pty.openpty()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        process = start(orderly, stderr=theirs)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+        os.close(theirs)
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        os.close(ours)  # writing to the terminal fails from now on
+        process.send_signal(signal.SIGHUP)
+        shown, _ = process.communicate(timeout=60)
+    assert process.returncode == (0 if ignored else 130)
+    assert shown.startswith("finished" if ignored else "stopped")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_second_interruption_waits_for_nothing(number: signal.Signals) -> None:
     waiting = """
         def work(self, topic):

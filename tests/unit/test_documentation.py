@@ -1,5 +1,6 @@
 """What the documentation says exists: files, headings, commands, options, make targets, and pinned downloads."""
 
+import pkgutil
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,3 +80,14 @@ def test_the_readme_names_every_wheel_that_is_downloaded() -> None:
         assert first is last or f"`-part{len(asset.wheels)}`" in readme
         assert f" {first.version} |" in readme
         assert asset.licence.split(" (")[0] in readme
+
+
+REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=name)
+def test_the_reference_names_modules_and_classes_that_exist(page: Path) -> None:
+    paths = re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M)
+    assert paths
+    for path in paths:
+        assert pkgutil.resolve_name(path) is not None

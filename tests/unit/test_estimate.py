@@ -68,7 +68,7 @@ def test_the_default_run_with_a_hosted_model() -> None:
         ("conversations", "expert", "passage_answer"): 30,
         ("draft outline", "outliner", "draft"): 1,
         ("outline", "outliner", "refine"): 1,
-        ("editing", "reviewer", "edit"): 1,
+        ("editing", "reviewer", "edit"): 2,
     }
     assert calls.items() >= expected.items()
     assert made.searches.likely >= 90

@@ -17,7 +17,7 @@ from storm_pipeline.languages import (
     windows,
 )
 from storm_pipeline.text import sentences
-from storm_pipeline.text.words import word_count
+from storm_pipeline.text.words import foreign_script_share, word_count
 
 TEXTS = {
     "en": ["The lighthouse stands on a rock north of the harbour.", "It was built when the old one had burnt down."],
@@ -284,6 +284,14 @@ def test_what_is_too_short_has_no_language(text: str) -> None:
 @given(st.text())
 def test_any_text_has_a_language_or_none(text: str) -> None:
     assert len(detect(text)) in {0, 2}
+
+
+@given(st.lists(st.sampled_from("the of a l'eau d' der und die nicht The 1,5 x que los . '".split())).map(" ".join))
+def test_a_dash_changes_neither_language_nor_script(text: str) -> None:
+    """ASCII text is read in a faster way, which a dash rules out."""
+    assert detect(text) == detect(f"{text} —")
+    assert foreign_script_share(text, "я") == foreign_script_share(f"{text} —", "я")
+    assert foreign_script_share("яяa", text) == foreign_script_share("яяa", f"{text} —")
 
 
 @given(st.text(st.characters(max_codepoint=0x2FF)))

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.run.events import COUNTED, CallbackSink, CallFinished, Counted, Degraded, Event, Events, Failed
+from storm_pipeline.run.events import (
+    COUNTED,
+    CallbackSink,
+    CallFinished,
+    Counted,
+    Degraded,
+    Event,
+    Events,
+    Failed,
+    RunStarted,
+)
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Report
 
@@ -42,6 +52,11 @@ def test_problems_are_told_by_stage_kind_and_detail() -> None:
         Problem("sections", "failure", "section 'B': no reply"),
     )
     assert after(told).failure_summary() == "section 'B': no reply; no lead", "reasons are given as they came"
+
+
+def test_a_reason_of_several_failures_is_given_once() -> None:
+    told = [Failed("outline", f"{piece}: http://x:1 does not answer") for piece in ("no draft", "no topics", "turn 1")]
+    assert after(told).failure_summary() == "no draft, no topics, turn 1: http://x:1 does not answer"
 
 
 @given(troubles.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
@@ -85,3 +100,16 @@ def test_counts_add_up_and_unknown_ones_never_end_a_run(counts: list[tuple[str, 
     report = after([Counted("sections", name, number) for name, number in counts]).report()
     for name in COUNTED:
         assert getattr(report, name) == sum(number for own, number in counts if own == name)
+
+
+def test_a_clock_that_is_set_back_takes_no_time_off() -> None:
+    started, said = RunStarted("run", "Silk Road", "runs/x"), Degraded("sections", "a page was not read")
+    day = 86_400.0
+    times = [(day, started), (day + 60, said), (60, said), (90, said), (5, started), (15, said)]
+    assert Ledger().restore(times).seconds == pytest.approx(60 + 30 + 10)
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1))
+def test_the_seconds_of_a_session_run_from_its_first_event_to_its_last(times: list[float]) -> None:
+    events = [(at, Degraded("sections", "a page was not read")) for at in sorted(times)]
+    assert Ledger().restore(events).seconds == pytest.approx(max(times) - min(times))

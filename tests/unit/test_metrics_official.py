@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from articles import case as written
@@ -18,7 +19,9 @@ from storm_pipeline.evaluation.metrics.entities import ListTagger
 from storm_pipeline.evaluation.metrics.heading_entity_recall import HeadingEntityRecall
 from storm_pipeline.evaluation.metrics.official import cut_headings, heading_pair, plain
 from storm_pipeline.evaluation.metrics.rouge import Rouge, RougeBody
+from storm_pipeline.evaluation.metrics.texts import HeadingsOf, generated_headings
 from storm_pipeline.evaluation.types import HumanArticle, HumanSection
+from storm_pipeline.types import Heading, Outline
 
 PUBLISHED = """Lake_Orrin
 
@@ -124,3 +127,18 @@ def test_freshwiki_brings_its_published_text(tmp_path: Path) -> None:
     (tmp_path / "txt").mkdir()
     (tmp_path / "txt" / "Lake_Orrin.txt").write_text(PUBLISHED, encoding="utf-8")
     assert read_freshwiki(tmp_path).topics[0].human.published_text == PUBLISHED
+
+
+def test_headings_of_the_article_are_not_those_that_its_outline_only_planned() -> None:
+    written = replace(
+        generated({"History": "It grew."}), outline=Outline("T", (Heading("History"), Heading("Unwritten")))
+    )
+    assert generated_headings(written) == ("History", "Unwritten")
+    assert generated_headings(written, "article") == ("History",)
+    scores = [
+        HeadingEntityRecall(ListTagger(["unwritten"]), headings_of=own).score(
+            [case(human({"Unwritten": "x"}), written)]
+        )[0]
+        for own in get_args(HeadingsOf)
+    ]
+    assert [own["heading_entity_recall"] for own in scores] == [1.0, 0.0]

@@ -112,6 +112,17 @@ def test_engines_that_are_set_up_are_accepted(monkeypatch: pytest.MonkeyPatch) -
         require_engine_keys(spec)
 
 
+@pytest.mark.parametrize("key", ["sk-…", "sk-1\nsk-2", "clé"])
+@pytest.mark.parametrize("given", [{}, {"api_key_env": "OPENAI_API_KEY"}])
+def test_what_cannot_be_a_key_is_refused_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, key: str, given: dict[str, str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(SettingsError, match="OPENAI_API_KEY holds characters") as error:
+        key_for("openai/gpt-4o", Settings(**given))
+    assert key not in str(error.value)
+
+
 def test_keys_that_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     local = Settings.build({"lm": "openai/qwen", "api_base": "http://localhost:1/v1"})
     assert key_for("openai/qwen", local) == "none"

@@ -15,6 +15,7 @@ from storm_pipeline.batch import TopicRequest, TopicStatus
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import State
 from storm_pipeline.cli import app
+from storm_pipeline.run.event_log import LogSink
 from storm_pipeline.run.events import (
     CallFinished,
     Event,
@@ -27,7 +28,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.run.folder import LogSink, RunStore
+from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.listing import list_runs, read_timeline, run_entry
 from storm_pipeline.settings import Settings
 

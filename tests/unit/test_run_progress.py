@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from storm_pipeline.progress.display import Notes
-from storm_pipeline.progress.run_progress import ProgressSink, RunBoard, count_of
+from storm_pipeline.progress.phases import ORDER, Phase, expected_phases, place_of, seconds_left, share_done
+from storm_pipeline.progress.run_board import RunBoard, count_of
+from storm_pipeline.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import (
     CallFinished,
     Counted,
@@ -29,6 +31,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
+from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import age, amount, clock, dollars, printable
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -128,6 +131,51 @@ def test_the_label_of_the_last_action_is_shown_while_a_stage_goes_on() -> None:
     assert all(len(line) <= 100 for line in re.split(r"[\r\n]", text))
 
 
+def drawn(board: RunBoard) -> list[str]:
+    made, stream = console(terminal=False, width=160)
+    made.print(board.draw())
+    return [line.rstrip() for line in stream.getvalue().splitlines() if line.strip()]
+
+
+def test_what_goes_on_is_shown_before_the_first_turn_is_done() -> None:
+    board = RunBoard(Clock())
+    board.take(StageStarted("conversations", 30))
+    board.take(CALL)
+    assert "0 of at most 30 turns, 1 calls" in drawn(board)[0] and "the asker replied" in drawn(board)[0]
+    board.take(Searched("conversations", "wiki", "old roads", 3, 3, 0.1))
+    assert "searched for old roads" in drawn(board)[0]
+    board.take(StageAdvanced("conversations", "Historian: when?"))
+    board.take(Searched("conversations", "wiki", "new roads", 3, 3, 0.1))
+    assert "Historian: when?" in drawn(board)[0]
+
+
+def test_phases_to_come_are_listed_in_order_with_the_time_that_is_left() -> None:
+    clock = Clock()
+    board = RunBoard(clock)
+    board.take(RunStarted("run", "Silk Road", ""))
+    board.take(StageStarted("draft outline"))
+    board.expect((Phase("conversations", 4, 300), Phase("draft outline", 1, 50), Phase("sections", 2, 150)))
+    expected = ["conversations", "draft outline", "sections"]
+    assert all(line.startswith(stage) for line, stage in zip(drawn(board), expected, strict=False))
+    assert drawn(board)[2].count("to come") == 1
+    assert "left" not in board.totals()
+    board.take(StageStarted("conversations", 4))
+    for _ in range(2):
+        clock.time += 30
+        board.take(CallFinished("conversations", "asker", "m", 1000, 0, 250, 30.0, None))
+    assert "about 1:20 left" not in board.totals() and "about 2:20 left" in board.totals()  # 150 of 500 after 60 s
+    board.take(RunStopped("run", 60.0, "stopped"))
+    assert "left" not in board.totals()
+    assert not any("to come" in line for line in drawn(board))
+
+
+def test_phases_that_are_known_late_disturb_nothing() -> None:
+    board = RunBoard(Clock())
+    board.take(RunFinished("run", 1.0, ""))
+    board.expect((Phase("sections", 2, 150),))
+    assert not any("sections" in line for line in drawn(board))
+
+
 @pytest.mark.parametrize("failure", [None, RuntimeError, KeyboardInterrupt])
 def test_the_terminal_is_restored(failure: type[BaseException] | None) -> None:
     made, stream = console(terminal=True)
@@ -179,6 +227,15 @@ def test_choices_and_empty_results_are_seen(terminal: bool) -> None:
     assert "searching with brave, since there is a value in BRAVE_API_KEY" in text
     assert "nothing found by brave for 'silk of Mars'" in text
     assert "silk of China" not in text
+
+
+def test_a_reason_is_shown_once() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        for piece in ("no draft outline", "no related topics", "turn 1"):
+            sink.emit(Failed("outline", f"{piece}: http://x:1 does not answer"))
+    assert stream.getvalue().count("does not answer") == 1
+    assert "no related topics: as above" in stream.getvalue()
 
 
 def test_different_problems_have_an_end() -> None:
@@ -398,3 +455,41 @@ def test_the_time_between_sessions_does_not_count() -> None:
     ):
         board.take(event)
     assert "0:30" in board.totals()
+
+
+@given(
+    st.lists(st.builds(Phase, st.sampled_from(ORDER), st.integers(1, 9), st.floats(1, 99)), max_size=5),
+    st.dictionaries(st.sampled_from(ORDER), st.integers(0, 20)),
+    st.sets(st.sampled_from(ORDER)),
+    st.sets(st.sampled_from(ORDER)),
+)
+def test_the_share_that_is_done_is_a_share(
+    phases: list[Phase], calls: dict[str, int], started: set[str], ended: set[str]
+) -> None:
+    share = share_done(phases, calls, started, ended & started)
+    assert 0 <= share <= 1.000001
+    more = share_done(phases, {stage: number + 1 for stage, number in calls.items()}, started, ended & started)
+    assert more >= share
+    left = seconds_left(60, share)
+    assert left is None or left >= -0.001
+
+
+def test_a_stage_that_ended_early_counts_as_done_once_a_later_one_has_started() -> None:
+    phases = (Phase("conversations", 10, 100), Phase("sections", 10, 100))
+    assert share_done(phases, {"conversations": 4}, {"conversations"}, {"conversations"}) == pytest.approx(0.2)
+    assert share_done(phases, {"conversations": 4}, {"conversations", "sections"}, {"conversations"}) == pytest.approx(
+        0.5
+    )
+    both = {"conversations", "sections", "open questions"}
+    assert share_done(phases, {"conversations": 10, "sections": 5}, both, {"sections"}) == pytest.approx(0.75)
+    assert place_of("a download") < place_of("set-up")
+
+
+def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
+    given = Settings.build({"lm": "openai/gpt-4o", "perspectives": 1, "turns": 1, "rounds": 1, "max_sections": 2})
+    whole = [phase.stage for phase in expected_phases(given, "Silk Road")]
+    assert whole == sorted(whole, key=ORDER.index)
+    assert {"perspectives", "conversations", "outline", "sections", "lead"} <= set(whole)
+    before = expected_phases(given, "Silk Road", outline_only=True)
+    assert [phase.stage for phase in before][-1] == "outline"
+    assert all(phase.calls and phase.work for phase in before)

@@ -7,7 +7,7 @@ from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.entities import EntityTagger, recall_score
 from storm_pipeline.evaluation.metrics.official import HeadingTruth, heading_pair
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import HEADINGS
+from storm_pipeline.evaluation.metrics.texts import HeadingsOf, describe_headings
 from storm_pipeline.evaluation.types import Case
 
 
@@ -17,25 +17,37 @@ class HeadingEntityRecall:
     Args:
         tagger: finds entities, one heading at a time.
         truth: where the human headings come from, and where both lists end.
+        headings_of: which headings are scored.
     """
 
     name = "heading_entity_recall"
     measures = (Measure("heading_entity_recall"), Measure("heading_entities", high=math.inf, better="neither"))
     reference = "Shao et al. 2024 (STORM), section 2.2"
 
-    def __init__(self, tagger: EntityTagger, *, truth: HeadingTruth = "txt") -> None:
-        self.parameters: Parameters = {"tagger": tagger.name, "headings": HEADINGS, "truth": truth}
+    def __init__(
+        self, tagger: EntityTagger, *, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
+    ) -> None:
+        self.parameters: Parameters = {
+            "tagger": tagger.name,
+            "headings": describe_headings(headings_of),
+            "truth": truth,
+        }
         self._truth = truth
+        self._headings_of = headings_of
         self._tagger = tagger
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order; the recall is None if the human headings have no entity."""
         return [
-            recall_score("heading", self._tagger, *heading_pair(case.topic.human, case.article, self._truth))
+            recall_score(
+                "heading",
+                self._tagger,
+                *heading_pair(case.topic.human, case.article, self._truth, self._headings_of),
+            )
             for case in cases
         ]
 
 
 def make(resources: Resources) -> HeadingEntityRecall:
     """The metric with the evaluation's tagger."""
-    return HeadingEntityRecall(resources.entity_tagger, truth=resources.heading_truth)
+    return HeadingEntityRecall(resources.entity_tagger, truth=resources.heading_truth, headings_of=resources.headings)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.official import HeadingTruth, heading_pair
 from storm_pipeline.evaluation.metrics.resources import Resources
-from storm_pipeline.evaluation.metrics.texts import HEADINGS
+from storm_pipeline.evaluation.metrics.texts import HeadingsOf, describe_headings
 from storm_pipeline.evaluation.types import Case
 from storm_pipeline.references.support import Embed
 from storm_pipeline.retrieval.embedder import Embedder
@@ -63,21 +63,30 @@ class HeadingSoftRecall:
         embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
         clip: set negative cosines to 0.
         truth: where the human headings come from, and where both lists end.
+        headings_of: which headings are scored.
     """
 
     name = "heading_soft_recall"
     measures = (Measure("heading_soft_recall", low=-math.inf, high=math.inf),)
     reference = "Shao et al. 2024 (STORM), section 2.2 and appendix C.1, after Fränti and Mariescu-Istodor 2023"
 
-    def __init__(self, embedder: Embedder, *, clip: bool = False, truth: HeadingTruth = "txt") -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        clip: bool = False,
+        truth: HeadingTruth = "txt",
+        headings_of: HeadingsOf = "outline",
+    ) -> None:
         self.parameters: Parameters = {
             "embedder": embedder.name,
             "embedder_of_the_paper": PUBLISHED,
             "cosines": "clipped at 0" if clip else "as they are",
-            "headings": HEADINGS,
+            "headings": describe_headings(headings_of),
             "truth": truth,
         }
         self._truth = truth
+        self._headings_of = headings_of
         self._embed = embedder.embed
         self._clip = clip
 
@@ -86,13 +95,13 @@ class HeadingSoftRecall:
         return [{"heading_soft_recall": self._recall(case)} for case in cases]
 
     def _recall(self, case: Case) -> float | None:
-        truth, produced = heading_pair(case.topic.human, case.article, self._truth)
+        truth, produced = heading_pair(case.topic.human, case.article, self._truth, self._headings_of)
         return soft_recall(truth, produced, self._embed, clip=self._clip)
 
 
 def make(resources: Resources) -> HeadingSoftRecall:
     """The metric with the evaluation's heading embedder."""
-    return HeadingSoftRecall(resources.heading_vectors, truth=resources.heading_truth)
+    return HeadingSoftRecall(resources.heading_vectors, truth=resources.heading_truth, headings_of=resources.headings)
 
 
 def _distinct(headings: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from storm_pipeline.evaluation.metrics.texts import generated_headings
+from storm_pipeline.evaluation.metrics.texts import HeadingsOf, generated_headings
 from storm_pipeline.evaluation.types import HumanArticle, HumanSection
 from storm_pipeline.types import UNTITLED, Article, Paragraph, Section
 
@@ -24,9 +24,11 @@ _CITATION = re.compile(r"\[\d+\]")
 _PUNCTUATION = re.compile(r"[^\w\s]")
 
 
-def heading_pair(human: HumanArticle, article: Article, truth: HeadingTruth) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def heading_pair(
+    human: HumanArticle, article: Article, truth: HeadingTruth, headings_of: HeadingsOf = "outline"
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The headings to compare: those of the ground truth and those generated, depth first."""
-    produced = generated_headings(article)
+    produced = generated_headings(article, headings_of)
     if truth == "json":
         return human.headings(), produced
     lines = (line.strip() for line in human_text(human).splitlines())

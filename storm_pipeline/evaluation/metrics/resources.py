@@ -37,6 +37,8 @@ class Resources:
         conner: seam → model, where CONNER's differ from those that work offline; see
             :class:`storm_pipeline.evaluation.conner.named_models.ModelNames`.
         heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        headings: which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods
+            make no outline.
         expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
@@ -51,6 +53,7 @@ class Resources:
     judge_form: Literal["plain", "prometheus"] = "plain"
     conner: Mapping[str, str] = field(default_factory=dict)
     heading_truth: Literal["txt", "json"] = "txt"
+    headings: Literal["outline", "article"] = "outline"
     expand_citations: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
 

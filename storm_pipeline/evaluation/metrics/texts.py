@@ -3,10 +3,16 @@
 Metrics without their own tokenization use :func:`storm_pipeline.text.words.folded_words` on both sides.
 """
 
+from typing import Literal
+
 from storm_pipeline.types import UNTITLED, Article, Paragraph, Section
 
-HEADINGS = "outline, else body; of an undivided body none"
-"""Description of :func:`generated_headings` for a metric's parameters."""
+HeadingsOf = Literal["outline", "article"]
+"""``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""
+_DESCRIPTIONS: dict[HeadingsOf, str] = {
+    "outline": "outline, else body; of an undivided body none",
+    "article": "body; of an undivided body none",
+}
 
 
 def generated_text(article: Article) -> str:
@@ -16,12 +22,19 @@ def generated_text(article: Article) -> str:
     return "\n\n".join(text for text in texts if text.strip())
 
 
-def generated_headings(article: Article) -> tuple[str, ...]:
-    """All headings of the outline, depth first; without an outline, those of the body.
+def generated_headings(article: Article, headings_of: HeadingsOf = "outline") -> tuple[str, ...]:
+    """The headings of the outline or of the body, depth first.
 
-    The paper evaluates outlines before writing (section 2.2).
+    The paper evaluates outlines before writing (section 2.2). Beside articles that have no outline this is unfair:
+    an outline also has the headings of sections that could not be written.
     """
-    return tuple(article.outline.titles()) or body_headings(article)
+    outline = tuple(article.outline.titles()) if headings_of == "outline" else ()
+    return outline or body_headings(article)
+
+
+def describe_headings(headings_of: HeadingsOf) -> str:
+    """Description of :func:`generated_headings` for a metric's parameters."""
+    return _DESCRIPTIONS[headings_of]
 
 
 def body_headings(article: Article) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from storm_pipeline.addresses import is_web_address, redacted
 from storm_pipeline.assets import EMBEDDER
-from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text, web_address
+from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, env_var, require_argument
@@ -65,8 +66,8 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
 def _collection(place: str, name: str, config: EngineConfig) -> VectorCollection:
     if "://" not in place:
         return FolderCollection(Path(place), name)
-    if not web_address(place):
-        raise SettingsError(f"{place!r} is not the address of a server: write {_FORM}")
+    if not is_web_address(place):
+        raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
     return ServerCollection(place, name, env_var(KEY_VARIABLE), rate=config.rate or 50.0)
 
 

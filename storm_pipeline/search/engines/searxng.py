@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from storm_pipeline.addresses import is_web_address, redacted
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import canonical_url
@@ -54,9 +55,8 @@ class SearxngSearch:
         rate: float = 2.0,
     ) -> None:
         given = (base_url or env_var(URL_VARIABLE)).strip()
-        address = web_address(given)
-        if not address:
-            problem = f"{given!r} is not one" if given else "none was given"
+        if not is_web_address(given):
+            problem = f"{redacted(repr(given))} is not one" if given else "none was given"
             raise SettingsError(
                 f"the search engine `searxng` needs the address of an instance and {problem}: "
                 f"write searxng:http://localhost:8080, or set {URL_VARIABLE}"
@@ -64,7 +64,7 @@ class SearxngSearch:
         self._language = language
         self._client = ApiClient(
             "searxng",
-            address.rstrip("/").removesuffix("/search") + "/search",
+            given.rstrip("/").removesuffix("/search") + "/search",
             rate=Rate(rate, concurrent=2),
             remedies={
                 403: "JSON output is disabled; add `json` under search.formats in its settings.yml",

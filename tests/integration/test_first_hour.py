@@ -1,0 +1,122 @@
+"""The transcripts of docs/first-hour.md, run against a local model server, a local search engine, and small files."""
+
+import gc
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import litellm
+import pytest
+from llm import FakeModel
+from servers import Reply, Request, ScriptedServer
+from test_pipeline import page, world
+from typer.testing import CliRunner
+
+from storm_pipeline.cli import app
+from storm_pipeline.providers import PROVIDERS
+from storm_pipeline.search.choosing import Choice
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
+PEOPLE = dict(re.findall(r"^## A (\w+)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
+SMALL = {"PERSPECTIVES": "0", "TURNS": "1", "ROUNDS": "1", "RELATED_TOPICS": "2", "READ_PAGES": "never"}
+
+
+def found(request: Request) -> Reply:
+    hits = [{"url": hit.url, "title": hit.title, "content": hit.text} for hit in world(request.query["q"])]
+    return Reply(body={"results": hits if request.query["pageno"] == "1" else []})
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[FakeModel, ScriptedServer]]:
+    with FakeModel() as model, ScriptedServer(found) as engine:
+        yield model, engine
+    litellm.in_memory_llm_clients_cache.flush_cache()
+    gc.collect()  # drops the clients of third parties, which leave their connections open, while it is tolerated
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeModel, ScriptedServer]) -> Path:
+    """A folder with papers and a handbook, without keys; runs are small, and the network is down."""
+    for provider in PROVIDERS:
+        for name in provider.variables:
+            monkeypatch.delenv(name, raising=False)
+    for name, value in SMALL.items():
+        monkeypatch.setenv(f"STORM_{name}", value)
+    monkeypatch.setenv("STORM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_BASE", servers[0].url)
+    monkeypatch.setenv("COLUMNS", "400")
+    offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
+    for module in ("storm_pipeline.search.choosing", "storm_pipeline.diagnosis", "storm_pipeline.run.search"):
+        monkeypatch.setattr(f"{module}.choose", lambda: offline)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "models").symlink_to(ROOT / "cache" / "models")
+    work = tmp_path / "work"
+    for name in ("papers", "handbook"):
+        (work / name).mkdir(parents=True)
+        for number in range(24):
+            (work / name / f"{number:02}.md").write_text(f"# Page {number}\n\n{page(number).text}\n", encoding="utf-8")
+    monkeypatch.chdir(work)
+    return work
+
+
+def local(text: str, servers: tuple[FakeModel, ScriptedServer]) -> str:
+    """The text with the addresses of the local servers."""
+    model, engine = servers
+    return text.replace("http://localhost:8000/v1", model.url).replace("http://localhost:8080", engine.url)
+
+
+def matches(pattern: str) -> list[str]:
+    return sorted(map(str, Path().glob(pattern)))
+
+
+def run(command: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that a command of a transcript prints."""
+    words = [part for word in shlex.split(command) for part in (matches(word) if "*" in word else [word])]
+    if words[0] == "export":
+        monkeypatch.setenv(*words[1].split("=", 1))
+        return []
+    assert words[0] == "storm"
+    result = CliRunner(env={"TERM": "dumb"}).invoke(app, words[1:])
+    assert result.exit_code == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return [line.rstrip() for line in result.stdout.splitlines()]
+
+
+def transcript(block: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a block, and the lines that they should print."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, *lines = part.rstrip().split("\n")
+        yield command, lines
+
+
+def is_line(expected: str, line: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line) is not None
+
+
+@pytest.mark.assets
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("person", PEOPLE)
+def test_a_transcript_is_what_happens(
+    person: str, folder: Path, servers: tuple[FakeModel, ScriptedServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STORM_WIKIPEDIA_CONTENTS", "never")
+    if person == "researcher":  # searches own documents alone: a look-up in Wikipedia would fail the test
+        monkeypatch.delenv("STORM_WIKIPEDIA_CONTENTS")
+    for kind, block in re.findall(r"^```(\w+)\n(.*?)^```", local(PEOPLE[person], servers), re.M | re.S):
+        if kind == "toml":
+            Path("storm.toml").write_text(block, encoding="utf-8")
+        elif kind == "python":
+            exec(compile(block, "first-hour.md", "exec"), {})
+        else:
+            for command, expected in transcript(block):
+                printed = iter(run(command, monkeypatch))
+                for line in expected:  # in this order, possibly with others between them
+                    assert any(is_line(line, one) for one in printed), f"{command}: {line}"
+    model, engine = servers
+    assert model.asked
+    assert bool(engine.requests) == (person != "researcher")
+    for html in Path("runs").glob("*/article.html"):
+        text = html.read_text(encoding="utf-8")
+        assert "file:" not in text and str(folder) not in text
+        assert "[1]" in html.with_name("article.md").read_text(encoding="utf-8")

@@ -1,0 +1,115 @@
+"""Passwords and keys in addresses: none is written, and what has none is left as it is."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from servers import Reply, Request, ScriptedServer
+
+from storm_pipeline import Settings
+from storm_pipeline.addresses import filled_in, is_web_address, redacted
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.search.registry import open_search
+
+SECRET = "hunter2xyz"
+HOLDING = [
+    f"http://me:{SECRET}@h/v1",
+    f"http://{SECRET}@h/v1",
+    f"http://me:{SECRET}/a?b#c@h/v1",
+    f"openai/m@https://me:{SECRET}@h:8000/v1",
+    f"searxng:http://me:a@{SECRET}@h",
+    f"http://h/v1?key={SECRET}",
+    f"http://h/v1?a=b&api_key={SECRET}&c=d",
+    f"http://h/v1?X-Access-Token={SECRET}",
+    f"HTTPSConnectionPool(host='h'): Max retries exceeded with url: /v1?q=silk&apikey={SECRET} (Caused by …)",
+    f"'http://h/?client_secret={SECRET}' answered 500",
+    f"?signature={SECRET}",
+    f"fused:wikipedia+[searxng:http://me:{SECRET}@h]",
+]
+HARMLESS = [
+    "openai/gpt-4o@http://localhost:8000/v1",
+    "http://localhost:8080/@v2",
+    "http://h/a@b",
+    "mail me@example.org or see https://example.org/",
+    "https://example.org/?page=key&q=a%40b",
+    "http://me:${PASSWORD}@h/v1?key=${KEY}",
+    "http://${TOKEN}@h/v1",
+    "corpus:papers/",
+    "the key = 3, or ?",
+    "http://[::1]:8000/v1",
+]
+
+
+@pytest.mark.parametrize("text", HOLDING)
+def test_secrets_are_hidden(text: str) -> None:
+    hidden = redacted(text)
+    assert SECRET not in hidden
+    assert "***" in hidden
+    assert redacted(hidden) == hidden
+    assert redacted(f"{text} and {text}") == f"{hidden} and {hidden}"
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_holds_none_stays_as_it_is(text: str) -> None:
+    assert redacted(text) == text
+
+
+@given(
+    before=st.text(alphabet="abc :/?#@&=.{}$", max_size=20),
+    secret=st.text(alphabet=st.characters(categories=["L", "N"]), min_size=6, max_size=12),
+    after=st.text(alphabet="abc :/?#&=.{}$", max_size=20),
+)
+def test_a_password_is_hidden_wherever_the_address_stands(before: str, secret: str, after: str) -> None:
+    hidden = redacted(f"{before} https://u:{secret}@h.org/{after}")
+    assert f"{secret}@" not in hidden
+    assert redacted(hidden) == hidden
+
+
+@pytest.mark.parametrize("setting", ["api_base", "lm", "writer_lm", "search"])
+def test_a_setting_that_would_be_saved_takes_no_secret(setting: str) -> None:
+    prefix = {"api_base": "", "search": "searxng:"}.get(setting, "openai/m@")
+    with pytest.raises(SettingsError, match=r"\$\{NAME\}") as refused:
+        Settings.build({setting: f"{prefix}http://me:{SECRET}@h/v1"})
+    assert SECRET not in str(refused.value)
+    Settings.build({setting: f"{prefix}http://h/${{PASSWORD}}/v1?key=${{KEY}}"})
+
+
+def test_a_login_goes_to_a_search_engine_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client of the language models would look up the host ``me:password@h``."""
+    with pytest.raises(SettingsError, match="--api-key-env"):
+        Settings.build({"api_base": "http://me:${PASSWORD}@h/v1"})
+    monkeypatch.setenv("PASSWORD", SECRET)
+    seen: list[str] = []
+
+    def reply(request: Request) -> Reply:
+        seen.append(request.headers["authorization"])
+        return Reply(body={"results": []})
+
+    with ScriptedServer(reply) as server:
+        Settings.build({"search": "searxng:http://me:${PASSWORD}@h"})
+        engine = open_search(f"searxng:{server.url.replace('://', '://me:${PASSWORD}@')}").engine
+        assert not engine.search("silk", 1).snippets
+    assert base64.b64decode(seen[0].removeprefix("Basic ")).decode() == f"me:{SECRET}"
+
+
+def test_a_named_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSWORD", SECRET)
+    monkeypatch.delenv("KEY", raising=False)
+    assert filled_in("http://me:${PASSWORD}@h") == f"http://me:{SECRET}@h"
+    assert filled_in("http://h") == "http://h"
+    with pytest.raises(SettingsError, match="variable KEY is not set"):
+        filled_in("http://me:${PASSWORD}@h?key=${KEY}")
+
+
+def test_an_engine_says_nothing_of_a_password_in_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARXNG_URL", f"ftp://me:{SECRET}@h")
+    with pytest.raises(SettingsError) as refused:
+        open_search("searxng")
+    assert SECRET not in str(refused.value)
+
+
+@given(st.text(max_size=60) | st.from_regex(r"https?://[\[\]a-z0-9:@/. ]{0,20}", fullmatch=True))
+def test_any_text_is_an_address_or_not(text: str) -> None:
+    assert is_web_address(text) in {True, False}
+    assert redacted(redacted(text)) == redacted(text)
