@@ -270,13 +270,20 @@ class Storm:
         run: Path | str,
         kind: None = None,
         *,
+        accept_damage: bool = False,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> Article | Outline: ...
 
     @overload
     async def aresume(
-        self, run: Path | str, kind: type[R], *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+        self,
+        run: Path | str,
+        kind: type[R],
+        *,
+        accept_damage: bool = False,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
     ) -> R: ...
 
     async def aresume(
@@ -284,11 +291,14 @@ class Storm:
         run: Path | str,
         kind: type[Any] | None = None,
         *,
+        accept_damage: bool = False,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> Article | Outline:
         """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
-        return await in_thread(lambda stopped: self.resume(run, kind, sinks=sinks, halt=stopped), halt)
+        return await in_thread(
+            lambda stopped: self.resume(run, kind, accept_damage=accept_damage, sinks=sinks, halt=stopped), halt
+        )
 
     def stream(
         self,

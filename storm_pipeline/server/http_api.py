@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import iterate_in_threadpool
 
 from storm_pipeline import __version__
-from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
+from storm_pipeline.errors import DamagedRunError, MissingExtraError, SettingsError, StormError
 from storm_pipeline.server.article_formats import article_as, article_format, article_formats
 from storm_pipeline.server.gate import Access, Gate
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
@@ -174,6 +174,7 @@ _STATUS: dict[type[Exception], int] = {
     UnknownRunError: 404,
     NotReadyError: 409,
     UnderWayError: 409,
+    DamagedRunError: 409,
     BusyError: 429,
     MissingExtraError: 501,
     SettingsError: 400,
