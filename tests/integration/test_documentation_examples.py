@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from documentation import PAGES, name, python_blocks
 from llm import FakeModel
@@ -14,7 +15,9 @@ from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 
-EXAMPLES = [page for page in PAGES if python_blocks(page)]
+API = "docs/api.md"
+TRACING = "docs/tracing.md"  # test_tracing.py runs its examples, but for MLflow's, which nothing here can store
+EXAMPLES = [page for page in PAGES if python_blocks(page) and name(page) not in {API, TRACING}]
 SMALL = {"perspectives": 1, "turns": 1, "rounds": 1}
 TRADE = "silk from Samarkand|spices from Merv|paper from Dunhuang|horses from Balkh|jade from Khotan|glass from Tyre"
 
@@ -61,6 +64,27 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
         monkeypatch.setattr(Storm, "__init__", scripted)
         yield
+
+
+def test_the_example_of_the_api_runs_against_a_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("uvicorn")
+    from test_http_api import served
+
+    (page,) = (page for page in PAGES if name(page) == API)
+    with FakeModel() as model, served(model.lm, tmp_path, token="a-token-of-the-tests") as client:
+
+        class Client(httpx.Client):
+            """A client of the test's server instead of the one that the example names."""
+
+            def __init__(self, **given: Any) -> None:
+                super().__init__(**(given | {"base_url": client.base_url, "trust_env": False}))
+
+        monkeypatch.setattr(httpx, "Client", Client)
+        for code in python_blocks(page):
+            exec(compile(code, page.name, "exec"), {"token": "a-token-of-the-tests"})
+    assert "# Silk Road" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("doubles")
