@@ -7,11 +7,9 @@ from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from storm_pipeline.addresses import redacted
-from storm_pipeline.errors import InvalidSettingError, SettingsError
-from storm_pipeline.home import default_cache
-from storm_pipeline.languages import language_name
-from storm_pipeline.setting_types import (
+from storm_pipeline.configuration.addresses import redacted
+from storm_pipeline.configuration.home import default_cache
+from storm_pipeline.configuration.setting_types import (
     Domains,
     Endpoint,
     EngineName,
@@ -22,6 +20,8 @@ from storm_pipeline.setting_types import (
     Texts,
     Variable,
 )
+from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.languages import language_name
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _DEPTHS: dict[str, dict[str, int]] = {

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from storm_pipeline.addresses import redacted
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.storm_pool import StormPool
 from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_origin
 
-from storm_pipeline.addresses import without_secrets
+from storm_pipeline.configuration.addresses import without_secrets
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded

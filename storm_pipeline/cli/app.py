@@ -24,7 +24,7 @@ from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.write import outline, resume, write
 from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
-from storm_pipeline.env_file import load_env
+from storm_pipeline.configuration.env_file import load_env
 from storm_pipeline.errors import StormError
 
 app = typer.Typer(

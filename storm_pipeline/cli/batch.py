@@ -49,7 +49,7 @@ def batch(
     topics with `storm resume FOLDER`.
     """
     with Guard(debug=debug) as guard:
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
 
         settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
         from storm_pipeline.batch import Batch, read_topics

@@ -110,6 +110,6 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False)
 
 
 def _settings(cache: str | None) -> "Settings":
-    from storm_pipeline.configuration import configured
+    from storm_pipeline.configuration.layers import configured
 
     return configured({"cache": cache} if cache is not None else {})

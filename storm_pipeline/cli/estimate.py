@@ -49,7 +49,7 @@ def estimate(
     those of a short and of a long run in brackets.
     """
     with Guard(debug=debug):
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.estimate import estimate as estimate_run
         from storm_pipeline.recipes import DEFAULT
 

@@ -136,7 +136,7 @@ def _read_config(
     config: Path, size: str, topics: int | None, options: Mapping[str, Any]
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """The experiment with the command's options applied, its folder, and the cache."""
-    from storm_pipeline.configuration import configured
+    from storm_pipeline.configuration.layers import configured
     from storm_pipeline.experiments import read_config
 
     values = dict(options)

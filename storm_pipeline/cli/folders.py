@@ -9,7 +9,7 @@ from storm_pipeline.errors import SettingsError
 
 def configured_cache() -> Path:
     """The cache folder of the configuration."""
-    from storm_pipeline.configuration import configured
+    from storm_pipeline.configuration.layers import configured
 
     try:
         return configured().cache

@@ -10,8 +10,8 @@ from typing import Self
 
 import typer
 
-from storm_pipeline.addresses import redacted
 from storm_pipeline.cli.output import tell
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable

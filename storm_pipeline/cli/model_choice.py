@@ -17,7 +17,7 @@ def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings
     Raises:
         typer.Abort: the user interrupted the question.
     """
-    from storm_pipeline.providers import provider_with_key
+    from storm_pipeline.configuration.providers import provider_with_key
     from storm_pipeline.settings import Settings
 
     provider = provider_with_key()

@@ -29,7 +29,7 @@ def runs(
 ) -> None:
     """List the runs below a folder with their state and usage, newest first."""
     with Guard(debug=debug):
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.run.listing import list_runs
 
         root = configured({"out": out} if out else {}).out

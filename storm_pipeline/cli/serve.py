@@ -43,7 +43,7 @@ def serve(
     needed to listen anywhere but on this machine.
     """
     with Guard(debug=debug):
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.errors import SettingsError
         from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
         from storm_pipeline.server.http_server import require_api, serve_api
@@ -70,7 +70,7 @@ def mcp(
     Settings are those of every run.
     """
     with Guard(debug=debug):
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.server.mcp_stdio import require_mcp, serve_mcp
 
         require_mcp()

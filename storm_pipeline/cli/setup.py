@@ -42,8 +42,8 @@ def doctor(ctx: typer.Context, *, debug: _Debug = False) -> None:
     Nothing is bought or downloaded. Exit code 1: something is missing.
     """
     with Guard(debug=debug):
-        from storm_pipeline.configuration import configuration, configured
-        from storm_pipeline.diagnosis import diagnose
+        from storm_pipeline.configuration.diagnosis import diagnose
+        from storm_pipeline.configuration.layers import configuration, configured
 
         settings = configured(ctx.obj)
         given = configuration(ctx.obj)
@@ -59,7 +59,7 @@ def doctor(ctx: typer.Context, *, debug: _Debug = False) -> None:
 
 def _questions() -> dict[str, tuple[str, str]]:
     """Setting → question and proposal; an empty answer leaves the setting out."""
-    from storm_pipeline.providers import PROVIDERS, provider_with_key
+    from storm_pipeline.configuration.providers import PROVIDERS, provider_with_key
     from storm_pipeline.search.choosing import choose
 
     provider, engine = provider_with_key(), choose()

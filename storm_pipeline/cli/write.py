@@ -78,7 +78,7 @@ def write(
                 return storm.write_from(piece, topic, accept_damage=accept_damage)
             return storm.write(topic, outline=headings)
 
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.settings import Settings
 
         silent = quiet or json_events
@@ -149,7 +149,7 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
-        from storm_pipeline.configuration import configured
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()

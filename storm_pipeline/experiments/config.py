@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, overload
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
-from storm_pipeline.addresses import without_secrets
+from storm_pipeline.configuration.addresses import without_secrets
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evaluation.datasets.closed_corpus import Sources
 from storm_pipeline.evaluation.metrics.registry import METRICS

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from filelock import FileLock
 
-from storm_pipeline.addresses import redacted
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.jobs import article_hash

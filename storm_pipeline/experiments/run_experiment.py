@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from storm_pipeline.configuration.home import default_cache
 from storm_pipeline.evaluation.reporting import ExperimentResults
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments import jobs
@@ -16,7 +17,6 @@ from storm_pipeline.experiments.experiment_folder import ExperimentStore
 from storm_pipeline.experiments.provenance import metric_facts, provenance_of
 from storm_pipeline.experiments.results import results_of, score_fingerprint
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written, units_of
-from storm_pipeline.home import default_cache
 from storm_pipeline.search.choosing import choose
 
 
@@ -30,7 +30,7 @@ class Experiment:
         config: the experiment's configuration.
         folder: its folder; created if absent, continued if it holds this experiment.
         executor: runs the jobs.
-        cache: the cache folder; default: the user's, see :func:`storm_pipeline.home.default_cache`.
+        cache: the cache folder; default: the user's, see :func:`storm_pipeline.configuration.home.default_cache`.
         on_progress: called with one line for each finished unit and each skipped metric.
 
     Raises:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 import tenacity
 from dspy.utils.exceptions import LMError, LMProviderError, LMTimeoutError, LMTransportError, is_retryable_lm_error
 
-from storm_pipeline.addresses import redacted
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.models.model import Model
 
 _MAX_WAIT = 60.0

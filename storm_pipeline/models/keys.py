@@ -2,10 +2,10 @@
 
 import os
 
+from storm_pipeline.configuration.providers import provider_of
+from storm_pipeline.configuration.setting_types import model_and_endpoint
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
-from storm_pipeline.providers import provider_of
-from storm_pipeline.setting_types import model_and_endpoint
 from storm_pipeline.settings import ROLES, Settings, is_embedded
 
 _NO_KEY = "none"

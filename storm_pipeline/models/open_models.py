@@ -9,8 +9,8 @@ from typing import Any
 
 import dspy
 
-from storm_pipeline.addresses import filled_in, redacted
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
+from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import endpoint_of, key_for
 from storm_pipeline.models.model import Model, StatelessLM

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol, TypedDict, Unpack
 
-from storm_pipeline.addresses import redacted
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
 from storm_pipeline.types import Revision
 

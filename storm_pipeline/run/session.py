@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
+from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
-from storm_pipeline.providers import provider_with_key
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.run.context import RunContext, UserPieces, Writer

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from storm_pipeline.addresses import redacted
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked

@@ -10,10 +10,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storm_pipeline.addresses import redacted
 from storm_pipeline.assets import Progress
+from storm_pipeline.configuration.addresses import redacted
+from storm_pipeline.configuration.home import default_cache
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.home import default_cache
 from storm_pipeline.search.base import Search
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
-from storm_pipeline.addresses import filled_in, redacted
+from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.addresses import HIDDEN, redacted
+from storm_pipeline.configuration.addresses import HIDDEN, redacted
 from storm_pipeline.types import Article
 
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I)

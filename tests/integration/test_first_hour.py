@@ -14,7 +14,7 @@ from test_pipeline import page, world
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
-from storm_pipeline.providers import PROVIDERS
+from storm_pipeline.configuration.providers import PROVIDERS
 from storm_pipeline.search.choosing import Choice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
     monkeypatch.setenv("OPENAI_API_BASE", servers[0].url)
     monkeypatch.setenv("COLUMNS", "400")
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
-    for module in ("storm_pipeline.search.choosing", "storm_pipeline.diagnosis", "storm_pipeline.run.search"):
+    for module in (
+        "storm_pipeline.search.choosing",
+        "storm_pipeline.configuration.diagnosis",
+        "storm_pipeline.run.search",
+    ):
         monkeypatch.setattr(f"{module}.choose", lambda: offline)
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "models").symlink_to(ROOT / "cache" / "models")

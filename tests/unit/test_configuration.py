@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
-from storm_pipeline.configuration import configuration, configured
+from storm_pipeline.configuration.layers import configuration, configured
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.settings import Settings
 

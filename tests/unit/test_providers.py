@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline import Storm
+from storm_pipeline.configuration.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import key_for
 from storm_pipeline.models.prices import listed_window, price_of
-from storm_pipeline.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
 from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.settings import Settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from storm_pipeline.assets import EMBEDDER, catalogue, fetch
-from storm_pipeline.home import default_cache
+from storm_pipeline.configuration.home import default_cache
 
 if TYPE_CHECKING:
     from storm_pipeline.evaluation.judges.base import CachingJudge

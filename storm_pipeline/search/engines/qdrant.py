@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from storm_pipeline.addresses import is_web_address, redacted
 from storm_pipeline.assets import EMBEDDER
+from storm_pipeline.configuration.addresses import is_web_address, redacted
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from storm_pipeline.addresses import is_web_address, redacted
+from storm_pipeline.configuration.addresses import is_web_address, redacted
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import canonical_url

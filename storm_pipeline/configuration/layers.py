@@ -6,7 +6,7 @@ A setting comes from the first of these places that has it:
 2. the environment, ``STORM_<SETTING>`` (``STORM_LM``, ``STORM_MAX_COST``), and ``.env`` of the current folder,
 3. ``storm.toml`` of the current folder,
 4. ``[tool.storm]`` in ``pyproject.toml`` of the current folder,
-5. the user's ``storm.toml``, see :func:`storm_pipeline.home.user_configuration`.
+5. the user's ``storm.toml``, see :func:`storm_pipeline.configuration.home.user_configuration`.
 
 Keys of providers and search engines come from environment variables or ``.env`` alone.
 """
@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_origin
 
-from storm_pipeline.env_file import load_env
+from storm_pipeline.configuration.env_file import load_env
+from storm_pipeline.configuration.home import user_configuration
 from storm_pipeline.errors import InvalidSettingError, SettingsError
-from storm_pipeline.home import user_configuration
 from storm_pipeline.settings import PRESET, Settings
 
 _PREFIX = "STORM_"

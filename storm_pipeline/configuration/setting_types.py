@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
-from storm_pipeline.addresses import endpoint, is_web_address, without_secrets
-from storm_pipeline.providers import qualified
+from storm_pipeline.configuration.addresses import endpoint, is_web_address, without_secrets
+from storm_pipeline.configuration.providers import qualified
 
 _BEFORE_ENDPOINT = re.compile("@(?=https?://)")  # some models have an @ in their names
 _DOMAIN = re.compile(r"(?:[\w-]+\.)*[\w-]+")

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from storm_pipeline.addresses import filled_in
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
+from storm_pipeline.configuration.addresses import filled_in
+from storm_pipeline.configuration.providers import provider_of, provider_with_key
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.models.keys import endpoint_of, key_for
-from storm_pipeline.providers import provider_of, provider_with_key
 from storm_pipeline.search.choosing import answers, choose
 from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.settings import ROLES, Settings, is_embedded
