@@ -188,7 +188,8 @@ def _safe(name: str) -> dict[str, str]:
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",  # a page's own policy names its script
+        # a page's own policy names its script, and allows images only if it has any
+        "img-src https://upload.wikimedia.org; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
 
