@@ -351,9 +351,11 @@ class Report:
     problems: tuple[Problem, ...] = ()
 
 
+IMAGE_HOSTS = ("upload.wikimedia.org", "thumb.wikimedia.org")
+"""Hosts of the images themselves: originals and small ones, and since 2026 small ones alone."""
 _ADDRESS_CHARACTERS = r"[\w.~:/?&=+$@!*(),;%-]{1,2000}"
 _PLACES = {
-    "url": re.compile(r"https://upload\.wikimedia\.org/" + _ADDRESS_CHARACTERS, re.A),
+    "url": re.compile(f"https://(?:{'|'.join(map(re.escape, IMAGE_HOSTS))})/" + _ADDRESS_CHARACTERS, re.A),
     "file_page": re.compile(r"https://commons\.wikimedia\.org/" + _ADDRESS_CHARACTERS, re.A),
     "licence_url": re.compile(r"(?:https://(?:creativecommons|www\.gnu)\.org/" + _ADDRESS_CHARACTERS + ")?", re.A),
 }
@@ -365,7 +367,7 @@ class Image:
     """A freely licensed image from Wikimedia Commons, with what its licence asks for.
 
     Attributes:
-        url: https address of the image on upload.wikimedia.org.
+        url: https address of the image, on one of the :data:`IMAGE_HOSTS`.
         file_page: https address of its page on commons.wikimedia.org.
         licence: name of the licence, e.g. ``CC BY-SA 4.0``.
         licence_url: address of the licence's text; empty for the public domain.

@@ -5,6 +5,8 @@ from typing import Any
 
 from servers import Reply, Request
 
+from storm_pipeline.types import Image
+
 FACTS = {
     "LicenseShortName": "CC BY-SA 4.0",
     "Artist": '<a href="//x.example">Ada <b>Low</b></a><span style="display: none;">Ada Low</span>',
@@ -18,7 +20,7 @@ def file_info(name: str = "Tower.jpg", **facts: Any) -> dict[str, Any]:
     given_facts = {key: value for key, value in (FACTS | facts).items() if value is not None}
     return {
         "url": f"https://upload.wikimedia.org/wikipedia/commons/a/ab/{path}",
-        "thumburl": f"https://upload.wikimedia.org/wikipedia/commons/thumb/a/ab/{path}/640px-{path}",
+        "thumburl": f"https://thumb.wikimedia.org/wikipedia/commons/thumb/a/ab/{path}/960px-{path}?utm_source=en&utm_content=x",
         "descriptionurl": f"https://commons.wikimedia.org/wiki/File:{path}",
         "extmetadata": {key: {"value": value, "source": "commons-desc-page"} for key, value in given_facts.items()},
     }
@@ -45,3 +47,16 @@ def wiki(files: Mapping[str, Any], redirects: Mapping[str, str] | None = None) -
         return Reply(body={"batchcomplete": True, "query": {"normalized": normal, "pages": pages}})
 
     return reply
+
+
+def image(own: str = "s1", **changes: str) -> Image:
+    fields = {
+        "url": "https://upload.wikimedia.org/wikipedia/commons/thumb/a/ab/Tower.jpg/640px-Tower.jpg",
+        "file_page": "https://commons.wikimedia.org/wiki/File:Tower.jpg",
+        "licence": "CC BY-SA 4.0",
+        "licence_url": "https://creativecommons.org/licenses/by-sa/4.0/",
+        "author": "Ada Low",
+        "alt": "A tower",
+        "source_id": own,
+    }
+    return Image(**fields | changes)

@@ -17,7 +17,7 @@ from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
-from storm_pipeline.render.images import COMMONS, LEAD, placed_images
+from storm_pipeline.render.images import COMMONS, IMAGE_POLICY, LEAD, placed_images
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
@@ -97,6 +97,7 @@ def to_html(article: Article) -> str:
         sections=sections,
         images={f"s{place}" if place != LEAD else "lead": image for place, image in images.items()},
         commons=COMMONS,
+        image_policy=IMAGE_POLICY,
         references=page.references(),
         sentences=len(sentences),
         uncited=sum(not sentence.citations for sentence in sentences),

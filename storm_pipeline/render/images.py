@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from storm_pipeline.types import Article, Image, Sentence
+from storm_pipeline.types import IMAGE_HOSTS, Article, Image, Sentence
 
 LEAD = 0
 COMMONS = "Wikimedia Commons"
 """Where every image is from, as its credit says."""
+IMAGE_POLICY = "img-src " + " ".join(f"https://{host}" for host in IMAGE_HOSTS)
+"""What a Content-Security-Policy allows so that images can be shown."""
 
 
 def placed_images(article: Article) -> Mapping[int, Image]:

@@ -17,7 +17,8 @@ from storm_pipeline.types import Image
 
 _MOST = 50
 """Titles that the API takes in one request."""
-_WIDTH = 640
+_WIDTH = 960
+"""Pixels; one of the widths that Wikimedia keeps, see https://www.mediawiki.org/wiki/Common_thumbnail_sizes."""
 _PATIENCE = Patience(connect=2.5, read=5.0, total=6.0, attempts=2, first_pause=0.5, longest_pause=2.0)
 _SECONDS = 8.0
 _RATE = 5.0

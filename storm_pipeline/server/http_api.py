@@ -16,6 +16,7 @@ from starlette.concurrency import iterate_in_threadpool
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import DamagedRunError, MissingExtraError, SettingsError, StormError
+from storm_pipeline.render.images import IMAGE_POLICY
 from storm_pipeline.server.article_formats import article_as, article_format, article_formats
 from storm_pipeline.server.gate import Access, Gate
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
@@ -189,7 +190,7 @@ def _safe(name: str) -> dict[str, str]:
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
         # a page's own policy names its script, and allows images only if it has any
-        "img-src https://upload.wikimedia.org; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        f"{IMAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
 

@@ -32,8 +32,9 @@ def find_images(ctx: RunContext, cited: Iterable[Source]) -> tuple[Image, ...]:
             images.extend(found.images)
             refused.extend(found.refused)
         if refused:
-            named = "; ".join(refused[:_NAMED]) + ("; …" if len(refused) > _NAMED else "")
-            ctx.events.degraded(f"left out for want of a known free licence: {len(refused)} images, such as {named}")
+            more = len(refused) - _NAMED
+            named = ", ".join(refused[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            ctx.events.degraded(f"images left out for want of a known free licence: {named}")
     return tuple(images)
 
 

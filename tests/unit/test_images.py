@@ -8,31 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from articles import section, sentence, source
 from contexts import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from image_server import FACTS, file_info, wiki
-from markdown_it import MarkdownIt
+from image_server import FACTS, file_info, image, wiki
 from servers import Reply, Request, ScriptedServer
-from strategies import HOSTILE, articles, texts
-from test_render_html import ALLOWED, PLAIN, Page
+from strategies import HOSTILE
 
 from storm_pipeline.errors import RunError, SearchError
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.references.citations import parse_markdown, sentence_table
-from storm_pipeline.render.html import to_html
-from storm_pipeline.render.images import placed_images
 from storm_pipeline.render.json import from_json, to_json
-from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.run.events import CallbackSink, Event, Events, Reused
 from storm_pipeline.run.journal import Journal, fingerprint
 from storm_pipeline.run.recorded_images import RecordedImages
 from storm_pipeline.search.licences import free_licence
 from storm_pipeline.search.wikimedia_images import LeadImages, WikimediaImages
 from storm_pipeline.steps.images import find_images
-from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Image, Snippet, Source
+from storm_pipeline.types import Article, Snippet, Source
 
 QUICK = Patience(connect=1, read=1, total=2, attempts=2, first_pause=0.01, longest_pause=0.02)
 FREE = [
@@ -98,24 +90,12 @@ def test_any_text_is_read(name: str) -> None:
     assert found is None or free_licence(found.name) == found
 
 
-def image(own: str = "s1", **changes: str) -> Image:
-    fields = {
-        "url": "https://upload.wikimedia.org/wikipedia/commons/thumb/a/ab/Tower.jpg/640px-Tower.jpg",
-        "file_page": "https://commons.wikimedia.org/wiki/File:Tower.jpg",
-        "licence": "CC BY-SA 4.0",
-        "licence_url": "https://creativecommons.org/licenses/by-sa/4.0/",
-        "author": "Ada Low",
-        "alt": "A tower",
-        "source_id": own,
-    }
-    return Image(**fields | changes)
-
-
 @pytest.mark.parametrize(
     ("name", "address"),
     [
         ("url", "http://upload.wikimedia.org/a.jpg"),
         ("url", "https://upload.wikimedia.org.evil.example/a.jpg"),
+        ("url", "https://uploadXwikimedia.org/a.jpg"),
         ("url", "https://upload.wikimedia.org@evil.example/a.jpg"),
         ("url", 'https://upload.wikimedia.org/a.jpg" onload="x'),
         ("url", "https://upload.wikimedia.org/a\n.jpg"),
@@ -144,7 +124,7 @@ def test_a_free_lead_image_comes_with_its_credit() -> None:
     found = look_up(wiki({"Old tower": file_info("Old tower.jpg")}, {"The tower": "Old tower"}), "The tower", "Nothing")
     (only,) = found.images
     assert (only.source_id, only.licence, only.author, only.alt) == ("s0", "CC BY-SA 4.0", "Ada Low", "A tower")
-    assert only.url.endswith("/640px-Old_tower.jpg")
+    assert only.url.startswith("https://thumb.wikimedia.org/wikipedia/commons/thumb/a/ab/Old_tower.jpg/960px-")
     assert only.file_page == "https://commons.wikimedia.org/wiki/File:Old_tower.jpg"
     assert found.refused == ()
 
@@ -303,107 +283,6 @@ def test_the_report_says_once_what_is_missing() -> None:
         assert find_images(ctx, pages) == (image(),)
         assert told.degraded() == [
             "images could not be looked up: Wikimedia is away",
-            "left out for want of a known free licence: 4 images, such as A.jpg (Fair use); B; C; …",
+            "images left out for want of a known free licence: A.jpg (Fair use), B, C and 1 more",
         ]
     assert len(found.asked) == 2
-
-
-def test_an_article_with_images_is_read_back() -> None:
-    page = source("tower", "It is old.")
-    article = Article(
-        "x", sections=(section("Age", sentence("It is old.", page)),), sources=(page,), images=(image(page.id),)
-    )
-    assert from_json(to_json(article)) == article
-    record = json.loads(to_json(article))
-    del record["article"]["images"]
-    assert from_json(json.dumps(record)) == replace(article, images=())
-
-
-FIRST, SECOND, UNCITED = source("a", "It is old."), source("b", "It is tall."), source("c", "No.")
-PICTURES = "https://upload.wikimedia.org/wikipedia/commons/"
-
-
-def illustrated(*images: Image) -> Article:
-    """The lead cites both sources; the first section the first source twice, the second one the second twice."""
-    first, second = sentence("Old.", FIRST), sentence("Tall.", SECOND)
-    below = section("Years", first)
-    body = (section("Age", first, below=(below,)), section("Size", second, second, first), section("Rest", "Nothing."))
-    lead = section("", first, second).paragraphs
-    return Article("Tower", lead, body, (FIRST, SECOND, UNCITED), images=images)
-
-
-def test_an_image_stands_where_its_source_is_cited_most() -> None:
-    one, two, none = image(FIRST.id), image(SECOND.id, url=PICTURES + "b"), image(UNCITED.id, url=PICTURES + "c")
-    assert placed_images(illustrated(one, two, none)) == {1: one, 2: two}
-    assert placed_images(illustrated()) == placed_images(Article("x", images=(one,))) == {}
-
-
-def test_of_several_images_in_a_place_the_most_cited_is_shown_and_none_twice() -> None:
-    one, again = image(FIRST.id), image(FIRST.id, url=PICTURES + "again")
-    assert placed_images(illustrated(one, again)) == {1: one}
-    assert placed_images(illustrated(one, image(SECOND.id))) == {1: one}
-    merged = replace(illustrated(one, image(SECOND.id, url=PICTURES + "b")), sections=())
-    assert placed_images(merged) == {0: one}
-    more = (*merged.lead, *section("", sentence("Tall.", SECOND)).paragraphs)
-    assert [own.source_id for own in placed_images(replace(merged, lead=more)).values()] == [SECOND.id]
-
-
-def test_a_page_shows_an_image_with_its_credit() -> None:
-    page = to_html(illustrated(image(FIRST.id)))
-    (picture,) = [attributes for tag, attributes in Page(page).tags if tag == "img"]
-    assert picture == {
-        "src": image().url, "alt": "A tower", "loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer",
-    }  # fmt: skip
-    assert "Age A tower (Ada Low, CC BY-SA 4.0, Wikimedia Commons) Old." in Page(page).visible
-    assert f'<a href="{image().licence_url}" rel="license noopener noreferrer">CC BY-SA 4.0</a>' in page
-    assert f'<a href="{image().file_page}" rel="noopener noreferrer">Wikimedia Commons</a>' in page
-    assert page.index("<figure>") > page.index('id="s1"')
-
-
-def test_only_a_page_with_images_may_load_them() -> None:
-    def policy(article: Article) -> str:
-        tags = Page(to_html(article)).tags
-        return next(a["content"] or "" for _, a in tags if a.get("http-equiv") == "Content-Security-Policy")
-
-    assert "; img-src https://upload.wikimedia.org; base-uri" in policy(illustrated(image(FIRST.id)))
-    assert "img-src" not in policy(illustrated(image(UNCITED.id)))
-
-
-def test_markdown_shows_an_image_with_its_credit() -> None:
-    article = illustrated(
-        image(FIRST.id, alt="A tower [1]."), image(SECOND.id, url=PICTURES + "b", licence_url="", author="")
-    )
-    text = to_markdown(article)
-    assert (
-        f"## Age\n\n![A tower \\[1\\].]({image().url})\n*A tower \\[1\\]. Ada Low, "
-        f"[CC BY-SA 4.0]({image().licence_url}), [Wikimedia Commons]({image().file_page})*\n\nOld.[1]\n" in text
-    )
-    assert f"*A tower. CC BY-SA 4.0, [Wikimedia Commons]({image().file_page})*" in text
-    assert text.count("![") == 2
-
-
-@given(articles(), st.lists(st.tuples(texts, texts, texts, st.integers(0, 9)), min_size=1, max_size=3))
-@settings(max_examples=60, deadline=None)
-def test_hostile_descriptions_stay_text(article: Article, facts: list[tuple[str, str, str, int]]) -> None:
-    ids = [own.id for own in article.references] or ["none"]
-    images = tuple(
-        image(ids[n % len(ids)], url=f"{PICTURES}{k}_(x)", alt=alt, author=author, licence=licence)
-        for k, (alt, author, licence, n) in enumerate(facts)
-    )
-    article = replace(article, images=images)
-    shown = placed_images(article)
-    page = Page(to_html(article))
-    assert {tag for tag, _ in page.tags} <= ALLOWED | {"img", "figure", "figcaption"}
-    assert page.raw == PLAIN.raw
-    assert sorted(str(a["src"]) for tag, a in page.tags if "src" in a) == sorted(one.url for one in shown.values())
-    for one in shown.values():
-        assert all(tidy(text) in page.visible for text in (one.alt, one.author, one.licence))
-    text = to_markdown(article)
-    assert parse_markdown(text) == parse_markdown(to_markdown(replace(article, images=())))
-    assert len(parse_markdown(text)) == len(sentence_table(article))
-    inline = [child for token in MarkdownIt("commonmark").parse(text) for child in token.children or ()]
-    found = [child for child in inline if child.type == "image"]
-    assert sorted(str(child.attrs["src"]) for child in found) == sorted(one.url for one in shown.values())
-    assert not {child.type for child in inline} & {"html_inline", "code_inline", "strong_open"}
-    assert sum(child.type == "em_open" for child in inline) == len(shown) + 1  # the line of counts
-    assert from_json(to_json(article)) == article
