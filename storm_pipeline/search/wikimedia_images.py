@@ -168,11 +168,11 @@ def _image(source_id: str, page: Mapping[str, Any]) -> Image | str:
     info = next(iter(objects(page.get("imageinfo"))), {})
     facts = info.get("extmetadata")
     said = {key: _shown(facts, key) for key in _FACTS.split("|")} if isinstance(facts, dict) else {}
-    stated = said.get("LicenseShortName") or said.get("License", "")
-    licence = None if said.get("NonFree") else free_licence(stated)
+    name_of_licence, code = said.get("LicenseShortName", ""), said.get("License", "")  # the name may be translated
+    licence = None if said.get("NonFree") else free_licence(name_of_licence) or free_licence(code)
     author = said.get("Attribution") or said.get("Artist") or said.get("Credit") or ""
     if licence is None:
-        return f"{name[:100]} ({_shortened(stated, 60) or 'no licence stated'})"
+        return f"{name[:100]} ({_shortened(name_of_licence or code, 60) or 'no licence stated'})"
     if licence.asks_for_author and not author:
         return f"{name[:100]} (no author to credit)"
     described = said.get("ImageDescription") or said.get("ObjectName") or name.rpartition(".")[0] or name

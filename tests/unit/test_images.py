@@ -153,6 +153,13 @@ def test_other_images_are_refused_by_name(info: Any, why: str) -> None:
     assert look_up(wiki({"A": info}), "A") == LeadImages(refused=(f"A.jpg ({why})",))
 
 
+def test_a_licence_whose_name_is_translated_is_known_by_its_code() -> None:
+    (only,) = look_up(wiki({"A": file_info(LicenseShortName="Gemeinfrei", License="pd")}), "A").images
+    assert only.licence == "Public domain"
+    (why,) = look_up(wiki({"A": file_info(LicenseShortName="Nicht frei", License="cc-by-nc-4.0")}), "A").refused
+    assert why == "A.jpg (Nicht frei)"
+
+
 def test_the_public_domain_needs_no_author() -> None:
     (only,) = look_up(wiki({"A": file_info(LicenseShortName="Public domain", Artist=None)}), "A").images
     assert (only.author, only.licence_url) == ("", "")
