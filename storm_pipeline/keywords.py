@@ -71,5 +71,6 @@ class SettingsKeywords(TypedDict, total=False):
     style: str | None
     editing: Literal["on", "off"]
     uncited: Literal["drop", "keep", "unchecked"]
+    images: Literal["off", "wikimedia"]
     out: Path
     cache: Path

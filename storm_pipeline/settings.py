@@ -230,6 +230,11 @@ class Settings(BaseModel):
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
         "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
     )
+    images: Literal["off", "wikimedia"] = Field(
+        default="off",
+        description="Images in the article; wikimedia: the lead images of cited Wikipedia articles, with credit, where "
+        "the licence is known to be free. Whoever opens the page loads them from Wikimedia.",
+    )
 
     out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")
     cache: Folder = Field(

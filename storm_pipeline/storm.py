@@ -32,6 +32,7 @@ from storm_pipeline.search.edge import checked
 from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
+from storm_pipeline.steps.images import find_images
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
@@ -461,6 +462,7 @@ def _write(ctx: RunContext) -> Article:
     if unread := ctx.search.unread:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
+    images = find_images(ctx, article.references)
     uncited = sum(not s.citations for section in article.sections for s in section.sentences())
     report = replace(ctx.ledger.report(), uncited=uncited)
     usage = ctx.ledger.usage(time.monotonic() - start)
@@ -471,6 +473,7 @@ def _write(ctx: RunContext) -> Article:
         sources_excluded=ctx.search.excluded,
         revisions=ctx.ledger.revisions(),
         written=ctx.run.created,
+        images=images,
     )
     _save_usage(ctx, usage)
     ctx.run.save_text("article.md", article.to_markdown())

@@ -1,5 +1,6 @@
 """Frozen values that pass between the steps. Data only: no I/O, no model, no search."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -350,6 +351,48 @@ class Report:
     problems: tuple[Problem, ...] = ()
 
 
+IMAGE_HOSTS = ("upload.wikimedia.org", "thumb.wikimedia.org")
+"""Hosts of the images themselves: originals and small ones, and since 2026 small ones alone."""
+_ADDRESS_CHARACTERS = r"[\w.~:/?&=+$@!*(),;%-]{1,2000}"
+_PLACES = {
+    "url": re.compile(f"https://(?:{'|'.join(map(re.escape, IMAGE_HOSTS))})/" + _ADDRESS_CHARACTERS, re.A),
+    "file_page": re.compile(r"https://commons\.wikimedia\.org/" + _ADDRESS_CHARACTERS, re.A),
+    "licence_url": re.compile(r"(?:https://(?:creativecommons|www\.gnu)\.org/" + _ADDRESS_CHARACTERS + ")?", re.A),
+}
+"""Field of an image → the addresses that it may have."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A freely licensed image from Wikimedia Commons, with what its licence asks for.
+
+    Attributes:
+        url: https address of the image, on one of the :data:`IMAGE_HOSTS`.
+        file_page: https address of its page on commons.wikimedia.org.
+        licence: name of the licence, e.g. ``CC BY-SA 4.0``.
+        licence_url: address of the licence's text; empty for the public domain.
+        author: the credit line that the author asks for, else the author; empty if neither is known.
+        alt: what the image shows, plain text.
+        source_id: id of the source, a Wikipedia article, that the image stands in.
+
+    Raises:
+        ValueError: an address is of another form or place.
+    """
+
+    url: str
+    file_page: str
+    licence: str
+    licence_url: str
+    author: str
+    alt: str
+    source_id: str
+
+    def __post_init__(self) -> None:
+        for name, place in _PLACES.items():
+            if not place.fullmatch(getattr(self, name)):
+                raise ValueError(f"the {name} of an image is not an address of Wikimedia's files or a known licence")
+
+
 @dataclass(frozen=True)
 class Article:
     """A finished article: text, references, and how it was made.
@@ -367,6 +410,7 @@ class Article:
         revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
         written: ISO date (UTC) on which its run was begun; None in articles of earlier versions.
         language: ISO 639-1 code of the text.
+        images: images of the cited sources; which of them a page shows follows from the sections' citations.
     """
 
     title: str
@@ -381,6 +425,7 @@ class Article:
     revisions: tuple[Revision, ...] = ()
     written: str | None = None
     language: str = "en"
+    images: tuple[Image, ...] = ()
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""
@@ -415,7 +460,7 @@ class Article:
         return to_markdown(self)
 
     def to_html(self) -> str:
-        """Render as one self-contained HTML page."""
+        """Render as one HTML page, self-contained but for images."""
         from storm_pipeline.render.html import to_html
 
         return to_html(self)

@@ -9,7 +9,7 @@ from storm_pipeline.settings import Settings
 
 ORDER = (
     "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "evidence", "sections",
-    "open questions", "editing", "polish", "lead",
+    "open questions", "editing", "polish", "lead", "images",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
 _REPEATED = "open questions"

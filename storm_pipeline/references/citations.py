@@ -40,7 +40,7 @@ _PAGES = rf"(?:, pp?\. \d+(?:, \d+)*)?(?:, {PREPRINT})?"
 _MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
 _MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (\S*?){_PAGES}")
 _MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKDOWN_STRUCTURE = ("#", "*", "---")
+_MARKDOWN_STRUCTURE = ("#", "*", "---", "![")
 
 
 @dataclass(frozen=True)

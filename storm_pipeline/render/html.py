@@ -1,5 +1,7 @@
 """An article as one self-contained HTML page, which works offline and without JavaScript.
 
+Images alone are not in the page: browsers load them from Wikimedia, which the page's policy allows if there are any.
+
 Every text is autoescaped by jinja2, addresses become links only if
 :func:`storm_pipeline.render.links.is_shared_link` allows, and a Content-Security-Policy names the page's style and
 script by hash, so that no injected script could run.
@@ -15,6 +17,7 @@ from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
+from storm_pipeline.render.images import COMMONS, IMAGE_POLICY, LEAD, placed_images
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
@@ -84,6 +87,7 @@ def to_html(article: Article) -> str:
     page = _Page(article)
     lead = page.paragraphs(article.lead)
     sections = tuple(page.section(s, 2, f"s{n}") for n, s in enumerate(article.sections, 1))
+    images = placed_images(article)
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return _template().render(
         language=article.language,
@@ -91,6 +95,9 @@ def to_html(article: Article) -> str:
         title=tidy(article.title) or "Untitled",
         lead=lead,
         sections=sections,
+        images={f"s{place}" if place != LEAD else "lead": image for place, image in images.items()},
+        commons=COMMONS,
+        image_policy=IMAGE_POLICY,
         references=page.references(),
         sentences=len(sentences),
         uncited=sum(not sentence.citations for sentence in sentences),

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, marker, number_references
+from storm_pipeline.render.images import COMMONS, LEAD, placed_images
 from storm_pipeline.render.links import is_link, label, one_line
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Paragraph, Section, Source
+from storm_pipeline.types import Article, Image, Paragraph, Section, Source
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
 _LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
@@ -23,12 +24,16 @@ def to_markdown(article: Article) -> str:
     """Render an article.
 
     Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of the
-    cited sources with page numbers if known, and a line of counts.
+    cited sources with page numbers if known, and a line of counts. An image stands above the text of its section, with
+    a line of credit below.
     """
     numbers = number_references(article)
-    blocks = [f"# {_heading(article.title)}".rstrip(), *_paragraphs(article.lead, numbers)]
-    for section in article.sections:
-        blocks.extend(_section(section, 2, numbers))
+    images = placed_images(article)
+    title = f"# {_heading(article.title)}".rstrip()
+    blocks = [title, *_figure(images.get(LEAD)), *_paragraphs(article.lead, numbers)]
+    for place, section in enumerate(article.sections, LEAD + 1):
+        heading, *text = _section(section, 2, numbers)
+        blocks.extend([heading, *_figure(images.get(place)), *text])
     if article.references:
         blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
@@ -58,6 +63,21 @@ def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[
         yield from _section(subsection, level + 1, numbers)
 
 
+def _figure(image: Image | None) -> Iterator[str]:
+    """An image's block, if there is one: the image, and in italics what it shows, author, licence and file page."""
+    if image is None:
+        return
+    licence = escape(image.licence)
+    linked = f"[{licence}]({_address(image.licence_url)})" if image.licence_url else licence
+    facts = [escape(image.author), linked, f"[{COMMONS}]({_address(image.file_page)})"]
+    caption = ". ".join(filter(None, [escape(tidy(image.alt).rstrip(".")), ", ".join(filter(None, facts))]))
+    yield f"![{escape(image.alt)}]({_address(image.url)})\n*{caption}*"
+
+
+def _address(url: str) -> str:
+    return _URL_SPECIAL.sub(r"\\\g<0>", one_line(url))
+
+
 def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
     """One block per paragraph; sentences without text are skipped."""
     for paragraph in paragraphs:
@@ -70,8 +90,7 @@ def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
     where = "".join(f", {fact}" for fact in (pages, PREPRINT if is_preprint(source.url) else "") if fact)
     if is_link(source.url):
-        address = _URL_SPECIAL.sub(r"\\\g<0>", one_line(source.url))
-        return f"{number}. [{name}]({address}){where}"
+        return f"{number}. [{name}]({_address(source.url)}){where}"
     return f"{number}. {name} — {escape(one_line(source.url))}{where}"
 
 

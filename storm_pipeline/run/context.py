@@ -1,7 +1,7 @@
 """The context that the steps of a run share, and the protocol of the writers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import dspy
@@ -15,6 +15,7 @@ from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.recorded_search import RecordedSearch
 from storm_pipeline.search.tables_of_contents import ContentsSource
+from storm_pipeline.search.wikimedia_images import ImageSource, NoImages
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Perspective, Section, Snippet
 
@@ -42,6 +43,7 @@ class RunContext:
     ledger: Ledger
     run: RunStore
     user_pieces: UserPieces = UserPieces()
+    images: ImageSource = field(default_factory=NoImages)
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""

@@ -1,4 +1,4 @@
-"""The journal of a run: every reply, search and table of contents, saved before the run goes on.
+"""The journal of a run: every reply, search and other look-up, saved before the run goes on.
 
 A resumed run executes its recipe from the beginning, and repeated requests are served from the journal. So nothing is
 paid for twice, and nothing stale is reused: the key of a record is its request (settings, model, prompt, parameters)

@@ -35,10 +35,12 @@ from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink
+from storm_pipeline.run.recorded_images import RecordedImages
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
+from storm_pipeline.search.wikimedia_images import WikimediaImages
 from storm_pipeline.settings import Role, Settings, is_embedded
 
 
@@ -235,4 +237,5 @@ def open_context(
         ledger=ledger,
         run=run,
         user_pieces=user_pieces,
+        images=RecordedImages(WikimediaImages(settings.article_language), run.journal, events),
     )

@@ -16,6 +16,7 @@ from starlette.concurrency import iterate_in_threadpool
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import DamagedRunError, MissingExtraError, SettingsError, StormError
+from storm_pipeline.render.images import IMAGE_POLICY
 from storm_pipeline.server.article_formats import article_as, article_format, article_formats
 from storm_pipeline.server.gate import Access, Gate
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
@@ -188,7 +189,8 @@ def _safe(name: str) -> dict[str, str]:
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",  # a page's own policy names its script
+        # a page's own policy names its script, and allows images only if it has any
+        f"{IMAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
 

@@ -1,0 +1,210 @@
+"""Lead images of Wikipedia articles, with licence and author, through MediaWiki's API."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from storm_pipeline.documents.markup import local_name
+from storm_pipeline.documents.plain import objects, plain_text
+from storm_pipeline.errors import SearchError
+from storm_pipeline.net.deadline import within
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
+from storm_pipeline.search.licences import free_licence
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Image
+
+_MOST = 50
+"""Titles that the API takes in one request."""
+_WIDTH = 960
+"""Pixels; one of the widths that Wikimedia keeps, see https://www.mediawiki.org/wiki/Common_thumbnail_sizes."""
+_PATIENCE = Patience(connect=2.5, read=5.0, total=6.0, attempts=2, first_pause=0.5, longest_pause=2.0)
+_SECONDS = 8.0
+_RATE = 5.0
+_MAX_TITLE_BYTES = 255
+_INVALID_IN_TITLE = frozenset("#<>[]{}|")
+_MAX_MARKUP, _MAX_AUTHOR, _MAX_ALT = 20_000, 300, 300
+_FACTS = "LicenseShortName|License|NonFree|Artist|Attribution|Credit|ImageDescription|ObjectName"
+
+
+@dataclass(frozen=True)
+class LeadImages:
+    """What was found of some articles' lead images.
+
+    Attributes:
+        images: the free ones.
+        refused: the others: the file's name, and in brackets why it cannot be used.
+    """
+
+    images: tuple[Image, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+class ImageSource(Protocol):
+    """Looks up the images of encyclopedia articles."""
+
+    def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
+        """The lead images of articles of one Wikipedia.
+
+        Args:
+            language: code of the Wikipedia.
+            titles: id of a source → title of its article.
+
+        Raises:
+            SearchError: the look-up failed.
+        """
+        ...
+
+
+class NoImages:
+    """A source without images."""
+
+    def lead_images(self, _language: str, _titles: Mapping[str, str]) -> LeadImages:
+        """None at all."""
+        return LeadImages()
+
+
+class WikimediaImages:
+    """Lead images of Wikipedia articles that are on Wikimedia Commons under a free licence.
+
+    Two requests per Wikipedia, of at most 50 articles. Wikimedia chooses an article's lead image among the free ones.
+
+    Args:
+        language: language of the descriptions, where they are given in several.
+        api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
+        rate: requests a second.
+        patience: time limits of a request.
+        seconds: time limit of a whole look-up, > 0.
+    """
+
+    def __init__(
+        self,
+        language: str = "en",
+        *,
+        api: str | None = None,
+        rate: float = _RATE,
+        patience: Patience = _PATIENCE,
+        seconds: float = _SECONDS,
+    ) -> None:
+        self._language = language
+        self._api = api
+        self._rate = rate
+        self._patience = patience
+        self._seconds = seconds
+
+    def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
+        """The free lead images, in the order of the titles; articles without one are left out.
+
+        Raises:
+            SearchError: Wikimedia cannot be reached, does not answer in time, or in an unknown format.
+        """
+        asked = dict([(name, title) for name, title in titles.items() if _is_title(title)][:_MOST])
+        if not asked:
+            return LeadImages()
+        found = within(self._seconds, lambda: self._look_up(language, asked))
+        if found is None:
+            raise SearchError(f"Wikimedia did not answer within {self._seconds:g} s; check the network")
+        return found
+
+    def _look_up(self, language: str, asked: Mapping[str, str]) -> LeadImages:
+        address = self._api or f"https://{language}.wikipedia.org/w/api.php"
+        client = ApiClient("Wikimedia", address, rate=Rate(self._rate, concurrent=2), patience=self._patience)
+        pages = _pages(
+            client,
+            {"prop": "pageimages", "piprop": "name", "pilicense": "free", "pilimit": _MOST, "redirects": 1},
+            asked,
+        )
+        names = {own: plain_text(page.get("pageimage")) for own, page in pages.items() if page.get("ns") == 0}
+        files = {own: f"File:{name}" for own, name in names.items() if _is_title(name)}
+        if not files:
+            return LeadImages()
+        about: dict[str, str | int] = {
+            "prop": "imageinfo",
+            "iiprop": "url|extmetadata",
+            "iiurlwidth": _WIDTH,
+            "iiextmetadatafilter": _FACTS,
+            "iiextmetadatalanguage": self._language,
+        }
+        read = [_image(own, page) for own, page in _pages(client, about, files).items()]
+        images = tuple(one for one in read if isinstance(one, Image))
+        return LeadImages(images, tuple(dict.fromkeys(one for one in read if isinstance(one, str))))
+
+
+def _is_title(title: str) -> bool:
+    return (
+        bool(title) and not _INVALID_IN_TITLE & set(title) and len(title.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES
+    )
+
+
+def _pages(client: ApiClient, query: Mapping[str, str | int], titles: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The pages of these titles by the titles' keys, redirects followed; those that the answer lacks are left out.
+
+    Raises:
+        SearchError: the request failed, or the answer has an unknown format.
+    """
+    form = {"action": "query", "format": "json", "formatversion": 2, **query}
+    answer = client.post_form_json({**form, "titles": "|".join(dict.fromkeys(titles.values()))})
+    if isinstance(answer, dict) and isinstance(error := answer.get("error"), dict):
+        reason = plain_text(error.get("info")) or plain_text(error.get("code"))
+        raise SearchError(f"Wikimedia refused to look up images: {reason[:200]}; try again later")
+    found = answer.get("query") if isinstance(answer, dict) else None
+    if not isinstance(found, dict) or not isinstance(found.get("pages"), list):
+        raise SearchError("Wikimedia answered in an unknown format; check the network for a login page")
+    renamed = {
+        plain_text(one.get("from")): plain_text(one.get("to"))
+        for kind in ("normalized", "redirects")
+        for one in objects(found.get(kind))
+    }
+    pages = {plain_text(page.get("title")): page for page in objects(found["pages"])}
+    final = {key: renamed.get(title, title) for key, title in titles.items()}
+    final = {key: renamed.get(title, title) for key, title in final.items()}  # a normalised title may redirect
+    return {key: pages[title] for key, title in final.items() if title in pages}
+
+
+def _image(source_id: str, page: Mapping[str, Any]) -> Image | str:
+    """The image on a file's page; or the file's name and why it cannot be used."""
+    name = plain_text(page.get("title")).partition(":")[2]
+    info = next(iter(objects(page.get("imageinfo"))), {})
+    facts = info.get("extmetadata")
+    said = {key: _shown(facts, key) for key in _FACTS.split("|")} if isinstance(facts, dict) else {}
+    name_of_licence, code = said.get("LicenseShortName", ""), said.get("License", "")  # the name may be translated
+    licence = None if said.get("NonFree") else free_licence(name_of_licence) or free_licence(code)
+    author = said.get("Attribution") or said.get("Artist") or said.get("Credit") or ""
+    if licence is None:
+        return f"{name[:100]} ({_shortened(name_of_licence or code, 60) or 'no licence stated'})"
+    if licence.asks_for_author and not author:
+        return f"{name[:100]} (no author to credit)"
+    described = said.get("ImageDescription") or said.get("ObjectName") or name.rpartition(".")[0] or name
+    try:
+        return Image(
+            plain_text(info.get("thumburl")),
+            plain_text(info.get("descriptionurl")),
+            licence.name,
+            licence.url,
+            _shortened(author, _MAX_AUTHOR),
+            _shortened(described, _MAX_ALT),
+            source_id,
+        )
+    except ValueError:
+        return f"{name[:100]} (not on Wikimedia Commons)"
+
+
+def _shown(facts: Mapping[str, Any], name: str) -> str:
+    """What a reader sees of a fact, which is HTML: without tags, styles and hidden texts."""
+    import lxml.html
+
+    fact = facts.get(name)
+    markup = plain_text(fact.get("value")) if isinstance(fact, dict) else ""
+    if not markup:
+        return ""
+    root = lxml.html.fragment_fromstring(markup[:_MAX_MARKUP], create_parent="div")
+    for element in list(root.iter()):
+        style = str(element.get("style") or "").replace(" ", "").lower() if local_name(element) else "display:none"
+        if element is not root and (local_name(element) in {"script", "style"} or "display:none" in style):
+            element.drop_tree()
+    return tidy(str(root.text_content()))
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
