@@ -48,7 +48,7 @@ def whole(patient: Lab) -> Whole:
 
 @pytest.fixture(scope="module")
 def failed(place: Lab) -> Outcome:
-    return crowd(place, "failing", 2, seed=3)
+    return crowd(place, "failing", 3, seed=3)
 
 
 @pytest.mark.parametrize("number", range(KILLS))
@@ -92,7 +92,7 @@ def test_what_a_kill_meets_is_in_flight(received: float, ended: float, met: bool
 
 def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
     assert failed.problems == []
-    assert len(failed.articles) == 2
+    assert len(failed.articles) == 3
     assert failed.faults > 10
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -551,6 +551,14 @@ PRELUDE = """
 """
 
 
+@pytest.fixture
+def terminal() -> Iterator[None]:
+    """SIGHUP as on a terminal, also where the tests run under nohup, which has all processes ignore it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def start(work: str, *arguments: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
     """``storm outline`` as a process of its own, with a Storm that does ``work``."""
     code = textwrap.dedent(PRELUDE).format(work=textwrap.dedent(work).strip().replace("\n", "\n    "))
@@ -565,6 +573,7 @@ def start(work: str, *arguments: str, stderr: int = subprocess.PIPE) -> subproce
     )
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
     orderly = """
@@ -612,12 +621,13 @@ def test_a_closed_terminal_stops_the_run_unless_it_is_to_outlive_it(ignored: boo
     assert shown.startswith("finished" if ignored else "stopped")
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_second_interruption_waits_for_nothing(number: signal.Signals) -> None:
     waiting = """
         def work(self, topic):
             with Tasks() as tasks:
-                task = tasks.start(threading.Event().wait, 600)
+                task = tasks.start(threading.Event().wait, 120)
                 print("waiting", file=sys.stderr, flush=True)
                 task.result()
     """
