@@ -18,7 +18,7 @@ from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
-from storm_pipeline.run.integrity import JOURNAL, earlier_events
+from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
@@ -270,7 +270,7 @@ class Batch:
         if not row.folder or not folder.is_dir():
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
-        ledger.restore(earlier_events(folder, Journal(folder / JOURNAL, read_only=True)))
+        ledger.restore(with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)))
         article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
