@@ -140,7 +140,8 @@ class Grounding:
         """The passages that support a claim, and a description of the change to its citations."""
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
         if standing:
-            return standing, ""
+            left_out = [i for i in claim.cited if i not in standing]
+            return standing, f"{self._numbers(left_out)} no longer cited" if left_out else ""
         chosen = self._found(claim.text)
         if chosen is None:
             return (), ""

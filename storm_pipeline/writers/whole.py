@@ -22,6 +22,10 @@ from storm_pipeline.writers.passage_prompts import (
 
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
+_PLAIN_DATA = (
+    "a heading of the first one covers the plain data that readers look up "
+    "(kind, makers, language, length, size, other names: whatever applies)"
+)
 _NEW_HEADINGS = 1
 """Subheadings that a revision may add to a section."""
 _NEW_SUBSECTION = 3
@@ -54,11 +58,11 @@ class WholeWriter:
         """Do nothing: surveying the draft has already embedded everything."""
 
     def wanted_sections(self, ctx: RunContext) -> str:
-        """A range in which each section can have a few hundred words."""
+        """A range in which each section can have a few hundred words, and what the first one has to cover."""
         number = max(
             _FEWEST_SECTIONS, min(ctx.settings.max_sections, round(ctx.settings.article_words / _WORDS_A_SECTION))
         )
-        return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections"
+        return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_PLAIN_DATA}"
 
     def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
         """The evidence for each heading of the draft, and the findings that match no heading."""
