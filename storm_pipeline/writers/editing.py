@@ -1,7 +1,8 @@
 """Copy editing of a finished article: a model proposes edits by sentence number, and the program applies them.
 
-The article is never rewritten, so what stays keeps its citations (:mod:`storm_pipeline.writers.edited_article`). Edits
-that cannot be made go back to the model once, each with the reason.
+The article is never rewritten, so what stays keeps the citations that support it
+(:mod:`storm_pipeline.writers.edited_article`). Edits that cannot be made go back to the model once, each with the
+reason.
 """
 
 from collections.abc import Sequence
