@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from storm_pipeline.batch.batch_folder import BatchStore
+from storm_pipeline.batch.early_check import require_some_keys
 from storm_pipeline.batch.storm_pool import StormPool
 from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
@@ -86,8 +87,8 @@ class Batch:
         """A new batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
-            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used, or
-                ``at_once`` is out of range.
+            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used,
+                ``at_once`` is out of range, or no topic has the keys that it needs.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
@@ -99,12 +100,16 @@ class Batch:
         rows = [TopicStatus(number, request) for number, request in enumerate(distinct.values(), 1)]
         if not rows:
             raise SettingsError("the batch has no topics: give at least one")
+        given = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"})
+        sections = None if outline is None else read_outline(outline, "")
+        if open_storm is None:
+            require_some_keys(given, list(distinct.values()))
         store = BatchStore.create(
             settings.out,
             name,
             rows,
-            settings=settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}),
-            outline=None if outline is None else read_outline(outline, ""),
+            settings=given,
+            outline=sections,
             at_once=at_once,
             repeated=len(plain) - len(rows),
         )
