@@ -46,6 +46,8 @@ _WEEKDAYS = {
     )
     for i, name in enumerate(names.split())
 }
+_IN_FRONT = re.compile("|".join(name for name in _WEEKDAYS if len(name) > 5))
+"""A weekday with another word glued to it: ``Mittwochabend``, or a text that lost its spaces."""
 _WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
 _AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
 _SINCE = frozenset("vor hace há a".split())
@@ -63,7 +65,7 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
         published: publication date, at least its year.
     """
     numerals = vocabulary(language).numerals
-    words = [(found[0].casefold(), *found.span()) for found in _WORD.finditer(text)]
+    words = [(_without_glued(found[0].casefold()), *found.span()) for found in _WORD.finditer(text)]
     for i, (word, start, end) in enumerate(words):
         if word in _UNIT or word in _DAY or word in _WEEKDAYS:
             second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
@@ -83,6 +85,11 @@ def with_year(mention: Mention, published: Quantity) -> Mention:
         possible = (last, last + 1) if published.month else (last, last + 1, last - 1)
         dated += [replace(q, low=Fraction(year), high=Fraction(year)) for year in possible]
     return replace(mention, readings=tuple(dated))
+
+
+def _without_glued(word: str) -> str:
+    found = _IN_FRONT.match(word)
+    return found[0] if found else word
 
 
 def _resolved(word: str, around: tuple[str, str], ago: int, published: Quantity) -> list[Quantity]:

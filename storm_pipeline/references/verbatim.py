@@ -8,6 +8,8 @@ from storm_pipeline.text.words import folded_words, longest_common_run
 
 _SHORTEST_QUOTATION = 4
 """Minimum words of a significant quotation."""
+_LONG_WORD = 5
+"""Minimum letters of a word that may be glued to the next one in a passage."""
 _PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…")
 _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
 
@@ -33,6 +35,8 @@ def copied_from(text: str, passages: Sequence[str], longest: int, language: str 
 def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()) -> tuple[int, ...]:
     """Positions of the passages that contain a quotation, ignoring case and punctuation; empty if any part is missing.
 
+    In the passage, another word may be glued to the last one: extraction often loses the space between sentences.
+
     Args:
         quotation: one or more parts, in quotation marks or separated by dots; parts of under four words are ignored.
         passages: texts.
@@ -45,6 +49,6 @@ def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()
 
 
 def _place_of(words: Sequence[str], passages: Sequence[str], first: Sequence[int]) -> int | None:
-    wanted = f" {' '.join(words)} "
+    wanted = f" {' '.join(words)}{'' if len(words[-1]) >= _LONG_WORD else ' '}"
     order = dict.fromkeys((*first, *range(len(passages))))
     return next((i for i in order if wanted in f" {' '.join(folded_words(passages[i]))} "), None)

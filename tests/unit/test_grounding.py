@@ -9,6 +9,7 @@ from strategies import HOSTILE
 
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage, passages
+from storm_pipeline.references.verbatim import quoted_in
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Snippet
 
@@ -144,6 +145,11 @@ def test_a_quotation_turns_a_doubt() -> None:
     assert grounding.by_quotation(claim, "pike live in the lake") is None
     assert grounding.by_quotation(claim, "in the") is None
     assert grounding.by_quotation(claim, "") is None
+
+
+def test_a_quotation_is_found_before_a_glued_word() -> None:
+    assert quoted_in("mr reed said on wednesday", ["the dam leaks mr reed said on wednesdayhe added nothing"]) == (0,)
+    assert quoted_in("so it was not", ["so it was nothing"]) == ()
 
 
 def test_a_quotation_is_looked_for_in_what_is_cited_first() -> None:
