@@ -2,9 +2,9 @@
 
     python -m benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3] [--latency 0.25 0.002]
 
-The language model replies after 250 ms + 2 ms per completion token, which is fast, so that our
-own work shows; ``--latency 0.5 0.01`` (100 tokens a second) is nearer to a hosted one. The search engine replies after 100 ms with
-four snippets of 100 words per hit. Both have unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in
+The language model replies after 250 ms + 2 ms per completion token, which is fast, so that our own work shows;
+``--latency 0.5 0.01`` (100 tokens a second) is nearer to a hosted one. The search engine replies after 100 ms with four
+snippets of 100 words per hit. Both have unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in
 GPT-4 tokens.
 """
 
