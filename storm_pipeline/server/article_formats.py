@@ -1,15 +1,18 @@
 """The formats in which a server gives an article: those of the run's folder, and every export format."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, export
+from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.types import Article
 
 _STYLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
-_TEXTS = {
-    "markdown": ("text/markdown", ".md", "Markdown with numbered citations", Article.to_markdown),
+_TEXTS: dict[str, tuple[str, str, str, Callable[[Article], str]]] = {
+    "markdown": ("text/markdown", ".md", "Markdown with numbered citations", partial(to_markdown, shared=True)),
     "html": ("text/html", ".html", "one self-contained page", Article.to_html),
     "json": ("application/json", ".json", "everything, the research included", Article.to_json),
 }

@@ -107,8 +107,7 @@ class _Tools:
         """Export the article of a finished run: text as text, other files as a resource in base64."""
         try:
             chosen = article_format(format)
-            article = self._service.redactor.article(self._service.folders.article(run))
-            content = article_as(article, chosen.name, citation_style=citation_style)
+            content = self._article_as(run, chosen.name, citation_style)
         except StormError as error:
             raise ToolError(self._redacted(error)) from error
         if chosen.is_text:
@@ -124,7 +123,11 @@ class _Tools:
 
     def article(self, run: str) -> str:
         """The article of a run, as Markdown."""
-        return self._read(lambda: self._service.redactor.article(self._service.folders.article(run)).to_markdown())
+        return self._read(lambda: self._article_as(run, "markdown").decode())
+
+    def _article_as(self, run: str, name: str, citation_style: str | None = None) -> bytes:
+        article = self._service.redactor.article(self._service.folders.article(run))
+        return article_as(article, name, citation_style=citation_style)
 
     def outline_of(self, run: str) -> str:
         """The outline of a run, as Markdown."""
