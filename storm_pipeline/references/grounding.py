@@ -101,7 +101,7 @@ class Grounding:
             return Judged(Sentence(claim.text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(claim.text), problem="no source was found for it")
-        kept, change = self._supporting(claim)
+        kept = self._supporting(claim)
         if not kept:
             markers = self._numbers(claim.cited)
             finding = (
@@ -112,8 +112,8 @@ class Grounding:
             return Judged(Sentence(claim.text), problem=f"{finding}, nor does any other passage shown")
         lacking = self._lacking(claim.text, kept)
         if lacking:
-            kept, more, lacking = self._completed(claim.text, claim.cited, kept, lacking)
-            change = "; ".join(part for part in (change, more) if part)
+            kept, lacking = self._completed(claim.text, claim.cited, kept, lacking)
+        change = self._change(claim.cited, kept)
         problem, copied = "", False
         if lacking:
             spelt = ", ".join(f"“{one}”" for one in lacking)
@@ -136,17 +136,21 @@ class Grounding:
         kept = dict.fromkeys((*claim.cited, *found))
         return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(found)} quoted")
 
-    def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
-        """The passages that support a claim, and a description of the change to its citations."""
+    def _supporting(self, claim: Claim) -> tuple[int, ...]:
+        """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
         if standing:
-            left_out = [i for i in claim.cited if i not in standing]
-            return standing, f"{self._numbers(left_out)} no longer cited" if left_out else ""
+            return standing
         chosen = self._found(claim.text)
-        if chosen is None:
-            return (), ""
-        instead = f" instead of {self._numbers(claim.cited)}" if claim.cited else ""
-        return (chosen,), f"[{chosen + 1}] cited{instead}"
+        return () if chosen is None else (chosen,)
+
+    def _change(self, cited: Sequence[int], kept: Sequence[int]) -> str:
+        """What a check changed in the citations of a sentence; empty if nothing."""
+        added, removed = [i for i in kept if i not in cited], [i for i in cited if i not in kept]
+        if len(added) == len(kept):
+            return f"{self._numbers(kept)} cited" + (f" instead of {self._numbers(removed)}" if removed else "")
+        changes = (f"{self._numbers(removed)} no longer cited", f"{self._numbers(added)} cited too")
+        return "; ".join(change for change, some in zip(changes, (removed, added), strict=True) if some)
 
     def _found(self, text: str) -> int | None:
         """The most similar passage that lacks none of a sentence's quantities, or whose missing ones others have."""
@@ -162,8 +166,8 @@ class Grounding:
 
     def _completed(
         self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
-    ) -> tuple[tuple[int, ...], str, tuple[str, ...]]:
-        """The passages plus those that have the lacking quantities; the change in words, and what is still lacking."""
+    ) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The passages plus those that have the lacking quantities, and what is still lacking."""
         own = [i for i in own if i not in kept]  # cited by the writer, but hardly similar
         others = [
             i
@@ -180,7 +184,7 @@ class Grounding:
                 lacking = left
                 if not lacking:
                     break
-        return (*kept, *added), f"{self._numbers(added)} cited too" if added else "", lacking
+        return (*kept, *added), lacking
 
     def _lacking(self, text: str, kept: Sequence[int]) -> tuple[str, ...]:
         """The quantities that these passages do not state; dates, which are slow to find, are tried last."""

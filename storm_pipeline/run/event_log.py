@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.files import cannot_write
 from storm_pipeline.run.events import Event, JsonLinesSink
 from storm_pipeline.run.integrity import EVENTS
 
@@ -31,7 +32,7 @@ class LogSink:
         try:
             self._lines.emit(event)
         except OSError as error:
-            raise RunError(f"cannot write {self._path}: {error.strerror}; free some space, then resume") from error
+            raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
     def close(self) -> None:
         """Close the file."""

@@ -16,7 +16,7 @@ from filelock import Timeout
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import UNFINISHED, write_atomically
+from storm_pipeline.files import UNFINISHED, cannot_write, write_atomically
 from storm_pipeline.run import locking
 from storm_pipeline.run.integrity import (
     FILE,
@@ -187,9 +187,7 @@ class RunStore:
         try:
             write_atomically(self.folder / STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
-            raise RunError(
-                f"cannot write {self.folder / STATE}: {error.strerror}; free some space or choose --out"
-            ) from error
+            raise RunError(f"{cannot_write(self.folder / STATE, error)} or choose --out") from error
 
     def piece(self, name: str) -> str | None:
         """Text of a piece that is unchanged since it was written; None if there is none."""
@@ -218,7 +216,7 @@ class RunStore:
                 path.parent.mkdir(exist_ok=True)
             write_atomically(path, text)
         except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror}; free some space or choose --out") from error
+            raise RunError(f"{cannot_write(path, error)} or choose --out") from error
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""

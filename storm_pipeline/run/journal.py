@@ -5,6 +5,7 @@ paid for twice, and nothing stale is reused: the key of a record is its request 
 and the place in the run that made it. Records that turned out to be of no use are marked, and not served again.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.files import cannot_write
 
 
 def fingerprint(*parts: object) -> str:
@@ -112,15 +114,15 @@ class Journal:
         """Append a record.
 
         Raises:
-            RunError: it cannot be written: the disk is full, or the folder was deleted.
+            RunError: it cannot be written: the disk is full or read-only, or the folder was deleted.
         """
-        if self._descriptor is None:
+        if self._descriptor is None or self._path is None:
             return
         line = _line(kind, key, value)
         with self._lock:
             try:
-                if not self._path or not self._path.exists():
-                    raise FileNotFoundError(2, "it was deleted")
+                if not self._path.exists():
+                    raise FileNotFoundError(errno.ENOENT, "it was deleted")
                 size = os.fstat(self._descriptor).st_size
                 try:
                     _write_all(self._descriptor, line)
@@ -128,9 +130,7 @@ class Journal:
                     os.ftruncate(self._descriptor, size)  # remove the partial line
                     raise
             except OSError as error:
-                raise RunError(
-                    f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"
-                ) from error
+                raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
     def unparsed(self, kind: str, key: str) -> None:
         """Hook: the last record of this kind and key does not parse. Kept here, so that a resumed run behaves alike."""
