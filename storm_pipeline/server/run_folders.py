@@ -73,7 +73,7 @@ class RunFolders:
         """
         found = self._names().get(name)
         if found is None or not (found / "run.json").is_file():
-            raise UnknownRunError("there is no run with this name")
+            raise UnknownRunError("there is no run of this name")
         return found
 
     def views(self, most: int) -> tuple[RunView, ...]:
