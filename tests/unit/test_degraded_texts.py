@@ -66,6 +66,7 @@ def test_a_worn_date_supports_a_date() -> None:
         ("Posted on 10 March 2023. The strike of 1 May 1990 is over.", "en", ("2023-03-10", "1990-05-01")),
         ("In 1990 and in May 1991; then 2 june 1992", "en", ("1992-06-02",)),
         ("It ran * 8/31/2022 * by one, and 8/31/2022 again", "en", ("2022-08-31",)),
+        ("14 NOV 2025 * Single * 1 song, DEC 5, 2025", "en", ("2025-11-14", "2025-12-05")),
         ("Am 3. Oktober 1990 war es so weit.", "de", ("1990-10-03",)),
         ("No day in 1990.", "en", ()),
         ("", "en", ()),

@@ -124,6 +124,14 @@ def test_without_passages_every_sentence_is_a_problem() -> None:
     assert judged("The dam was built.", shown=()).problem == "no source was found for it"
 
 
+def test_beside_a_citation_that_fits_one_that_may_fit_stays() -> None:
+    text = "Two thousand men built the dam of concrete while workers went on strike."
+    assert urls(judged(text, 1, 2)) == [DAM.url, YEARS.url]
+    verdict = judged(text, 1, 2, 3)
+    assert urls(verdict) == [DAM.url, YEARS.url]
+    assert verdict.change == "[3] no longer cited"
+
+
 def test_a_page_of_dated_items_dates_what_it_says() -> None:
     news = Snippet(
         "https://f.org/news",
