@@ -100,6 +100,18 @@ def _lead(user: str) -> str:
     return " ".join(f"Of {topic}: {' '.join(reversed(text.strip(' .').split()))} [{number}]." for number, text in body)
 
 
+def compared(user: str, better: Callable[[str, str, str], str]) -> str:
+    """A judge's reply on two articles: which is better, by their texts and a criterion."""
+    texts = re.search(r"Article a:(.*?)\nArticle b:(.*?)\nCriteria:", user, re.S)
+    assert texts
+    criteria = re.findall(r"^(\d+)\. (.+)$", user.rsplit("Criteria:\n", maxsplit=1)[-1], re.M)
+    verdicts = [
+        {"criterion": int(number), "reason": "It is so.", "better": better(texts[1].strip(), texts[2].strip(), text)}
+        for number, text in criteria
+    ]
+    return json.dumps({"verdicts": verdicts})
+
+
 def mending(answer: Callable[[str], str]) -> Callable[[str], str]:
     """A writer that deletes every sentence that is handed back to it."""
 

@@ -21,6 +21,10 @@ from storm_pipeline.signatures import judging as asks
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Maximum words of an article shown to rubric graders, and to others; of a sentence's sources; of one passage."""
+LONGEST_COMPARED = 8000
+"""Maximum words shown of each of two articles that are compared."""
+COMPARISONS, CRITERION = 6, 15
+"""Calls per comparison of two articles: three for the criteria, in both orders; words of a criterion."""
 STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
 """Words per passage in which a statement is looked up, and number of passages shown."""
 _CHARACTERS_PER_WORD = 6.2
@@ -44,6 +48,7 @@ class ExpectedArticle:
         sections: sections of the article.
         fields: infobox fields of the human article.
         statements: statements of the human article.
+        human_words: words of the human article.
         covered: share of the infobox fields that the article covers.
         in_article: share of the statements looked up in the article; those without a common word need no call.
         on_pages: share of the statements also looked up on the pages, once per topic.
@@ -57,6 +62,7 @@ class ExpectedArticle:
     sections: int
     fields: int
     statements: int
+    human_words: int
     covered: float
     in_article: float
     on_pages: float
@@ -134,6 +140,17 @@ def _statement_coverage(article: ExpectedArticle) -> Sequence[Question]:
     )
 
 
+def _good_article(article: ExpectedArticle) -> Sequence[Question]:
+    """Three calls in each order, each with both articles; none without a human article."""
+    shown = {"topic": 3} | {
+        name: min(words, LONGEST_COMPARED)
+        for name, words in (("article_a", article.words), ("article_b", article.human_words))
+    }
+    asked = {"criteria": asks.CRITERIA_PER_CALL * CRITERION}
+    calls = COMPARISONS if article.human_words else 0
+    return (Question(asks.CompareArticles, calls, shown | asked, asks.CRITERIA_PER_CALL * 30),)
+
+
 def _support(article: ExpectedArticle) -> Sequence[Question]:
     """ALCE's calls per sentence: with all passages, each alone, and all but each; answers are cached."""
     cited, passage = article.cited, article.passage
@@ -149,6 +166,7 @@ ASKS_MODEL: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
     "ib_score": _ib_score,
     "support_errors": _support_errors,
     "statement_coverage_lm": _statement_coverage,
+    "good_article_lm": _good_article,
 }
 """Metric → its calls to the model that grades."""
 ASK_JUDGE = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
@@ -163,6 +181,7 @@ def estimate_judging(
     judges_support: bool,
     fields: int = 0,
     statements: int = 0,
+    human_words: int = 0,
 ) -> JudgingEstimate:
     """Estimate the usage of judging one article; no service is called.
 
@@ -173,6 +192,7 @@ def estimate_judging(
         judges_support: whether the model also judges the support of citations.
         fields: infobox fields of the human article.
         statements: statements of the human article.
+        human_words: words of the human article.
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += [_support] if judges_support else []
@@ -181,7 +201,9 @@ def estimate_judging(
     for rates, max_sections, written, expected in _SCENARIOS:
         sections = min(settings.max_sections, max_sections)
         words = max(1, round(sections * settings.section_words * written))
-        article = expected(words=words, sections=sections, fields=fields, statements=statements)
+        article = expected(
+            words=words, sections=sections, fields=fields, statements=statements, human_words=human_words
+        )
         questions = [question for ask in asking for question in ask(article)]
         sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
         usages.append((sum(question.calls for question in questions), sent * rates.english, replied * rates.english))

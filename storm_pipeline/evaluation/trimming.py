@@ -57,8 +57,8 @@ def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...
             i for i, part in enumerate(cut) if lengths[i] and part.level and not _subsections_have_text(cut, lengths, i)
         ]
         i = min(cuttable, key=lambda i: (lengths[i], -i)) if cuttable else next(i for i, n in enumerate(lengths) if n)
+        lengths[i] -= word_count(cut[i].paragraphs[-1][-1])
         cut[i] = _without_last_sentence(cut[i])
-        lengths[i] = cut[i].length
     return tuple(cut)
 
 

@@ -10,6 +10,7 @@ from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.jobs import settings_of
 from storm_pipeline.experiments.units import Unit
+from storm_pipeline.text.words import word_count
 
 
 @dataclass(frozen=True)
@@ -112,15 +113,15 @@ def _judging_forecasts(
     if kind == "lm":
         metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE
     for model, model_metrics in metrics_by_model.items():
-        # A method's articles differ only in the topic's infobox and number of human statements.
-        estimates: dict[tuple[str, int, int, tuple[str, ...]], JudgingEstimate] = {}
+        # A method's articles differ only in the topic's infobox, number of human statements, and human words.
+        estimates: dict[tuple[str, int, int, int, tuple[str, ...]], JudgingEstimate] = {}
         judged = []
         for unit, names in unscored.items():
             metrics = tuple(name for name in names if name in model_metrics)
             if not metrics:
                 continue
             human = topics[unit.topic].human
-            key = unit.method, len(human.infobox), len(human.statements), metrics
+            key = unit.method, len(human.infobox), len(human.statements), word_count(human.text()), metrics
             if key not in estimates:
                 estimates[key] = estimate_judging(
                     settings_of(config, topics[unit.topic], unit),
@@ -129,6 +130,7 @@ def _judging_forecasts(
                     judges_support=kind == "lm" and model == support_model and bool(ASK_JUDGE.intersection(metrics)),
                     fields=key[1],
                     statements=key[2],
+                    human_words=key[3],
                 )
             judged.append(estimates[key])
         if judged:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm import FakeModel
+from llm import Answer, FakeModel, compared
 from tokens import gpt_4_tokens
 from wiki_live_files import GUIDE, PRESS, SYSTEMS, topic_file, write_wiki_live
 
@@ -19,7 +19,10 @@ from storm_pipeline.experiments.forecast import forecast
 from storm_pipeline.render.json import from_json
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
-FOUND = {"FindStatement": json.dumps({"verdict": "stated"})}
+FOUND: dict[str, Answer] = {
+    "FindStatement": json.dumps({"verdict": "stated"}),
+    "CompareArticles": lambda user: compared(user, lambda a, b, _: "A" if len(a) > len(b) else "B"),
+}
 
 
 @pytest.fixture
@@ -85,19 +88,35 @@ def test_the_searched_corpus_contains_no_copy_of_the_article(
     assert {source.url for source in article.sources} == {PRESS, GUIDE}
 
 
-def test_judging_matches_its_forecast(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=["statement_coverage_lm"]).with_overrides(
-        topics=1
-    )
+@pytest.mark.parametrize(
+    ("metric", "signature"), [("statement_coverage_lm", "FindStatement"), ("good_article_lm", "CompareArticles")]
+)
+def test_judging_matches_its_forecast(
+    data: Path, model: FakeModel, tmp_path: Path, metric: str, signature: str
+) -> None:
+    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=[metric]).with_overrides(topics=1)
     with Experiment(config, tmp_path / "out", LocalExecutor(), cache=tmp_path / "cache") as experiment:
         (judging,) = forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging
         experiment.run()
         assert forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging == ()
-    asked = model.of("FindStatement")
-    assert (judging.articles, judging.metrics) == (2, ("statement_coverage_lm",))
+    asked = model.of(signature)
+    assert (judging.articles, judging.metrics) == (2, (metric,))
     assert len(asked) in judging.calls
     tokens = gpt_4_tokens()
     assert sum(tokens(one.prompt) for one in asked) <= judging.tokens_in.high
+
+
+def test_articles_are_compared_with_the_human_one(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    methods = {"system": "alpha"}, {"name": "second", "system": "beta"}
+    config = described(model, *methods, metrics=["good_article_lm"]).with_overrides(topics=1)
+    folder = tmp_path / "out"
+    first, second = run(config, folder).results
+    assert (first.values["good_article_lm"], first.values["good_article_bias_lm"]) == (0, 0)
+    assert second.values["good_article_losses_lm"] == 1
+    asked = len(model.of("CompareArticles"))
+    assert asked == 2 * 6
+    run(config, folder)
+    assert len(model.of("CompareArticles")) == asked, "what is scored is not asked again"
 
 
 def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
-from llm import FakeModel, default_answers
+from llm import Answer, FakeModel, compared, default_answers
 from servers import Reply
 from test_pipeline import page
 from tokens import gpt_4_tokens
@@ -173,13 +173,14 @@ def test_outline_only_experiments(data: Path, model: FakeModel, tmp_path: Path) 
     assert not model.of("WriteSection") + model.of("WriteFromMemory")
 
 
-JUDGING = {
+JUDGING: dict[str, Answer] = {
     "JudgeSupport": json.dumps({"verdict": "no"}),
     "GradeOneToFive": json.dumps({"feedback": "Fine.", "score": 3}),
     "GradeZeroToFive": json.dumps({"feedback": "Fine.", "score": 3}),
     "GradeWriting": json.dumps({"fluency": 5, "informativeness": 0}),
     "AnswerFromArticle": "1931",
     "CompareAnswers": json.dumps({"same": 1}),
+    "CompareArticles": lambda user: compared(user, lambda *_: "tie"),
     "ClassifyUnsupported": json.dumps({"error": "inference"}),
 }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from articles import case, section, sentence, source
 from llm import Answer, FakeModel
+from llm import compared as compared_articles
 
 from storm_pipeline.evaluation.judges.base import SupportJudge
 from storm_pipeline.evaluation.judges.doubles import ScriptedGrader, ScriptedSupportJudge
@@ -24,7 +25,7 @@ from storm_pipeline.evaluation.metrics.statement_coverage_lm import StatementCov
 from storm_pipeline.evaluation.metrics.support_errors import SupportErrors
 from storm_pipeline.evaluation.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
 from storm_pipeline.evaluation.reporting import judges_of
-from storm_pipeline.evaluation.types import TopicDocument
+from storm_pipeline.evaluation.types import HumanArticle, TopicDocument
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -207,7 +208,8 @@ class Shared:
 
 
 JUDGED = (
-    "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score statement_coverage_lm".split()
+    "citation_alce citation_wikigenbench support_errors rubric wikigen_quality ib_score statement_coverage_lm "
+    "good_article_lm".split()
 )
 
 
@@ -251,8 +253,10 @@ def test_invariants_of_all_judged_metrics(name: str) -> None:
         "CompareAnswers": compared,
         "ClassifyUnsupported": json.dumps({"error": "inference"}),
         "FindStatement": json.dumps({"verdict": "stated"}),
+        "CompareArticles": lambda user: compared_articles(user, lambda *_: "A"),
     }
-    cases = [ARTICLE, EMPTY, case()]
+    beside = replace(ARTICLE, topic=replace(ARTICLE.topic, human=HumanArticle("Lake Orrin", lead="It is a lake.")))
+    cases = [ARTICLE, EMPTY, case(), beside]
     with FakeModel(answers) as server:
         model = open_judge(server.lm, FAST)
         judge = ScriptedSupportJudge(lambda passage, claim: claim in passage)

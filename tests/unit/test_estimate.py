@@ -25,7 +25,14 @@ from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.estimate.tokens import count_served, count_shared, count_tokens
 from storm_pipeline.evaluation import statement_passages
 from storm_pipeline.evaluation.judges import language_model
-from storm_pipeline.evaluation.metrics import ib_score, rubric, support_errors, wikigen_quality
+from storm_pipeline.evaluation.metrics import (
+    good_article,
+    good_article_criteria,
+    ib_score,
+    rubric,
+    support_errors,
+    wikigen_quality,
+)
 from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Program, Programs
@@ -33,7 +40,7 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
 from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import outline
+from storm_pipeline.signatures import judging, outline
 from storm_pipeline.signatures.shapes import Editor, OutlineSection
 
 GPT = "openai/gpt-4o"
@@ -421,6 +428,8 @@ def test_bounds_of_judging_are_those_of_the_metrics() -> None:
     assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judge_calls.LONGEST_READ}
     assert judge_calls.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
     assert judge_calls.WINDOW == language_model.WINDOW
+    assert judge_calls.LONGEST_COMPARED == good_article.LONGEST
+    assert 2 * len(good_article_criteria.CRITERIA) == judge_calls.COMPARISONS * judging.CRITERIA_PER_CALL
     assert (judge_calls.STATEMENT_PASSAGE, judge_calls.STATEMENT_PASSAGES) == (
         statement_passages.PASSAGE_WORDS,
         statement_passages.TOP_PASSAGES,

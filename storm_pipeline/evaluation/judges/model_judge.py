@@ -15,6 +15,7 @@ from storm_pipeline.evaluation.judges.reply_cache import JudgeReplyCache
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program
+from storm_pipeline.models.windows import window_of
 from storm_pipeline.run.events import Events
 from storm_pipeline.settings import Role, Settings
 
@@ -31,12 +32,20 @@ class JudgeModel:
         name: its name in reports.
         workers: maximum concurrent calls.
         settings: what its answers depend on besides its name, for reports.
+        window: tokens of prompt and reply that it holds; None if unknown.
     """
 
     def __init__(
-        self, models: LanguageModels, name: str, *, workers: int = 8, settings: Parameters | None = None
+        self,
+        models: LanguageModels,
+        name: str,
+        *,
+        workers: int = 8,
+        settings: Parameters | None = None,
+        window: int | None = None,
     ) -> None:
         self.name = name
+        self.window = window
         self.settings: Parameters = dict(settings or {})
         self._models = models
         self._workers = workers
@@ -97,7 +106,8 @@ def open_judge(
     reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
     if own.seed is not None:
         reported["seed"] = own.seed
-    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported)
+    window = window_of(own, _ROLE)
+    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=window)
 
 
 def prompt_fingerprint(*programs: Program) -> str:

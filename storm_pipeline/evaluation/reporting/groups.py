@@ -38,6 +38,16 @@ _GRADES = tuple(
 )
 _WIKIGEN = ("citation_recall_wikigenbench", "citation_precision_wikigenbench", "citation_rate_wikigenbench")
 _STATEMENTS = ("statement_coverage", "statement_ceiling")
+_GOOD_ARTICLE = (
+    "good_article_lm",
+    *(
+        f"good_article_{part}_lm"
+        for part in (
+            *("wins", "ties", "losses", "bias", "shown"),
+            *("prose", "wording", "lead", "layout", "breadth", "verifiability", "neutrality"),
+        )
+    ),
+)
 _STATEMENTS_LM = tuple(f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 
 GROUPS = (
@@ -56,6 +66,14 @@ GROUPS = (
         (*_STATEMENTS, *_STATEMENTS_LM),
         judged=(*_STATEMENTS, *_STATEMENTS_LM),
         plotted=("statement_coverage", "statement_coverage_lm"),
+    ),
+    Group(
+        "good-article",
+        "Good Article criteria, against the human article",
+        "Wiki Live Challenge",
+        _GOOD_ARTICLE,
+        judged=_GOOD_ARTICLE,
+        plotted=("good_article_lm",),
     ),
     Group(
         "outline",
