@@ -23,7 +23,7 @@ from storm_pipeline.writers.passage_prompts import (
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
 _PLAIN_DATA = (
-    "a heading of the first one covers the plain data that readers look up "
+    "under the first, one heading for the plain data that readers look up "
     "(kind, makers, language, length, size, other names: whatever applies)"
 )
 _NEW_HEADINGS = 1
