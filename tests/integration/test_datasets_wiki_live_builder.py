@@ -10,20 +10,25 @@ import pytest
 from llm import FakeModel
 from servers import Reply
 from test_datasets_wikigenbench_builder import Web, report, urls
+from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
+from storm_pipeline.cli import app
+from storm_pipeline.cli import datasets as cli_datasets
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets import document_collector, wiki_live_builder
 from storm_pipeline.evaluation.datasets.dataset import DataSet
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wiki_live_builder import build_wiki_live
 from storm_pipeline.evaluation.datasets.wiki_live_plan import WikiLivePlan
-from storm_pipeline.experiments import Experiment, ExperimentConfig
+from storm_pipeline.experiments import Experiment
+from storm_pipeline.experiments.config import read_config
 from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Snippet
 
 PLAN = WikiLivePlan(("2024-03",), min_words=300, min_pages=2)
-CACHE = Path(__file__).resolve().parents[2] / "cache"
+ROOT = Path(__file__).resolve().parents[2]
 MIRROR = "https://mirror.example/x"
 MIRRORS = ["https://www.wikiwand.com/en/articles/Flood", "https://de.wikipedia.org/wiki/Flut"]
 
@@ -278,29 +283,33 @@ def model() -> Iterator[FakeModel]:
         yield server
 
 
-def test_a_built_round_runs_as_an_experiment(tmp_path: Path, model: FakeModel) -> None:
+def test_a_built_round_runs_as_an_experiment(tmp_path: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_DATA", str(tmp_path))
     with FakeWikimedia(pages()) as wikimedia:
-        build_wiki_live(PLAN, tmp_path / "data", search(), fetch=web(), services=wikimedia.services)
-    config = ExperimentConfig.model_validate(
-        {
-            "title": "A trial",
-            "baseline": "storm",
-            "metrics": ["statement_coverage_lm", "heading_soft_recall", "citation_wikigenbench", "shape"],
-            "data": {"set": "wiki_live", "path": str(tmp_path / "data"), "topics": 2},
-            "search": {"corpus": "topic"},
-            "settings": {
-                "lm": model.lm,
-                "perspectives": 1,
-                "turns": 1,
-                "attempts": 1,
-                "max_failures": 0,
-                "related_topics": 0,
-            },
-            "resources": {"judge_lm": model.lm, "headings": "article"},
-            "methods": [{"recipe": "storm"}],
-        }
-    )
-    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE) as experiment:
+        build_wiki_live(PLAN, tmp_path / "wiki_live", search(), fetch=web(), services=wikimedia.services)
+    quick = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0}
+    metrics = ("statement_coverage_lm", "heading_soft_recall", "citation_wikigenbench", "shape")
+    config = read_config(ROOT / "experiments" / "wiki-live.toml").sized("round")
+    config = config.with_overrides(topics=2, settings=quick).with_judges(judge_lm=model.lm)
+    config = config.model_copy(update={"metrics": metrics})
+    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=ROOT / "cache") as experiment:
         results = experiment.run().results
     assert [(result.topic, result.failure) for result in results] == [("Big_flood", ""), ("High_flood", "")]
     assert all(result.values["statement_coverage_lm"] is not None for result in results)
+
+
+def test_the_command_builds_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_collector, "_web", web)
+    monkeypatch.setattr(cli_datasets, "_engine", lambda values: search() if values["search"] == "fake" else None)
+    options = ["--per-month", "1", "--statements", "7", "--min-words", "300", "--min-pages", "2", "--chance", "3"]
+    with FakeWikimedia(pages()) as wikimedia:
+        monkeypatch.setattr(wiki_live_builder, "Wikimedia", lambda: wikimedia.services)
+        for folder, more in [(tmp_path / "a", []), (tmp_path / "b", ["--search", "fake"])]:
+            command = ["experiment", "data", "wiki-live", "2024-03", "2024-04", "--to", str(folder)]
+            ended = CliRunner().invoke(app, [*command, *options, *more])
+            assert (ended.exit_code, ended.stdout) == (0, f"2 topics in {folder}\n"), ended.output
+            assert {len(topic.human.statements) for topic in read_wiki_live(folder).topics} == {7}
+    assert (manifest(tmp_path / "a")["search"], manifest(tmp_path / "b")["search"]) == ("", "fake")
+    assert manifest(tmp_path / "a")["plan"]["seed"] == 3
+    ended = CliRunner().invoke(app, ["experiment", "data", "wiki-live", "soon", "--to", str(tmp_path / "c")])
+    assert ended.exit_code != 0 and "'soon' is not a month" in ended.output
