@@ -145,9 +145,10 @@ bench-metrics: $(READY) ## compute metrics without a judge on recorded and human
 bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.datasets
 
-bench-statements: $(READY) ## evaluate the screen of statement coverage (STORM_DATA=…)
+bench-statements: $(READY) ## evaluate the screen of statement coverage, and statements taken by rules (STORM_DATA=…)
 	@$(BIN)/storm assets pull
 	@$(BIN)/python benchmarks/statements.py
+	@$(BIN)/python benchmarks/rule_statements.py
 
 bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
 	@$(BIN)/python -m benchmarks.faults
