@@ -12,6 +12,7 @@ from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.licences import free_licence
+from storm_pipeline.search.wikipedia_urls import is_title
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Image
 
@@ -22,8 +23,6 @@ _WIDTH = 960
 _PATIENCE = Patience(connect=2.5, read=5.0, total=6.0, attempts=2, first_pause=0.5, longest_pause=2.0)
 _SECONDS = 8.0
 _RATE = 5.0
-_MAX_TITLE_BYTES = 255
-_INVALID_IN_TITLE = frozenset("#<>[]{}|")
 _MAX_MARKUP, _MAX_AUTHOR, _MAX_ALT = 20_000, 300, 300
 _FACTS = "LicenseShortName|License|NonFree|Artist|Attribution|Credit|ImageDescription|ObjectName"
 
@@ -33,8 +32,8 @@ class LeadImages:
     """What was found of some articles' lead images.
 
     Attributes:
-        images: the free ones.
-        refused: the others: the file's name, and in brackets why it cannot be used.
+        images: those under a free licence.
+        refused: the others, each as its file's name with the reason in brackets.
     """
 
     images: tuple[Image, ...] = ()
@@ -61,7 +60,7 @@ class NoImages:
     """A source without images."""
 
     def lead_images(self, _language: str, _titles: Mapping[str, str]) -> LeadImages:
-        """None at all."""
+        """No images."""
         return LeadImages()
 
 
@@ -71,7 +70,7 @@ class WikimediaImages:
     Two requests per Wikipedia, of at most 50 articles. Wikimedia chooses an article's lead image among the free ones.
 
     Args:
-        language: language of the descriptions, where they are given in several.
+        language: preferred language of the descriptions.
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
         rate: requests a second.
         patience: time limits of a request.
@@ -99,7 +98,7 @@ class WikimediaImages:
         Raises:
             SearchError: Wikimedia cannot be reached, does not answer in time, or in an unknown format.
         """
-        asked = dict([(name, title) for name, title in titles.items() if _is_title(title)][:_MOST])
+        asked = dict([(name, title) for name, title in titles.items() if is_title(title)][:_MOST])
         if not asked:
             return LeadImages()
         found = within(self._seconds, lambda: self._look_up(language, asked))
@@ -116,7 +115,7 @@ class WikimediaImages:
             asked,
         )
         names = {own: plain_text(page.get("pageimage")) for own, page in pages.items() if page.get("ns") == 0}
-        files = {own: f"File:{name}" for own, name in names.items() if _is_title(name)}
+        files = {own: f"File:{name}" for own, name in names.items() if is_title(name)}
         if not files:
             return LeadImages()
         about: dict[str, str | int] = {
@@ -129,12 +128,6 @@ class WikimediaImages:
         read = [_image(own, page) for own, page in _pages(client, about, files).items()]
         images = tuple(one for one in read if isinstance(one, Image))
         return LeadImages(images, tuple(dict.fromkeys(one for one in read if isinstance(one, str))))
-
-
-def _is_title(title: str) -> bool:
-    return (
-        bool(title) and not _INVALID_IN_TITLE & set(title) and len(title.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES
-    )
 
 
 def _pages(client: ApiClient, query: Mapping[str, str | int], titles: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -167,13 +160,13 @@ def _image(source_id: str, page: Mapping[str, Any]) -> Image | str:
     name = plain_text(page.get("title")).partition(":")[2]
     info = next(iter(objects(page.get("imageinfo"))), {})
     facts = info.get("extmetadata")
-    said = {key: _shown(facts, key) for key in _FACTS.split("|")} if isinstance(facts, dict) else {}
+    said = {key: _visible_text(facts, key) for key in _FACTS.split("|")} if isinstance(facts, dict) else {}
     name_of_licence, code = said.get("LicenseShortName", ""), said.get("License", "")  # the name may be translated
     licence = None if said.get("NonFree") else free_licence(name_of_licence) or free_licence(code)
     author = said.get("Attribution") or said.get("Artist") or said.get("Credit") or ""
     if licence is None:
         return f"{name[:100]} ({_shortened(name_of_licence or code, 60) or 'no licence stated'})"
-    if licence.asks_for_author and not author:
+    if licence.requires_author and not author:
         return f"{name[:100]} (no author to credit)"
     described = said.get("ImageDescription") or said.get("ObjectName") or name.rpartition(".")[0] or name
     try:
@@ -190,8 +183,8 @@ def _image(source_id: str, page: Mapping[str, Any]) -> Image | str:
         return f"{name[:100]} (not on Wikimedia Commons)"
 
 
-def _shown(facts: Mapping[str, Any], name: str) -> str:
-    """What a reader sees of a fact, which is HTML: without tags, styles and hidden texts."""
+def _visible_text(facts: Mapping[str, Any], name: str) -> str:
+    """The visible text of a metadata field, whose value is HTML: without tags, styles and hidden text."""
     import lxml.html
 
     fact = facts.get(name)

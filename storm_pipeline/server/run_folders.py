@@ -66,14 +66,14 @@ class RunFolders:
         self._root = root
 
     def path(self, name: str) -> Path:
-        """Folder of the run of a name.
+        """Folder of the run with this name.
 
         Raises:
             UnknownRunError: there is none.
         """
         found = self._names().get(name)
         if found is None or not (found / "run.json").is_file():
-            raise UnknownRunError("there is no run of this name")
+            raise UnknownRunError("there is no run with this name")
         return found
 
     def views(self, most: int) -> tuple[RunView, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import litellm
 import pytest
+from documentation import is_line, transcript
 from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
 from test_pipeline import page, world
@@ -33,7 +34,7 @@ def servers() -> Iterator[tuple[FakeModel, ScriptedServer]]:
     with FakeModel() as model, ScriptedServer(found) as engine:
         yield model, engine
     litellm.in_memory_llm_clients_cache.flush_cache()
-    gc.collect()  # drops the clients of third parties, which leave their connections open, while it is tolerated
+    gc.collect()  # LiteLLM's clients close no connection when they are dropped; here the warning of it is ignored
 
 
 @pytest.fixture
@@ -87,19 +88,8 @@ def run(command: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [line.rstrip() for line in result.stdout.splitlines()]
 
 
-def transcript(block: str) -> Iterator[tuple[str, list[str]]]:
-    """The commands of a block, and the lines that they should print."""
-    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-        command, *lines = part.rstrip().split("\n")
-        yield command, lines
-
-
-def is_line(expected: str, line: str) -> bool:
-    return re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line) is not None
-
-
 @pytest.mark.assets
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets of LiteLLM's OpenAI clients
 @pytest.mark.parametrize("person", PEOPLE)
 def test_a_transcript_is_what_happens(
     person: str, folder: Path, servers: tuple[FakeModel, ScriptedServer], monkeypatch: pytest.MonkeyPatch
