@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from llm import FakeModel
-from servers import Reply
+from servers import Reply, ScriptedServer
 from test_datasets_wikigenbench_builder import Web, report, urls
 from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
@@ -181,6 +181,17 @@ def test_short_pages_are_left_out(tmp_path: Path) -> None:
     with FakeWikimedia([promoted("Big flood", 1)]) as wikimedia:
         (topic,) = build(tmp_path, wikimedia, site=site).topics
     assert [document.url for document in topic.documents] == urls("s1")[1:]
+
+
+def test_cited_addresses_of_this_network_are_not_fetched(tmp_path: Path) -> None:
+    with ScriptedServer(Reply(body=report(1), headers={"Content-Type": "text/plain"})) as server:
+        html = article_html([f"{server.url}/{name}" for name in "abc"])
+        with (
+            FakeWikimedia([promoted("Big flood", 1, html=html)]) as wikimedia,
+            pytest.raises(DatasetError, match=r"no article qualifies \(1 × under 2 pages with text\)"),
+        ):
+            build_wiki_live(PLAN, tmp_path, services=wikimedia.services)
+        assert not server.requests
 
 
 class _KilledError(BaseException):
