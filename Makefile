@@ -25,7 +25,7 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -106,7 +106,10 @@ wikigenbench-documents: $(READY) ## compare numbers and sources of documents in 
 wikigenbench-report: $(READY) ## rewrite the reports of these experiments, finished or not
 	@for folder in runs/experiments/wikigenbench*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
 
-wiki-live: $(READY) ## compare STORM with eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|full)
+wiki-live-data: $(READY) ## build a round of Wiki Live from the Good Articles of given months (MONTHS=… SEARCH=…)
+	@$(BIN)/storm experiment data wiki-live $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/wiki_live $(if $(SEARCH),--search $(SEARCH)) $(MORE)
+
+wiki-live: $(READY) ## compare STORM with eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|round|full)
 	$(EXPERIMENT) experiments/wiki-live.toml $(CHOICES)
 
 storm-runs: $(READY) ## score the official system's recorded articles
@@ -145,9 +148,10 @@ bench-metrics: $(READY) ## compute metrics without a judge on recorded and human
 bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.datasets
 
-bench-statements: $(READY) ## evaluate the screen of statement coverage (STORM_DATA=…)
+bench-statements: $(READY) ## evaluate the screen of statement coverage, and statements taken by rules (STORM_DATA=…)
 	@$(BIN)/storm assets pull
 	@$(BIN)/python benchmarks/statements.py
+	@$(BIN)/python benchmarks/rule_statements.py
 
 bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (LM=… STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.good_article --judge-lm $(LM)

@@ -20,7 +20,11 @@ QUICK = Patience(connect=2, read=5, total=10, attempts=3, first_pause=0.01, long
 
 @dataclass
 class WikiPageStub:
-    """An invented page: its place in the wiki, its HTML, and what the services say of it."""
+    """An invented page: its place in the wiki, its HTML, and what the services say of it.
+
+    ``times`` and ``good`` are those of its revisions: when each was saved, and whether it is a Good Article; ``joined``
+    is when the page last joined that category.
+    """
 
     title: str
     number: int
@@ -31,11 +35,18 @@ class WikiPageStub:
     is_event: bool = True
     created: str = "2024-03-01T00:00:00Z"
     revisions: tuple[str, ...] = ("",)
+    times: tuple[str, ...] = ()
+    good: tuple[bool, ...] = ()
+    joined: str = ""
     redirect_from: str = ""
 
     @property
     def revision(self) -> int:
         return self.number * 1000 + len(self.revisions)
+
+    @property
+    def revision_ids(self) -> list[int]:
+        return [self.number * 1000 + n for n in range(1, len(self.revisions) + 1)]
 
     @property
     def item(self) -> str:
@@ -97,6 +108,8 @@ class FakeWikimedia:
         assert form["format"] == "json" and form["formatversion"] == "2" and form["maxlag"] == "5"
         if form["action"] == "parse":
             return f"parse {form['oldid']}", lambda: self._parsed(form)
+        if form.get("list") == "categorymembers":
+            return "members", lambda: self._members(form)
         return "query " + form["prop"], lambda: self._queried(form)
 
     def _most_edited(self, request: Request) -> Reply:
@@ -139,21 +152,46 @@ class FakeWikimedia:
         return Reply(body={"head": {"vars": ["item"]}, "results": {"bindings": rows}})
 
     def _parsed(self, form: dict[str, str]) -> Reply:
-        page = next((page for page in self.pages if str(page.revision) == form["oldid"]), None)
+        revision = int(form["oldid"])
+        page = next((page for page in self.pages if revision in page.revision_ids), None)
         if page is None:
             return self._error("nosuchrevid", f"There is no revision with ID {form['oldid']}.")
-        said = {"title": page.title, "pageid": page.number, "revid": page.revision, "text": page.html}
-        return Reply(body={"parse": said})
+        said = {"title": page.title, "pageid": page.number, "revid": revision}
+        if form["prop"] == "categories":
+            names = ["Floods", *(["Good_articles"] if page.good[page.revision_ids.index(revision)] else [])]
+            return Reply(body={"parse": said | {"categories": [{"sortkey": "", "category": name} for name in names]}})
+        return Reply(body={"parse": said | {"text": page.html}})
+
+    def _members(self, form: dict[str, str]) -> Reply:
+        """The members of a category by the time of their joining, two at a time, as the real service continues."""
+        assert form["cmtitle"] == "Category:Good articles" and form["cmsort"] == "timestamp"
+        assert form["cmdir"] == "newer" and form["cmlimit"] == "max" and form["cmnamespace"] == "0"
+        pages = sorted((page.joined, page.number, page) for page in self.pages if page.joined)
+        wanted = [entry for entry in pages if form["cmstart"] <= entry[0] <= form["cmend"]]
+        done, _, number = form.get("cmcontinue", "|0").partition("|")
+        wanted = [entry for entry in wanted if entry[:2] >= (done, int(number))]
+        more = {"cmcontinue": f"{wanted[2][0]}|{wanted[2][1]}", "continue": "-||"} if len(wanted) > 2 else None
+        listed = [{"ns": 0, "title": page.title, "timestamp": joined} for joined, _, page in wanted[:2]]
+        query = {"query": {"categorymembers": listed}}
+        return Reply(body=({"continue": more} if more else {"batchcomplete": True}) | query)
 
     def _queried(self, form: dict[str, str]) -> Reply:
         if "titles" in form:
             return self._states(form["titles"].split("|"))
         if "revids" in form:
             return self._contents({int(number) for number in form["revids"].split("|")})
-        page = next(page for page in self.pages if str(page.number) == form["pageids"])
+        page = next((page for page in self.pages if str(page.number) == form["pageids"]), None)
+        if page is None:
+            gone = {"pageid": int(form["pageids"]), "missing": True}
+            return Reply(body={"batchcomplete": True, "query": {"pages": [gone]}})
+        if "rvstart" in form:
+            assert form["rvlimit"] == "1" and form["rvdir"] == "older"
+            dated = zip(page.times, page.revision_ids, strict=True)
+            before = [number for time, number in dated if time <= form["rvstart"]]
+            return self._query_of(page, [{"revid": number, "parentid": 0} for number in before[-1:]])
         if form["rvlimit"] == "1":
             return self._query_of(page, [{"timestamp": page.created}])
-        numbers = [page.number * 1000 + n for n in range(1, len(page.revisions) + 1)]
+        numbers = page.revision_ids
         start = int(form.get("rvcontinue", "0"))
         more = {"continue": {"rvcontinue": str(start + 2), "continue": "||"}} if start + 2 < len(numbers) else {}
         return self._query_of(page, [{"revid": number, "parentid": 0} for number in numbers[start : start + 2]], more)

@@ -65,6 +65,44 @@ def wikigenbench(
         _print_size(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=_to_stderr), to)
 
 
+@data_app.command(
+    "wiki-live",
+    cls=SettingsCommand,
+    short_help="Articles that became Good Articles in MONTHs, with their pages (Wiki Live Challenge).",
+)
+def wiki_live(
+    ctx: typer.Context,
+    months: _Months,
+    *,
+    to: _To = Path("data/wiki_live"),
+    per_month: Annotated[
+        int, typer.Option("--per-month", min=1, help="Maximum number of topics of a month, sampled at random.")
+    ] = 20,
+    min_words: Annotated[int, typer.Option("--min-words", min=0, help="Minimum words of an article.")] = 0,
+    min_pages: Annotated[int, typer.Option("--min-pages", min=1, help="Minimum pages with text.")] = 5,
+    statements: Annotated[
+        int, typer.Option("--statements", min=1, help="Maximum statements of a topic, spread over its article.")
+    ] = 150,
+    chance: _Seed = 0,
+    debug: _Debug = False,
+) -> None:
+    """Build a round of Wiki Live: new Good Articles, their statements, pages they cite, pages that --search finds."""
+    with Guard(debug=debug):
+        from storm_pipeline.evaluation.datasets.wiki_live_builder import build_wiki_live
+        from storm_pipeline.evaluation.datasets.wiki_live_plan import WikiLivePlan
+
+        plan = WikiLivePlan(
+            tuple(months),
+            per_month=per_month,
+            seed=chance,
+            min_words=min_words,
+            statements=statements,
+            min_pages=min_pages,
+        )
+        engine = _engine(ctx.obj) if "search" in ctx.obj else None
+        _print_size(build_wiki_live(plan, to, engine, on_progress=_to_stderr), to)
+
+
 def _engine(values: dict[str, Any]) -> "Search":
     from storm_pipeline.run.search import open_engine
     from storm_pipeline.settings import Settings

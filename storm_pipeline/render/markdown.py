@@ -33,7 +33,7 @@ def to_markdown(article: Article, *, shared: bool = False) -> str:
     """
     numbers = number_references(article)
     images = placed_images(article)
-    title = f"# {_heading(article.title)}".rstrip()
+    title = f"# {escape_heading(article.title)}".rstrip()
     blocks = [title, *_figure(images.get(LEAD)), *_paragraphs(article.lead, numbers)]
     for place, section in enumerate(article.sections, LEAD + 1):
         heading, *text = _section(section, 2, numbers)
@@ -57,12 +57,13 @@ def _escaped_mark(found: re.Match[str]) -> str:
     return f"{found[0][:-1]}\\{found[0][-1]}"
 
 
-def _heading(text: str) -> str:
+def escape_heading(text: str) -> str:
+    """As :func:`escape`, for a heading, which would lose number signs at its end."""
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escape(text))
 
 
 def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:
-    yield f"{'#' * min(level, 6)} {_heading(section.heading)}".rstrip()
+    yield f"{'#' * min(level, 6)} {escape_heading(section.heading)}".rstrip()
     yield from _paragraphs(section.paragraphs, numbers)
     for subsection in section.subsections:
         yield from _section(subsection, level + 1, numbers)

@@ -98,6 +98,19 @@ class GroundTruth:
         return f"it repeats a kept-out page: {shared / len(ngrams):.0%} of its {_NGRAM}-word sequences occur there"
 
 
+def repeats_wikipedia(url: str, catalogue: Catalogue | None = None) -> bool:
+    """Whether a page is Wikipedia's or on a mirror of it, in any language.
+
+    Args:
+        url: its URL.
+        catalogue: knows which hosts are mirrors; default: the package's.
+    """
+    where = pattern_of(url)
+    if where is None:
+        return False
+    return _is_wikipedia(where) or bool(wikipedia_article(url)) or (catalogue or load_catalogue()).is_mirror(where)
+
+
 def _identity(url: str) -> tuple[str, str] | str:
     return wikipedia_article(url) or canonical_url(url)
 

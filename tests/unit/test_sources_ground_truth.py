@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.sources.duplicates import SeenPage, duplicates
-from storm_pipeline.sources.ground_truth import GroundTruth
+from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia
 from storm_pipeline.sources.mirrors import wikipedia_article
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
@@ -173,3 +173,21 @@ def test_the_bound_divides_copies_from_others(known: list[str], data: st.DataObj
     expected = len(runs) >= 8 and len(shared) >= share * len(runs)
     reason = GroundTruth(texts=[" ".join(known)], share=share).recognise("https://a.example/", "", text)
     assert (reason is not None) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://en.wikipedia.org/wiki/Silk_Road", True),
+        ("https://de.m.wikipedia.org/w/index.php?title=Seidenstraße&oldid=3", True),
+        ("https://www.wikiwand.com/en/articles/Silk_Road", True),
+        ("https://de-academic.com/dic.nsf/dewiki/1", True),
+        ("https://web.archive.org/web/2024/https://en.wikipedia.org/wiki/Silk_Road", True),
+        ("https://museum.example/wikipedia.org/silk", False),
+        ("https://wikipedia.org.example/wiki/Silk_Road", False),
+        ("urn:isbn:1", False),
+        ("", False),
+    ],
+)
+def test_pages_of_wikipedia_and_its_mirrors(url: str, expected: bool) -> None:
+    assert repeats_wikipedia(url) == expected

@@ -74,11 +74,11 @@ def folder_to_build(folder: Path, *parts: str) -> Path:
     return folder
 
 
-def remove_others(folder: Path, kept: Iterable[str]) -> None:
-    """Delete files of an earlier build: those whose stems are not in ``kept``."""
+def remove_others(folder: Path, kept: Iterable[str], suffix: str) -> None:
+    """Delete files of an earlier build: ``NAME`` with this suffix, for every NAME that is not in ``kept``."""
     names = set(kept)
-    for file in list(folder.glob("*.*")):
-        if file.stem not in names:
+    for file in list(folder.glob(f"*{suffix}")):
+        if file.name.removesuffix(suffix) not in names:
             file.unlink()
 
 
@@ -114,18 +114,27 @@ def read_json(file: Path) -> Any:
 
 
 def write_json(file: Path, value: Any) -> None:
-    """Write a value as JSON, atomically.
+    """Write a value as JSON, atomically; gzip-compressed if the file is ``NAME.json.gz``.
 
     Raises:
         DatasetError: it cannot be written.
     """
-    write_text(file, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    data = _encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    _write(file, gzip.compress(data, mtime=0) if file.suffix == ".gz" else data)  # equal values make equal files
 
 
 def write_text(file: Path, text: str) -> None:
     """Write a text file, atomically; errors as :func:`write_json`."""
+    _write(file, _encoded(text))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _write(file: Path, data: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, text.encode("utf-8", "replace").decode("utf-8"))
+        write_atomically(file, data)
     except OSError as error:
         raise DatasetError(f"cannot write {file}: {error.strerror}; choose another folder") from error

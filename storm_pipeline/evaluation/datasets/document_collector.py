@@ -26,14 +26,16 @@ class DocumentCollector:
 
     Args:
         answers: cache of this build.
-        search: the search engine.
-        fetch: the page fetcher.
+        search: the search engine; None to find no pages.
+        fetch: the page fetcher; default: from the web, with rate limits.
     """
 
-    def __init__(self, answers: AnswerCache, search: SearchEngine | Search, fetch: Fetch) -> None:
+    def __init__(
+        self, answers: AnswerCache, search: SearchEngine | Search | None = None, fetch: Fetch | None = None
+    ) -> None:
         self._answers = answers
-        self._search = checked(search)
-        self._fetch = fetch
+        self._search = checked(search) if search else None
+        self._fetch = fetch or _web()
 
     def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
         """Fetch the documents' texts, in order; the text is empty if the fetch failed."""
@@ -44,24 +46,18 @@ class DocumentCollector:
         )
 
     def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:
-        """Search for a title and fetch up to ``k`` of the pages search_documents.
+        """Search for a title and fetch up to ``k`` of the pages found; none without a search engine.
 
         Raises:
             DatasetError: the search failed.
         """
+        search = self._search
+        if search is None or k < 1:
+            return ()
         with service_errors():
-            hits = self._answers.get(
-                ["search", self._search.name, title, k],
-                lambda: self._search_pages(title, k),
-            )
+            hits = self._answers.get(["search", search.name, title, k], lambda: _search_pages(search, title, k))
         pages = {canonical_url(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
         return self.fetch_documents(list(reversed(pages.values()))[:k])
-
-    def _search_pages(self, title: str, k: int) -> list[list[str]]:
-        result = self._search.search(title, k)
-        for detail in result.lost:
-            _log.warning("%s", detail)
-        return [[snippet.url, snippet.title] for snippet in result.snippets]
 
     def _page_text(self, url: str) -> tuple[str, str]:
         """Title and text of a page; empty if the fetch failed."""
@@ -74,3 +70,16 @@ class DocumentCollector:
         except PageError as error:
             return {"problem": str(error)}
         return {"title": page.title, "text": "\n\n".join(text for _, text in page.pages)}
+
+
+def _search_pages(search: Search, title: str, k: int) -> list[list[str]]:
+    result = search.search(title, k)
+    for detail in result.lost:
+        _log.warning("%s", detail)
+    return [[snippet.url, snippet.title] for snippet in result.snippets]
+
+
+def _web() -> Fetch:
+    from storm_pipeline.pages.web import WebPages
+
+    return WebPages()

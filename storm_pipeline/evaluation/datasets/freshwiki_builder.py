@@ -13,12 +13,14 @@ from typing import Any
 
 from storm_pipeline.errors import DatasetError, SearchError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
+from storm_pipeline.evaluation.datasets.exclusions import Exclusions
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
 from storm_pipeline.evaluation.datasets.freshwiki_plan import FreshWikiPlan
 from storm_pipeline.evaluation.datasets.freshwiki_writer import write_article
 from storm_pipeline.evaluation.datasets.histories import EditHistory, write_histories
-from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError
+from storm_pipeline.evaluation.datasets.mediawiki import MediaWiki, PageGoneError
 from storm_pipeline.evaluation.datasets.most_edited import EditedPage, most_edited
 from storm_pipeline.evaluation.datasets.quality import LiftWing, QualityGrade, by_features
 from storm_pipeline.evaluation.datasets.seeded_order import shuffled
@@ -64,11 +66,11 @@ def build_freshwiki(
     chosen = list(build.chosen(edited))
     if not chosen:
         raise DatasetError(
-            f"none of {len(edited)} pages qualifies ({build.rejection_summary()}); take more months or a wider plan"
+            f"none of {len(edited)} pages qualifies ({build.excluded.summary()}); take more months or a wider plan"
         )
     names = {write_article(folder, one.read.article): one for one in chosen}
     for kind in _KINDS:
-        remove_others(folder / kind, names)
+        remove_others(folder / kind, names, f".{kind}")
     histories = build.histories(names)
     if histories:
         write_histories(folder, histories)
@@ -85,7 +87,7 @@ class _Build:
         self._wiki = MediaWiki(services, answers)
         self._lift_wing = LiftWing(services, answers)
         self._on_progress = on_progress
-        self._excluded: list[tuple[str, str]] = []
+        self.excluded = Exclusions()
         self._failures: list[str] = []
 
     def chosen(self, edited: Iterable[EditedPage]) -> Iterator[_Chosen]:
@@ -98,7 +100,7 @@ class _Build:
                 return
             one = self._examine(page, by_title[page.asked])
             if isinstance(one, str):
-                self._excluded.append((page.title, one))
+                self.excluded.add(page.title, one)
                 self._on_progress(f"{page.title}: left out, {one}")
                 continue
             found += 1
@@ -140,11 +142,6 @@ class _Build:
         points = self._plan.history_points
         return {name: self._wiki.history(one.page, points) for name, one in names.items()} if points else {}
 
-    def rejection_summary(self) -> str:
-        """The reasons for exclusion, most frequent first."""
-        counts = Counter(why for _, why in self._excluded)
-        return ", ".join(f"{count} × {reason}" for reason, count in counts.most_common())
-
     def manifest(self, names: dict[str, _Chosen], looked_at: int) -> dict[str, Any]:
         """The data set's provenance, as JSON values."""
         return {
@@ -156,7 +153,7 @@ class _Build:
             "judges": dict(Counter(one.verdict.judge for one in names.values())),
             "lift_wing_failures": sorted(set(self._failures)),
             "topics": [_entry(name, one) for name, one in sorted(names.items())],
-            "excluded": [{"title": title, "reason": reason} for title, reason in sorted(self._excluded)],
+            "excluded": self.excluded.entries(),
         }
 
 

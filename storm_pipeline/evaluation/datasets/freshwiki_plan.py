@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage
+from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.wiki_page import WikiPage
 
 Quality = Literal["auto", "lift-wing", "features"]

@@ -12,7 +12,7 @@ from storm_pipeline.sources.mirrors import folded_title
 
 _IMAGE = re.compile(r"!\[[^\]]{0,1000}\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)")
-_TAG = re.compile(r"</?[a-z][^<>\n]*>", re.I)
+_TAG = re.compile(r"(?<!\\)</?[a-z][^<>\n]*>", re.I)
 _EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_{1,3}|`+)(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
 _MARKS = re.compile(r"[*_`]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")

@@ -1,51 +1,24 @@
-"""Client of MediaWiki's Action API: current revisions, HTML and edit histories of articles."""
+"""Client of MediaWiki's Action API: members of categories, revisions, HTML and edit histories of articles."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from storm_pipeline.documents.plain import objects, plain_text, web_address
+from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.current_page import CurrentPage, pages_of
 from storm_pipeline.evaluation.datasets.histories import EditHistory
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, service_errors
 from storm_pipeline.net.http import Params
 from storm_pipeline.net.retrying import TransientError, with_retries
-from storm_pipeline.search.wikipedia_urls import page_address
 
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}
 _MOST_TITLES = 50
 _MOST_REVISIONS = 10
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"})
 _REFERENCE = re.compile(r"<ref(?:\s[^<>]*[^<>/])?>", re.I)
-
-
-@dataclass(frozen=True)
-class CurrentPage:
-    """A page as it stands now.
-
-    Attributes:
-        asked: the requested title, possibly of a redirect.
-        title: its own title.
-        number: its page id.
-        revision: id of its current revision.
-        url: its URL.
-        namespace: 0 for articles.
-        description: the wiki's short description; may be empty.
-        item: id of its Wikidata item; may be empty.
-        is_disambiguation: whether it is a disambiguation page.
-    """
-
-    asked: str
-    title: str
-    number: int
-    revision: int
-    url: str
-    namespace: int = 0
-    description: str = ""
-    item: str = ""
-    is_disambiguation: bool = False
 
 
 class PageGoneError(DatasetError):
@@ -84,10 +57,44 @@ class MediaWiki:
                     "ppprop": "disambiguation|wikibase-shortdesc|wikibase_item",
                 }
             )
-            for page in _pages(query, wanted[start : start + _MOST_TITLES], self._site):
+            for page in pages_of(query, wanted[start : start + _MOST_TITLES], self._site):
                 if page.number not in seen:
                     seen.add(page.number)
                     yield page
+
+    def members(self, category: str, start: str, end: str) -> dict[str, str]:
+        """The articles that joined a category in a period: title → time of the last joining, oldest first.
+
+        Args:
+            category: its title, with the namespace: ``Category:Good articles``.
+            start: first second of the period, in ISO 8601.
+            end: last second.
+
+        Raises:
+            DatasetError: the wiki could not be asked.
+        """
+        which: Params = {"cmtitle": category, "cmnamespace": 0, "cmprop": "title|timestamp", "cmlimit": "max"}
+        when: Params = {"cmsort": "timestamp", "cmdir": "newer", "cmstart": start, "cmend": end}
+        queries = self._continued({"list": "categorymembers", **which, **when}, _checked_members)
+        found = (member for query in queries for member in objects(query["categorymembers"]))
+        return {plain_text(member.get("title")): plain_text(member.get("timestamp")) for member in found}
+
+    def at(self, page: CurrentPage, time: str) -> CurrentPage:
+        """The page with the latest revision that it had at a time.
+
+        Args:
+            page: the page.
+            time: in ISO 8601.
+
+        Raises:
+            PageGoneError: it had none, or has been deleted.
+            DatasetError: the wiki could not be asked.
+        """
+        parameters: Params = {"rvlimit": 1, "rvdir": "older", "rvstart": time, "rvprop": "ids"}
+        found = _revisions(self._query({"prop": "revisions", "pageids": page.number, **parameters}))
+        if not found:
+            raise PageGoneError(f"{page.title!r} has no revision of {time} or before; skip it")
+        return replace(page, revision=int(found[0]["revid"]))
 
     def html(self, page: CurrentPage) -> str:
         """The HTML of the page's revision.
@@ -96,10 +103,14 @@ class MediaWiki:
             PageGoneError: the revision was deleted.
             DatasetError: the wiki could not be asked.
         """
-        parameters: Params = {"action": "parse", "oldid": page.revision, "prop": "text|revid"}
         plain: Params = {"disableeditsection": 1, "disabletoc": 1, "disablelimitreport": 1}
-        answer = self._request({**parameters, **plain}, lambda answer: answer["parse"]["text"] + "")
-        return str(answer["parse"]["text"])
+        return str(self._parse(page, {"prop": "text|revid", **plain}, lambda parsed: parsed["text"] + "")["text"])
+
+    def categories(self, page: CurrentPage) -> frozenset[str]:
+        """The titles of the categories of the page's revision, without namespace; errors as :meth:`html`."""
+        parsed = self._parse(page, {"prop": "categories"}, lambda parsed: objects(parsed["categories"]))
+        names = (plain_text(one.get("category")).replace("_", " ") for one in objects(parsed["categories"]))
+        return frozenset(names)
 
     def created(self, page: CurrentPage) -> str:
         """Time of the page's first revision, in ISO 8601.
@@ -128,15 +139,10 @@ class MediaWiki:
         return EditHistory(len(edits), tuple((i + 1, counts[edits[i]]) for i in chosen if edits[i] in counts))
 
     def _revision_ids(self, page: CurrentPage) -> list[int]:
-        found: list[int] = []
-        more: Params = {}
-        while True:
-            parameters: Params = {"rvlimit": "max", "rvdir": "newer", "rvprop": "ids", "pageids": page.number, **more}
-            # The current revision is part of the cache key: a later one has more history.
-            answer = self._request({"action": "query", "prop": "revisions", **parameters}, _checked, page.revision)
-            found += [int(revision["revid"]) for revision in _revisions(answer["query"])]
-            if not (more := answer.get("continue") or {}):
-                return found
+        parameters: Params = {"rvlimit": "max", "rvdir": "newer", "rvprop": "ids", "pageids": page.number}
+        # The current revision is part of the cache key: a later one has more history.
+        queries = self._continued({"prop": "revisions", **parameters}, _checked_pages, page.revision)
+        return [int(revision["revid"]) for query in queries for revision in _revisions(query)]
 
     def _references(self, revisions: Sequence[int]) -> dict[int, int]:
         counts: dict[int, int] = {}
@@ -149,8 +155,20 @@ class MediaWiki:
                     counts[int(revision["revid"])] = len(_REFERENCE.findall(content))
         return counts
 
+    def _parse(self, page: CurrentPage, parameters: Params, check: Callable[[Any], Any]) -> Any:
+        whole: Params = {"action": "parse", "oldid": page.revision, **parameters}
+        return self._request(whole, lambda answer: check(answer["parse"]))["parse"]
+
     def _query(self, parameters: Params) -> Any:
-        return self._request({"action": "query", **parameters}, _checked)["query"]
+        return next(self._continued(parameters, _checked_pages))
+
+    def _continued(self, parameters: Params, check: Callable[[Any], Any], *more: object) -> Iterator[Any]:
+        """A query's results, part by part."""
+        further: Params | None = {}
+        while further is not None:
+            answer = self._request({"action": "query", **parameters, **further}, check, *more)
+            further = answer.get("continue") or None
+            yield answer["query"]
 
     def _request(self, parameters: Params, check: Callable[[Any], Any], *more: object) -> Any:
         """A response that passes ``check``, cached."""
@@ -176,37 +194,13 @@ class MediaWiki:
         return answer
 
 
-def _checked(answer: Any) -> None:
+def _checked_pages(answer: Any) -> None:
     objects(answer["query"]["pages"])
+
+
+def _checked_members(answer: Any) -> None:
+    objects(answer["query"]["categorymembers"])
 
 
 def _revisions(query: Any) -> list[dict[str, Any]]:
     return [revision for page in objects(query["pages"]) for revision in objects(page.get("revisions"))]
-
-
-def _pages(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPage]:
-    found = {plain_text(page.get("title")): page for page in objects(query["pages"])}
-    steps = {
-        plain_text(step.get("from")): plain_text(step.get("to"))
-        for kind in ("normalized", "redirects")
-        for step in objects(query.get(kind))
-    }
-    for title in asked:
-        last, left = title, len(steps)
-        while last in steps and left >= 0:
-            last, left = steps[last], left - 1
-        page = found.get(last)
-        if page is None or page.get("missing") or page.get("invalid") or not page.get("lastrevid"):
-            continue
-        properties = page.get("pageprops") or {}
-        yield CurrentPage(
-            title,
-            last,
-            int(page["pageid"]),
-            int(page["lastrevid"]),
-            web_address(page.get("canonicalurl") or page.get("fullurl")) or page_address(last, site),
-            int(page.get("ns", 0)),
-            plain_text(properties.get("wikibase-shortdesc")),
-            plain_text(properties.get("wikibase_item")),
-            "disambiguation" in properties,
-        )

@@ -1,6 +1,5 @@
 """The most edited pages of a month (Wikimedia Analytics API, ``edited-pages/top-by-edits``)."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,10 +7,9 @@ from functools import partial
 from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.months import Month
 from storm_pipeline.evaluation.datasets.wikimedia import Wikimedia, service_errors
 from storm_pipeline.net.http import ApiClient
-
-_MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,8 @@ def most_edited(services: Wikimedia, answers: AnswerCache, months: Iterable[str]
     )
     pages: dict[str, EditedPage] = {}
     for month in dict.fromkeys(months):
-        if not (parts := _MONTH.fullmatch(month)):
-            raise DatasetError(f"{month!r} is not a month; write it as 2024-01")
-        path = f"/edited-pages/top-by-edits/{services.project}/all-editor-types/content/{parts[1]}/{parts[2]}/all-days"
+        date = str(Month.parse(month)).replace("-", "/")
+        path = f"/edited-pages/top-by-edits/{services.project}/all-editor-types/content/{date}/all-days"
         with service_errors():
             top = answers.get(["metrics", path], partial(_request, client, path, month))
         for title, edits in top:

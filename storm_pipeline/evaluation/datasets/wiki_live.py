@@ -2,7 +2,8 @@
 
 The folder contains ``NAME.json.gz``, one per topic: ``title``; ``article``, Markdown without references;
 ``statements``, the article's facts; ``pages`` (url, title, text), all pages the systems cited; ``systems``, by name,
-each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs).
+each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs). Rounds that
+:mod:`.wiki_live_builder` builds have no systems, and their pages have an ``origin``.
 """
 
 import binascii
@@ -10,6 +11,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel
@@ -39,6 +41,7 @@ class _Page(BaseModel):
     url: str
     title: str = ""
     text: str
+    origin: Literal["human", "search"] = "search"
 
 
 class _Statement(BaseModel):
@@ -112,7 +115,7 @@ def _text(part: HeadingNode) -> str:
 
 
 def _document(page: _Page) -> TopicDocument:
-    return TopicDocument(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), "search")
+    return TopicDocument(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), page.origin)
 
 
 def _title(given: str) -> str:

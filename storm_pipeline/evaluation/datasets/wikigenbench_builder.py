@@ -5,7 +5,6 @@ two dumps; Wikidata decides what is an event; any search engine can be used, and
 respecting robots.txt; copies of the article are excluded.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,12 +12,14 @@ from typing import Any
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
+from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
 from storm_pipeline.evaluation.datasets.document_collector import DocumentCollector, Fetch
 from storm_pipeline.evaluation.datasets.event_articles import events_among
+from storm_pipeline.evaluation.datasets.exclusions import Exclusions
 from storm_pipeline.evaluation.datasets.freshwiki_builder import Progress
 from storm_pipeline.evaluation.datasets.leakage import copies, without_copies
-from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError
+from storm_pipeline.evaluation.datasets.mediawiki import MediaWiki, PageGoneError
 from storm_pipeline.evaluation.datasets.most_edited import most_edited
 from storm_pipeline.evaluation.datasets.seeded_order import shuffled
 from storm_pipeline.evaluation.datasets.wiki_page import read_page
@@ -61,27 +62,19 @@ def build_wikigenbench(
     """
     services, folder = services or Wikimedia(), folder_to_build(folder, *_KINDS)
     answers = AnswerCache(folder)
-    build = _Build(
-        plan, services, answers, DocumentCollector(answers, search, fetch or _web()), on_progress or (lambda _: None)
-    )
+    build = _Build(plan, services, answers, DocumentCollector(answers, search, fetch), on_progress or (lambda _: None))
     topics = sorted(build.topics(), key=lambda topic: int(topic.id))
     if not topics:
         raise DatasetError(
-            f"no page qualifies ({build.rejection_summary()}); take more months or titles, or a wider plan"
+            f"no page qualifies ({build.excluded.summary()}); take more months or titles, or a wider plan"
         )
     for topic in topics:
         write_topic(folder, topic)
     for kind in _KINDS:
-        remove_others(folder / kind, (topic.id for topic in topics))
+        remove_others(folder / kind, (topic.id for topic in topics), ".json")
     write_manifest(folder, topics)
     write_json(folder / PROVENANCE, build.provenance(search.name))
     return read_wikigenbench(folder, strict=True)
-
-
-def _web() -> Fetch:
-    from storm_pipeline.pages.web import WebPages
-
-    return WebPages()
 
 
 class _Build:
@@ -102,7 +95,7 @@ class _Build:
         self._collector = collector
         self._on_progress = on_progress
         self._taken: list[dict[str, Any]] = []
-        self._excluded: list[tuple[str, str]] = []
+        self.excluded = Exclusions()
 
     def topics(self) -> Iterator[Topic]:
         """Qualifying topics in an order drawn by the seed, until there are enough."""
@@ -115,7 +108,7 @@ class _Build:
                 return
             topic = self._examine(page, is_event=page.item in events)
             if isinstance(topic, str):
-                self._excluded.append((page.title, topic))
+                self.excluded.add(page.title, topic)
                 self._on_progress(f"{page.title}: left out, {topic}")
                 continue
             self._on_progress(f"{page.title}: taken with {len(topic.documents)} documents")
@@ -138,8 +131,7 @@ class _Build:
         cited = self._collector.fetch_documents(links(read))
         if reason := self._plan.documents_rejection(cited):
             return reason
-        most = self._plan.search_results
-        found = self._collector.search_documents(page.title, most) if most else ()
+        found = self._collector.search_documents(page.title, self._plan.search_results)
         topic = Topic(str(page.number), page.title, read.article, (*cited, *found))
         self._taken.append(_entry(page, topic))
         return without_copies(topic)
@@ -151,11 +143,6 @@ class _Build:
             return "older"
         return None
 
-    def rejection_summary(self) -> str:
-        """The reasons for exclusion, most frequent first."""
-        counts = Counter(why for _, why in self._excluded)
-        return ", ".join(f"{count} × {reason}" for reason, count in counts.most_common()) or "there were no candidates"
-
     def provenance(self, engine: str) -> dict[str, Any]:
         """The data set's provenance, as JSON values."""
         return {
@@ -165,7 +152,7 @@ class _Build:
             "wikipedia": self._services.project,
             "search": engine,
             "topics": sorted(self._taken, key=lambda entry: int(entry["id"])),
-            "excluded": [{"title": title, "reason": reason} for title, reason in sorted(self._excluded)],
+            "excluded": self.excluded.entries(),
         }
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.freshwiki_plan import non_article_reason
-from storm_pipeline.evaluation.datasets.mediawiki import CurrentPage
 from storm_pipeline.evaluation.datasets.usable_documents import is_usable
 from storm_pipeline.evaluation.datasets.wiki_page import WikiPage
 from storm_pipeline.evaluation.types import TopicDocument
