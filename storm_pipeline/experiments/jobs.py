@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormError
-from storm_pipeline.evaluation.datasets.imported import human_article, read_imported, system_article
+from storm_pipeline.evaluation.articles.data_set import human_article, system_article
+from storm_pipeline.evaluation.articles.folder import read_imported
 from storm_pipeline.evaluation.datasets.leakage import exclusion_settings
 from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric

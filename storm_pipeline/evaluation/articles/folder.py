@@ -1,0 +1,56 @@
+"""Reads imported articles: files of a folder, one per topic, in any of several formats."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.markdown import markdown_article
+from storm_pipeline.evaluation.types import Topic
+from storm_pipeline.files import read_bounded
+from storm_pipeline.types import Article
+
+_MAX_BYTES = 20_000_000
+_LONGEST = 250
+"""Bytes of a file's name without its suffix; file systems allow 255 with it."""
+_READERS: dict[str, Callable[[Topic, str], Article]] = {".md": markdown_article, ".txt": markdown_article}
+
+
+def read_imported(folder: Path, topic: Topic) -> Article:
+    """Read a topic's article from a folder, in the format that the folder has for it.
+
+    Args:
+        folder: contains ``TOPIC.md`` or ``TOPIC.txt`` (Markdown, see :mod:`.markdown`).
+        topic: its id names the file, or its title with underscores.
+
+    Raises:
+        DatasetError: the folder has no such file or several, or the file cannot be read.
+    """
+    found = list(_files(folder, topic))
+    if not found:
+        raise DatasetError(f"{folder} has no article on {topic.title!r}: put {topic.id}.md or {topic.id}.txt there")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise DatasetError(f"{folder} has several articles on {topic.title!r}, {names}: remove all but one")
+    (path,) = found
+    return _READERS[path.suffix](topic, _text(path))
+
+
+def folder_names(topic: Topic) -> tuple[str, ...]:
+    """The names that a topic's file or folder may have: its id, and its title as knowledge-storm names folders."""
+    titled = topic.title.replace(" ", "_").replace("/", "_")[:125]
+    return tuple(name for name in dict.fromkeys([topic.id, titled]) if len(name.encode("utf-8", "replace")) < _LONGEST)
+
+
+def _files(folder: Path, topic: Topic) -> Iterator[Path]:
+    for name in folder_names(topic):
+        for suffix in _READERS:
+            if (path := folder / f"{name}{suffix}").is_file():
+                yield path
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bounded(path, _MAX_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "articles must be UTF-8 text files"
+        raise DatasetError(f"{path} cannot be read: {why}") from error
