@@ -107,7 +107,10 @@ def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Pat
     config = described(model, {"name": "mine", "imported": "mine"}, metrics=["shape"])
     first, second = run(config, tmp_path / "out").results
     assert (first.failure, first.values["sections"]) == ("", 1)
-    assert "no article on 'Lake Tarn': put Lake_Tarn.md or Lake_Tarn.txt there" in second.failure
+    assert (
+        "no article on 'Lake Tarn': put Lake_Tarn.md, Lake_Tarn.txt, Lake_Tarn.json or Lake_Tarn.wiki there"
+        in second.failure
+    )
     assert str(tmp_path) not in second.failure
     (folder / "Lake_Tarn.md").write_text("Another lake.", "utf-8")
     assert not any(result.failure for result in run(config, tmp_path / "out").results)

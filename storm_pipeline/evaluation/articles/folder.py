@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.json_file import json_article
 from storm_pipeline.evaluation.articles.markdown import markdown_article
+from storm_pipeline.evaluation.articles.wikitext import wikitext_article
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.files import read_bounded
 from storm_pipeline.types import Article
@@ -12,27 +14,42 @@ from storm_pipeline.types import Article
 _MAX_BYTES = 20_000_000
 _LONGEST = 250
 """Bytes of a file's name without its suffix; file systems allow 255 with it."""
-_READERS: dict[str, Callable[[Topic, str], Article]] = {".md": markdown_article, ".txt": markdown_article}
+_READERS: dict[str, Callable[[Topic, str], Article]] = {
+    ".md": markdown_article,
+    ".txt": markdown_article,
+    ".json": json_article,
+    ".wiki": wikitext_article,
+}
 
 
 def read_imported(folder: Path, topic: Topic) -> Article:
     """Read a topic's article from a folder, in the format that the folder has for it.
 
     Args:
-        folder: contains ``TOPIC.md`` or ``TOPIC.txt`` (Markdown, see :mod:`.markdown`).
+        folder: contains ``TOPIC.md`` or ``TOPIC.txt`` (:mod:`.markdown`), ``TOPIC.json`` (:mod:`.json_file`) or
+            ``TOPIC.wiki`` (:mod:`.wikitext`).
         topic: its id names the file, or its title with underscores.
 
     Raises:
         DatasetError: the folder has no such file or several, or the file cannot be read.
+        MissingExtraError: the format's parser is not installed.
     """
     found = list(_files(folder, topic))
     if not found:
-        raise DatasetError(f"{folder} has no article on {topic.title!r}: put {topic.id}.md or {topic.id}.txt there")
+        raise DatasetError(f"{folder} has no article on {topic.title!r}: put {_wanted(topic)} there")
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
         raise DatasetError(f"{folder} has several articles on {topic.title!r}, {names}: remove all but one")
     (path,) = found
-    return _READERS[path.suffix](topic, _text(path))
+    try:
+        return _READERS[path.suffix](topic, _text(path))
+    except DatasetError as error:
+        raise DatasetError(f"{path} cannot be read: {error}") from error
+
+
+def _wanted(topic: Topic) -> str:
+    *most, last = (f"{topic.id}{suffix}" for suffix in _READERS)
+    return f"{', '.join(most)} or {last}"
 
 
 def folder_names(topic: Topic) -> tuple[str, ...]:
@@ -53,4 +70,4 @@ def _text(path: Path) -> str:
         return read_bounded(path, _MAX_BYTES).decode("utf-8")
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "articles must be UTF-8 text files"
-        raise DatasetError(f"{path} cannot be read: {why}") from error
+        raise DatasetError(why) from error

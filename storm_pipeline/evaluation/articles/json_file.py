@@ -1,0 +1,55 @@
+"""Reads an article from JSON: an ``article.json`` of ours, or a title, Markdown and sources."""
+
+import json
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from storm_pipeline.errors import DatasetError, RunError
+from storm_pipeline.evaluation.articles.citing import Reference
+from storm_pipeline.evaluation.articles.markdown import markdown_article
+from storm_pipeline.evaluation.articles.numbered import LARGEST_NUMBER
+from storm_pipeline.evaluation.types import Topic
+from storm_pipeline.render.json import from_json
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article
+
+
+class _Source(BaseModel):
+    url: str = Field(min_length=1)
+    title: str = ""
+    text: str = ""
+
+
+class _File(BaseModel):
+    markdown: str = Field(validation_alias=AliasChoices("markdown", "text"))
+    sources: list[_Source] | None = Field(default=None, max_length=LARGEST_NUMBER)
+
+
+def json_article(topic: Topic, text: str) -> Article:
+    """Read an article.
+
+    Our own articles keep their citations and the passages that their runs saw. The other form is
+    ``{"title": …, "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first
+    source. ``text`` may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source's text,
+    if given, is the page that its passages are taken from; else it is the topic's document at that address.
+
+    Raises:
+        DatasetError: it is neither, or damaged.
+    """
+    try:
+        record = json.loads(text)
+        if isinstance(record, dict) and "article" in record:
+            return from_json(text)
+        file = _File.model_validate(record)
+    except RunError as error:
+        raise DatasetError(str(error)) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the top level"
+        raise DatasetError(f"damaged at {where}: {first['msg'].lower()}") from error
+    except (ValueError, RecursionError) as error:
+        raise DatasetError("not JSON") from error
+    if file.sources is None:
+        return markdown_article(topic, file.markdown)
+    references = (Reference(own.url, tidy(own.title), own.text) for own in file.sources)
+    return markdown_article(topic, file.markdown, dict(enumerate(references, 1)))
