@@ -17,7 +17,7 @@ from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormErr
 from storm_pipeline.evaluation.articles.data_set import human_article, system_article
 from storm_pipeline.evaluation.articles.folder import read_imported
 from storm_pipeline.evaluation.datasets.leakage import exclusion_settings
-from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
+from storm_pipeline.evaluation.datasets.storm_runs import find_storm_run, read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
@@ -185,7 +185,8 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     config = config_of(job.config)
     topic, method = _topic(config, job.unit), config.method(job.unit.method)
     if method.recorded:
-        return read_storm_run(method.recorded / topic.id, polished=method.polished).article
+        run = find_storm_run(method.recorded, topic)
+        return read_storm_run(run, polished=method.polished, title=topic.title).article
     if method.imported:
         return read_imported(method.imported, topic)
     if method.system:

@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.file_names import file_names
 from storm_pipeline.evaluation.articles.json_file import json_article
 from storm_pipeline.evaluation.articles.markdown import markdown_article
 from storm_pipeline.evaluation.articles.wikitext import wikitext_article
+from storm_pipeline.evaluation.datasets.storm_runs import has_polished_article, read_storm_run
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.files import read_bounded
 from storm_pipeline.types import Article
 
 _MAX_BYTES = 20_000_000
-_LONGEST = 250
-"""Bytes of a file's name without its suffix; file systems allow 255 with it."""
+_RUN = "url_to_info.json"
+"""In a folder of knowledge-storm's output."""
 _READERS: dict[str, Callable[[Topic, str], Article]] = {
     ".md": markdown_article,
     ".txt": markdown_article,
@@ -27,20 +29,23 @@ def read_imported(folder: Path, topic: Topic) -> Article:
 
     Args:
         folder: contains ``TOPIC.md`` or ``TOPIC.txt`` (:mod:`.markdown`), ``TOPIC.json`` (:mod:`.json_file`) or
-            ``TOPIC.wiki`` (:mod:`.wikitext`).
-        topic: its id names the file, or its title with underscores.
+            ``TOPIC.wiki`` (:mod:`.wikitext`), or ``TOPIC/``, a run of knowledge-storm, of which the polished article
+            is read if it has one (:mod:`storm_pipeline.evaluation.datasets.storm_runs`).
+        topic: its id names the file or folder, or its title with underscores.
 
     Raises:
         DatasetError: the folder has no such file or several, or the file cannot be read.
         MissingExtraError: the format's parser is not installed.
     """
-    found = list(_files(folder, topic))
+    found = list(_found(folder, topic))
     if not found:
         raise DatasetError(f"{folder} has no article on {topic.title!r}: put {_wanted(topic)} there")
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
         raise DatasetError(f"{folder} has several articles on {topic.title!r}, {names}: remove all but one")
     (path,) = found
+    if path.is_dir():
+        return read_storm_run(path, polished=has_polished_article(path), title=topic.title).article
     try:
         return _READERS[path.suffix](topic, _text(path))
     except DatasetError as error:
@@ -52,17 +57,14 @@ def _wanted(topic: Topic) -> str:
     return f"{', '.join(most)} or {last}"
 
 
-def folder_names(topic: Topic) -> tuple[str, ...]:
-    """The names that a topic's file or folder may have: its id, and its title as knowledge-storm names folders."""
-    titled = topic.title.replace(" ", "_").replace("/", "_")[:125]
-    return tuple(name for name in dict.fromkeys([topic.id, titled]) if len(name.encode("utf-8", "replace")) < _LONGEST)
-
-
-def _files(folder: Path, topic: Topic) -> Iterator[Path]:
-    for name in folder_names(topic):
+def _found(folder: Path, topic: Topic) -> Iterator[Path]:
+    """The files and folders of a topic's article."""
+    for name in file_names(topic):
         for suffix in _READERS:
             if (path := folder / f"{name}{suffix}").is_file():
                 yield path
+        if (folder / name / _RUN).is_file():
+            yield folder / name
 
 
 def _text(path: Path) -> str:
