@@ -84,9 +84,11 @@ class MethodTable(_Table):
         recipe: one of :data:`storm_pipeline.recipes.RECIPES`.
         settings: overrides of the experiment's settings.
         search: overrides the experiment's search.
-        recorded: folder of official STORM runs to score, resolved like a data set's path.
+        recorded: folder of official STORM runs to score: relative to the folder of the experiment's file if it exists
+            there, else resolved like a data set's path.
         polished: score the polished articles of those runs.
-        imported: folder of articles as ``TOPIC.md`` or ``TOPIC.txt``, resolved like a data set's path.
+        imported: folder of articles, one per topic, see :mod:`storm_pipeline.evaluation.articles.folder`; resolved like
+            ``recorded``.
         system: a system whose articles are part of the data set; topics it did not write about are skipped.
         human: the human article itself, scored only by what does not compare it with itself or judge citations.
     """
@@ -361,7 +363,8 @@ def read_config(path: Path | str) -> ExperimentConfig:
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     place = f"{path}: "
-    return _validated(_validated(values, place, _ExperimentFile).expanded(), place)
+    config = _validated(_validated(values, place, _ExperimentFile).expanded(), place)
+    return config.model_copy(update={"methods": tuple(_located(method, path.parent) for method in config.methods)})
 
 
 @overload
@@ -378,6 +381,13 @@ def _validated(
         where = ".".join(map(str, first["loc"])) or "the experiment"
         message = first["msg"].removeprefix("Value error, ")
         raise SettingsError(f"{place}{where}: {message}") from error
+
+
+def _located(method: MethodTable, folder: Path) -> MethodTable:
+    """The method with absolute paths to the articles that lie beside the experiment's file."""
+    given = {name: getattr(method, name) for name in ("recorded", "imported")}
+    beside = {name: folder.absolute() / path.expanduser() for name, path in given.items() if path}
+    return method.model_copy(update={name: path for name, path in beside.items() if path.is_dir()})
 
 
 def _absolute(path: Path) -> Path:
