@@ -24,7 +24,7 @@ class Reference:
     """A page that an article cites.
 
     Attributes:
-        url: its address; empty if the article states none.
+        url: its address; empty if the article states none, which a reference with a text must not be.
         title: its title; may be empty.
         text: the page as plain text, if it came with the article; empty otherwise.
     """
@@ -35,23 +35,19 @@ class Reference:
 
 
 class AvailablePages:
-    """The pages whose text is known: the topic's documents, and what came with an article.
+    """The pages whose text is known: a topic's documents."""
 
-    Args:
-        topic: its documents.
-        references: those with a text replace the document at the same address.
-    """
+    def __init__(self, topic: Topic) -> None:
+        self._pages = {source_id(own.url): own for own in topic.documents if own.url and own.text.strip()}
 
-    def __init__(self, topic: Topic, references: Iterable[Reference] = ()) -> None:
-        brought = (TopicDocument(own.url, own.title, own.text) for own in references)
-        self._pages: dict[str, TopicDocument] = {}
-        for document in (*topic.documents, *brought):
-            if document.url and document.text.strip():
-                self._pages[source_id(document.url)] = document
+    def passage(self, statement: str, reference: Reference) -> Snippet | None:
+        """The passage of up to 150 words with most of a statement's content words, of the reference's text or its page.
 
-    def passage(self, statement: str, url: str) -> Snippet | None:
-        """The passage of up to 150 words with most of a statement's content words; None if the page is unavailable."""
-        page = self._pages.get(source_id(url))
+        None if the reference has no text, and its page is not available.
+        """
+        page = self._pages.get(source_id(reference.url))
+        if reference.text.strip():
+            page = TopicDocument(reference.url, reference.title, reference.text)
         if page is None:
             return None
         wanted = frozenset(terms(statement))

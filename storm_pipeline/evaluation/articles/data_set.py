@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.articles.citing import AvailablePages, with_citations
+from storm_pipeline.evaluation.articles.citing import AvailablePages, Reference, with_citations
 from storm_pipeline.evaluation.datasets.heading_tree import build_tree, paragraphs_of, section_of
 from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter
 from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, without_title
@@ -41,7 +41,7 @@ def system_article(topic: Topic, system: str) -> Article:
     for statement, place in zip(written.statements, places, strict=True):
         if place is not None:
             urls = {source_id(url): url for url in statement.urls}
-            found = [pages.passage(statement.text, url) for url in urls.values()]
+            found = [pages.passage(statement.text, Reference(url)) for url in urls.values()]
             cited.setdefault(place, []).extend(filter(None, found))
             unavailable += found.count(None)
     return with_citations(replace(article, report=Report(unavailable_citations=unavailable)), cited)

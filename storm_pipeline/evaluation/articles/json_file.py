@@ -1,6 +1,7 @@
-"""Reads an article from JSON: an ``article.json`` of ours, or a title, Markdown and sources."""
+"""Reads an article from JSON: ours, what WikiGenBench's programs write, or a title, Markdown and sources."""
 
 import json
+from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
@@ -8,6 +9,7 @@ from storm_pipeline.errors import DatasetError, RunError
 from storm_pipeline.evaluation.articles.citing import Reference
 from storm_pipeline.evaluation.articles.markdown import markdown_article
 from storm_pipeline.evaluation.articles.numbered import LARGEST_NUMBER
+from storm_pipeline.evaluation.articles.wikigenbench import Retrieved, wikigenbench_article
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.render.json import from_json
 from storm_pipeline.text.words import tidy
@@ -18,6 +20,16 @@ class _Source(BaseModel):
     url: str = Field(min_length=1)
     title: str = ""
     text: str = ""
+
+
+class _WikiGenBenchFile(BaseModel):
+    text: str
+    retrieve: list[Retrieved]
+
+
+class _WikiGenBenchSections(BaseModel):
+    text: list[str]
+    retrieve: list[list[Retrieved]]
 
 
 class _File(BaseModel):
@@ -31,7 +43,8 @@ def json_article(topic: Topic, text: str) -> Article:
     Our own articles keep their citations and the passages that their runs saw. The other form is
     ``{"title": …, "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first
     source. ``text`` may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source's text,
-    if given, is the page that its passages are taken from; else it is the topic's document at that address.
+    if given, is the page that its passages are taken from; else it is the topic's document at that address. What
+    WikiGenBench's programs write has ``text`` and ``retrieve``, see :mod:`.wikigenbench`.
 
     Raises:
         DatasetError: it is neither, or damaged.
@@ -40,6 +53,8 @@ def json_article(topic: Topic, text: str) -> Article:
         record = json.loads(text)
         if isinstance(record, dict) and "article" in record:
             return from_json(text)
+        if isinstance(record, dict) and "retrieve" in record:
+            return wikigenbench_article(topic, _parts(record))
         file = _File.model_validate(record)
     except RunError as error:
         raise DatasetError(str(error)) from error
@@ -53,3 +68,16 @@ def json_article(topic: Topic, text: str) -> Article:
         return markdown_article(topic, file.markdown)
     references = (Reference(own.url, tidy(own.title), own.text) for own in file.sources)
     return markdown_article(topic, file.markdown, dict(enumerate(references, 1)))
+
+
+def _parts(record: dict[str, Any]) -> list[tuple[str, list[Retrieved]]]:
+    """The texts of a file of WikiGenBench's programs with their documents."""
+    if not isinstance(record.get("text"), list):
+        whole = _WikiGenBenchFile.model_validate(record)
+        return [(whole.text, whole.retrieve)]
+    file = _WikiGenBenchSections.model_validate(record)
+    if len(file.text) != len(file.retrieve):
+        raise DatasetError(
+            f"damaged at retrieve: {len(file.retrieve)} lists of documents for {len(file.text)} sections"
+        )
+    return list(zip(file.text, file.retrieve, strict=True))

@@ -47,18 +47,18 @@ def numbered_article(topic: Topic, blocks: Iterable[TextBlock], references: Mapp
     out.
 
     Args:
-        topic: its documents are the available pages, with the references that have a text.
+        topic: its documents are the available pages, besides references that have a text.
         blocks: in order; a paragraph may have several lines.
         references: by their numbers, which are at most :data:`LARGEST_NUMBER`.
     """
     article, invented = _with_numbers(topic.title, blocks, max(references, default=0))
-    pages = AvailablePages(topic, references.values())
+    pages = AvailablePages(topic)
     cited: dict[int, list[Snippet]] = {}
     unavailable = 0
     for index, sentence in enumerate(article.sentences()):
         numbers = [int(citation.source_id) for citation in sentence.citations]
         listed = [references[number] for number in numbers if number in references]
-        found = [pages.passage(sentence.text, reference.url) for reference in listed]
+        found = [pages.passage(sentence.text, reference) for reference in listed]
         cited[index] = [passage for passage in found if passage]
         invented += len(numbers) - len(listed)
         unavailable += found.count(None)
