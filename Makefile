@@ -25,7 +25,7 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-metrics bench-datasets bench-statements bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -135,6 +135,9 @@ bench-extraction: $(READY) ## compare text extraction from web pages with plain 
 
 bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.judges calibrate
+
+bench-grounding: $(READY) ## what the citation check does to sentences labelled by people (STORM_DATA=…)
+	@$(BIN)/python -m benchmarks.grounding
 
 bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
 	@$(BIN)/python -m benchmarks.metrics

@@ -24,7 +24,7 @@ import tiktoken
 from benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
 from benchmarks.scripted import MARK, mark_of, pages, scripted_reply
 
-LM_SECONDS, TOKEN_SECONDS, SEARCH_SECONDS = 0.25, 0.002, 0.1
+SEARCH_SECONDS = 0.1
 _WORDS = 78
 """Words of encyclopedia text per snippet; about 100 words in total."""
 
@@ -85,6 +85,18 @@ class Tokenizer:
 
 
 @dataclass(frozen=True)
+class Latency:
+    """Latency of the language model: seconds before the reply, and per completion token."""
+
+    reply: float = 0.25
+    token: float = 0.002
+
+    def of(self, tokens: int) -> float:
+        """Seconds of a reply of so many tokens."""
+        return self.reply + self.token * tokens
+
+
+@dataclass(frozen=True)
 class Bench:
     """Client of the server in another process."""
 
@@ -97,17 +109,18 @@ class Bench:
 
 
 @contextmanager
-def serving(leads: Path) -> Iterator[Bench]:
+def serving(leads: Path, latency: Latency = Latency()) -> Iterator[Bench]:
     """Run a server in a separate process within the block."""
-    with separate_process(__name__, str(leads.absolute())) as url:
+    with separate_process(__name__, str(leads.absolute()), str(latency.reply), str(latency.token)) as url:
         yield Bench(url)
 
 
 class _Server(LocalServer):
     """Serves ``/v1/chat/completions``, ``/v1/search`` and ``/calls``."""
 
-    def __init__(self, leads: list[tuple[str, str]]) -> None:
+    def __init__(self, leads: list[tuple[str, str]], latency: Latency) -> None:
         super().__init__(_Handler)
+        self.latency = latency
         self.traffic = Traffic()
         self.tokens = Tokenizer()
         self.leads = leads
@@ -135,7 +148,7 @@ class _Handler(JsonHandler):
         mark = self.server.traffic.new_mark(prompt)
         kind, text = scripted_reply(request["messages"], mark)
         tokens = len(self.server.tokens(prompt)), len(self.server.tokens(text))
-        latency = LM_SECONDS + TOKEN_SECONDS * tokens[1]
+        latency = self.server.latency.of(tokens[1])
         self.server.traffic.record(kind, prompt, mark, tokens=tokens, latency=latency)
         self._reply(completion(request["model"], mark, text, tokens), start + latency)
 
@@ -150,7 +163,7 @@ def main() -> None:
     leads = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     texts = [(lead["title"], lead["extract"]) for lead in leads.values() if len(lead["extract"].split()) > 40]
     sys.setswitchinterval(1e-4)  # so that replies due at the same time do not wait for each other
-    _Server(texts).run()
+    _Server(texts, Latency(*map(float, sys.argv[2:4]))).run()
 
 
 if __name__ == "__main__":

@@ -46,8 +46,10 @@ class EditArticle(dspy.Signature):
     language of the article. The edits are made in the order in which you give them; numbers do not change.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
     - drop: the sentence is dead weight and goes, with its sources.
-    - reword: "text" replaces the sentence. It may leave out what other sentences say as well.
-    - join: "text" stands in place of "sentence" and says all that it and "other" say; "other" goes.
+    - reword: "text" replaces the sentence. It may leave out what other sentences say as well, and nothing else; what
+      the sentence leaves open, or ascribes to somebody, stays so.
+    - join: "text" stands in place of "sentence" and says all that it and "other" say, each name, date and reservation;
+      "other" goes.
     - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its
       paragraph; move_before: before it.
     - heading: "text" is the new heading; "sentence" is the number behind the H.

@@ -13,6 +13,15 @@ UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
 _PATIENCE = 10.0
 """Seconds without a byte after which a pipe is given up."""
+_REMEDIES = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EROFS: "make the disk writable again",
+    errno.EIO: "check the disk",
+    errno.EACCES: "check the folder's permissions",
+    errno.EPERM: "check the folder's permissions",
+    errno.ENOENT: "restore the folder",
+}
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
@@ -49,6 +58,12 @@ def _next_piece(descriptor: int, path: Path, *, is_pipe: bool) -> bytes:
             left = end - time.monotonic()
             if not is_pipe or not select.select([descriptor], [], [], max(left, 0))[0]:
                 raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path)) from None
+
+
+def cannot_write(path: Path, error: OSError) -> str:
+    """The message that a file cannot be written, why, and what helps; the caller says what to do then."""
+    remedy = _REMEDIES.get(error.errno or 0, "see that the folder can be written")
+    return f"cannot write {path}: {error.strerror or error}; {remedy}"
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -13,7 +13,6 @@ from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.keywords import SettingsKeywords
-from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -23,13 +22,13 @@ from storm_pipeline.retrieval.embedder_check import require_working
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
+from storm_pipeline.run.keys import require_keys
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, changed_settings, session
 from storm_pipeline.run.stream import Stream, in_thread
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.steps.images import find_images
@@ -233,7 +232,7 @@ class Storm:
             with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
                 settings = changed_settings(saved, self.settings)
-                self._require_keys(settings)
+                require_keys(settings, own_engine=self._engine_object is not None)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made
                 new = old.continued(settings.out, pieces)
@@ -350,15 +349,9 @@ class Storm:
         pieces: Mapping[str, str] | None = None,
     ) -> T:
         topic = _validated(topic)
-        self._require_keys(self.settings)
+        require_keys(self.settings, own_engine=self._engine_object is not None)
         with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return self._session(run, work, stopped, *sinks)
-
-    def _require_keys(self, settings: Settings) -> None:
-        """Check that all keys are set, before a folder is made or anything is downloaded."""
-        require_model_keys(settings)
-        if self._engine_object is None and settings.search != "auto":
-            require_engine_keys(settings.search)
 
     def _session(
         self,

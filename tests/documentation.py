@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,18 @@ def _split(line: str) -> list[tuple[str, ...]]:
         else:
             commands[-1].append(word)
     return [tuple(words) for words in commands if words]
+
+
+def transcript(block: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a console block, and the lines that each should print."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, *lines = part.rstrip().split("\n")
+        yield command, lines
+
+
+def is_line(expected: str, line: str) -> bool:
+    """Whether a command printed what a transcript shows, in which ``…`` stands for anything."""
+    return re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line) is not None
 
 
 def links(page: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """Fetching, assembling and verifying assets."""
 
-import errno
 import hashlib
 import os
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 from storm_pipeline.assets.pins import PINS, Asset, named
 from storm_pipeline.assets.wheels import Progress, download, has_hash
 from storm_pipeline.errors import AssetError
-from storm_pipeline.files import write_atomically
+from storm_pipeline.files import cannot_write, write_atomically
 
 _CHUNK = 1 << 20
 
@@ -105,9 +104,9 @@ def _readable_errors(asset: Asset, models: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-        remedy = "free some space" if full else "check the folder's permissions, or choose another cache folder"
-        raise AssetError(f"cannot write {asset.name} below {models}: {error}; {remedy}, then try again") from error
+        raise AssetError(
+            f"{asset.name}: {cannot_write(models, error)} or choose another cache folder, then try again"
+        ) from error
 
 
 def _assemble(asset: Asset, parts: Path, models: Path) -> None:

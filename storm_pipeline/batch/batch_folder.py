@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import write_atomically
+from storm_pipeline.files import cannot_write, write_atomically
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
@@ -121,7 +121,7 @@ class BatchStore:
         try:
             write_atomically(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror}; free some space, then resume") from error
+            raise RunError(f"{cannot_write(path, error)}, then resume") from error
         now = time.monotonic()
         self._next_save = now + _SAVE_PAUSE * (now - start)
 

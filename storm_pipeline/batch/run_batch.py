@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from storm_pipeline.batch.batch_folder import BatchStore
+from storm_pipeline.batch.early_check import require_some_keys
 from storm_pipeline.batch.storm_pool import StormPool
 from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
@@ -18,7 +19,7 @@ from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
-from storm_pipeline.run.integrity import JOURNAL, earlier_events
+from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
@@ -86,8 +87,8 @@ class Batch:
         """A new batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
-            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used, or
-                ``at_once`` is out of range.
+            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used,
+                ``at_once`` is out of range, or no topic has the keys that it needs.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
@@ -99,12 +100,16 @@ class Batch:
         rows = [TopicStatus(number, request) for number, request in enumerate(distinct.values(), 1)]
         if not rows:
             raise SettingsError("the batch has no topics: give at least one")
+        given = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"})
+        sections = None if outline is None else read_outline(outline, "")
+        if open_storm is None:
+            require_some_keys(given, list(distinct.values()))
         store = BatchStore.create(
             settings.out,
             name,
             rows,
-            settings=settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}),
-            outline=None if outline is None else read_outline(outline, ""),
+            settings=given,
+            outline=sections,
             at_once=at_once,
             repeated=len(plain) - len(rows),
         )
@@ -270,7 +275,7 @@ class Batch:
         if not row.folder or not folder.is_dir():
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
-        ledger.restore(earlier_events(folder, Journal(folder / JOURNAL, read_only=True)))
+        ledger.restore(with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)))
         article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")

@@ -8,7 +8,7 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
-from storm_pipeline.cli.options import OutlineFile
+from storm_pipeline.cli.options import OutlineFile, Topic
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import amount, printable
 
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from storm_pipeline.estimate import Estimate, Range
     from storm_pipeline.models.prices import Price
 
-_Topic = Annotated[
-    str,
-    typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
-]
 _Recipe = Annotated[
     str | None,
     typer.Option(
@@ -36,7 +32,7 @@ _COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
 
 def estimate(
     ctx: typer.Context,
-    topic: _Topic,
+    topic: Topic,
     *,
     recipe: _Recipe = None,
     headings: OutlineFile = None,

@@ -71,11 +71,11 @@ def _article(run: Path) -> "Article":
 
 def _written(path: Path, content: bytes) -> Path:
     from storm_pipeline.errors import RunError
-    from storm_pipeline.files import write_atomically
+    from storm_pipeline.files import cannot_write, write_atomically
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
     except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror}; free some space or choose --out") from error
+        raise RunError(f"{cannot_write(path, error)} or choose --out") from error
     return path

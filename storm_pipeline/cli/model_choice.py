@@ -1,9 +1,10 @@
 """Asking which model writes, where nobody chose one and a provider's key is set."""
 
-import sys
 from typing import TYPE_CHECKING
 
 import typer
+
+from storm_pipeline.cli.output import is_interactive
 
 if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
@@ -27,8 +28,3 @@ def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings
     lm = provider.model if typer.confirm(question, default=True, err=True) else "embedded"
     typer.echo(f"using {lm}; `storm init` keeps the choice, --lm overrides it", err=True)
     return Settings.build(settings.model_dump(exclude_unset=True) | {"lm": lm})
-
-
-def is_interactive() -> bool:
-    """Whether questions on standard error can be answered on standard input."""
-    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -1,6 +1,6 @@
-"""A command-line option for every field of ``Settings``, generated from the fields.
+"""A command-line option for every field of ``Settings``, generated from the fields; parameters that commands share.
 
-They are generated when a command that has them is parsed, not when this module is imported: the settings need
+The options are generated when a command that has them is parsed, not when this module is imported: the settings need
 pydantic, and ``storm --help`` does not.
 """
 
@@ -25,7 +25,10 @@ _PANELS = {
 _COMMON = ("lm", "search", "depth", "length", "perspectives", "style", "article_language", "sources", "max_cost", "out")
 """Settings that most people change, which the help lists first."""
 
-
+Topic = Annotated[
+    str,
+    typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
+]
 OutlineFile = Annotated[
     str | None,
     typer.Option(

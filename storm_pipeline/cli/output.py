@@ -1,4 +1,4 @@
-"""Writing results to standard output, which may be a closed pipe or a file on a full disk."""
+"""Writing results to standard output, which may be a closed pipe or a file on a full disk; and questions."""
 
 import dataclasses
 import io
@@ -43,6 +43,11 @@ def tell(text: str, *, nl: bool = True) -> None:
     """Write to standard error, unless the terminal is closed: the result of the work does not depend on it."""
     with suppress(OSError):
         typer.echo(text, err=True, nl=nl)
+
+
+def is_interactive() -> bool:
+    """Whether questions on standard error can be answered on standard input."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,6 +1,5 @@
 """``storm write``, ``storm outline`` and ``storm resume``."""
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,8 +12,8 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
-from storm_pipeline.cli.options import OutlineFile
-from storm_pipeline.cli.output import EventLines, say, tell
+from storm_pipeline.cli.options import OutlineFile, Topic
+from storm_pipeline.cli.output import EventLines, is_interactive, say, tell
 from storm_pipeline.cli.signals import stopping
 from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_Topic = Annotated[
-    str,
-    typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
-]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _JsonEvents = Annotated[
     bool,
@@ -48,7 +43,7 @@ _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warn
 
 def write(
     ctx: typer.Context,
-    topic: _Topic,
+    topic: Topic,
     *,
     piece: Annotated[
         str | None,
@@ -141,7 +136,7 @@ def resume(
 
 def outline(
     ctx: typer.Context,
-    topic: _Topic,
+    topic: Topic,
     *,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
@@ -165,17 +160,12 @@ def outline(
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
-def on_terminal() -> bool:
-    """Whether a question can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
     """The result of ``work(accept_damage=…)``: of a damaged run if the user agrees, on the terminal or by --yes."""
     try:
         return work(accept_damage=yes)
     except DamagedRunError as error:
-        if not on_terminal():
+        if not is_interactive():
             raise
         tell(printable(f"{error.folder}: {'; '.join(error.findings)}."))
         try:

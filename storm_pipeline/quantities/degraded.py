@@ -20,7 +20,8 @@ _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 def repaired(text: str, language: str) -> str:
     """The text with months beside a number capitalised, and with a space between a word and a number.
 
-    ``12 september 2022`` becomes ``12 September 2022``, and ``august2022`` becomes ``August 2022``. Lengths may change.
+    ``12 september 2022`` becomes ``12 September 2022``, ``14 NOV 2025`` becomes ``14 Nov 2025``, and ``august2022``
+    becomes ``August 2022``. Lengths may change.
 
     Args:
         text: text of a source.
@@ -30,7 +31,7 @@ def repaired(text: str, language: str) -> str:
     names, pattern = _months(language)
     if not any(name in apart for name in names):
         return apart
-    return pattern.sub(lambda found: found[0][:1].upper() + found[0][1:], apart)
+    return pattern.sub(lambda found: found[0].capitalize(), apart)
 
 
 def is_degraded(text: str) -> bool:
@@ -40,8 +41,8 @@ def is_degraded(text: str) -> bool:
 
 @functools.cache
 def _months(language: str) -> tuple[frozenset[str], re.Pattern[str]]:
-    """Months in lower case, and the pattern that finds them beside a number."""
-    lower = {name.lower() for name in month_names(language)}
-    names = "|".join(sorted(map(re.escape, lower), key=len, reverse=True))
+    """Months in lower and upper case, and the pattern that finds them beside a number."""
+    cased = {name for month in month_names(language) for name in (month.lower(), month.upper())}
+    names = "|".join(sorted(map(re.escape, cased), key=len, reverse=True))
     pattern = re.compile(rf"(?<=\d )(?:{names})\b|(?<=\d\. )(?:{names})\b|\b(?:{names})(?=\.? \d)")
-    return frozenset(lower), pattern
+    return frozenset(cased), pattern

@@ -49,6 +49,9 @@ _WEEKDAYS = {
 _IN_FRONT = re.compile("|".join(name for name in _WEEKDAYS if len(name) > 5))
 """A weekday with another word glued to it: ``Mittwochabend``, or a text that lost its spaces."""
 _WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
+_BEFORE = re.compile(r"[^\W\d_]+(?=\W*$)")
+_MAX_BEFORE = 20
+"""Characters before a date that are searched for "last"."""
 _AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
 _SINCE = frozenset("vor hace há a".split())
 _MAX_COUNT = 400
@@ -76,13 +79,18 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
                 yield Mention(start, end, tuple(readings), "small")
 
 
-def with_year(mention: Mention, published: Quantity) -> Mention:
-    """Complete a date without a year: most likely the last one before publication, else the next one."""
+def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
+    """Complete a date without a year: most likely the last one before publication, else the next one.
+
+    "Last August" in a text of August 2022 may also be that of 2021.
+    """
     published_day = (published.month or 12, published.day or 31)
+    before = _BEFORE.search(text, max(0, mention.start - _MAX_BEFORE), mention.start)
+    is_last = before is not None and _STEP.get(before[0].casefold()) == -1
     dated: list[Quantity] = []
     for q in mention.readings:
         last = int(published.low) - ((q.month, q.day) > published_day)
-        possible = (last, last + 1) if published.month else (last, last + 1, last - 1)
+        possible = (last, last + 1) if published.month and not is_last else (last, last + 1, last - 1)
         dated += [replace(q, low=Fraction(year), high=Fraction(year)) for year in possible]
     return replace(mention, readings=tuple(dated))
 

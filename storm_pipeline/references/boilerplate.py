@@ -24,6 +24,7 @@ _PICTURE = re.compile(
 """A picture with its alternative text, which describes the picture rather than the subject of the page."""
 _EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
+_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
 _LISTED = re.compile(r"[,;\d]")
 _SHORTEST_MENU = 25
 _PROSE = 0.05
@@ -88,7 +89,9 @@ _NAMED_IN_MENUS = re.compile(
 
 @lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
-    """The text on one line without addresses, pictures, menus and site notices; possibly empty.
+    """The text on one line without addresses, pictures, marks of bold type, menus and site notices; possibly empty.
+
+    A mark of bold type may stand within a number: ``**1****,000 units**``.
 
     Args:
         text: of a page, in any form; lines are checked separately.
@@ -96,6 +99,7 @@ def without_boilerplate(text: str) -> str:
     linked = _LINK.sub(r"\1", _PICTURE.sub(" ", text)) if "](" in text else text
     plain = _ADDRESS.sub(" ", linked) if "://" in linked or "www." in linked else linked
     plain = _EMPTY_LINK.sub(" ", plain) if "](" in plain else plain
+    plain = _BOLD.sub(r"\1", plain) if "**" in plain else plain
     kept = ""
     for line in plain.splitlines():
         spaced = " ".join(line.split())

@@ -7,7 +7,7 @@ and counted.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.languages import split_sentences
@@ -98,9 +98,14 @@ def marker(sentence: Sentence, numbers: dict[str, int]) -> str:
     return "".join(f"[{number}]" for number in sorted({numbers[c.source_id] for c in sentence.citations}))
 
 
+def cited_snippet_ids(sentences: Iterable[Sentence]) -> frozenset[str]:
+    """Ids of all snippets that the sentences cite."""
+    return frozenset(citation.snippet_id for sentence in sentences for citation in sentence.citations)
+
+
 def cited_page_numbers(article: Article) -> dict[str, tuple[int, ...]]:
     """The pages on which the cited passages of each paged source stand, ascending, by the source's id."""
-    cited = {citation.snippet_id for sentence in article.sentences() for citation in sentence.citations}
+    cited = cited_snippet_ids(article.sentences())
     found = {}
     for source in article.references:
         if pages := sorted({snippet.page for snippet in source.snippets if snippet.page and snippet.id in cited}):

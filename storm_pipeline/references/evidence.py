@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
+from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.types import Heading, Outline, Section, Sentence
@@ -116,8 +117,7 @@ class PassageEvidence(SectionEvidence):
         known = {finding.text for finding in before.findings}
         findings = tuple(finding for finding in self.findings if finding.text not in known)
         own = sum(finding.text not in known for finding in self.own_findings)
-        cited = {c.snippet_id for sentence in (*section.sentences(), *findings) for c in sentence.citations}
-        shown = before.snippet_ids() - cited
+        shown = before.snippet_ids() - cited_snippet_ids((*section.sentences(), *findings))
         passages = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
         return replace(self, passages=passages, findings=findings, own=own)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from storm_pipeline.languages import detect, scripts_of, stem_set
-from storm_pipeline.quantities import first_day, missing
+from storm_pipeline.quantities import full_dates, missing
 from storm_pipeline.references.facts import recall
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.similarity import Embed, Similarity
@@ -25,6 +25,8 @@ _COMPLETES = 0.30
 """Minimum similarity of a passage that is added because it has a number which the cited ones lack."""
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
+_MOST_DATES = 8
+"""Maximum dates of a passage by which its relative dates are resolved."""
 _FOREIGN = 0.5
 """Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
 
@@ -99,7 +101,7 @@ class Grounding:
             return Judged(Sentence(claim.text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(claim.text), problem="no source was found for it")
-        kept, change = self._supporting(claim)
+        kept = self._supporting(claim)
         if not kept:
             markers = self._numbers(claim.cited)
             finding = (
@@ -110,8 +112,8 @@ class Grounding:
             return Judged(Sentence(claim.text), problem=f"{finding}, nor does any other passage shown")
         lacking = self._lacking(claim.text, kept)
         if lacking:
-            kept, more, lacking = self._completed(claim.text, claim.cited, kept, lacking)
-            change = "; ".join(part for part in (change, more) if part)
+            kept, lacking = self._completed(claim.text, claim.cited, kept, lacking)
+        change = self._change(claim.cited, kept)
         problem, copied = "", False
         if lacking:
             spelt = ", ".join(f"“{one}”" for one in lacking)
@@ -134,16 +136,21 @@ class Grounding:
         kept = dict.fromkeys((*claim.cited, *found))
         return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(found)} quoted")
 
-    def _supporting(self, claim: Claim) -> tuple[tuple[int, ...], str]:
-        """The passages that support a claim, and a description of the change to its citations."""
+    def _supporting(self, claim: Claim) -> tuple[int, ...]:
+        """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
         standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
         if standing:
-            return standing, ""
+            return standing
         chosen = self._found(claim.text)
-        if chosen is None:
-            return (), ""
-        instead = f" instead of {self._numbers(claim.cited)}" if claim.cited else ""
-        return (chosen,), f"[{chosen + 1}] cited{instead}"
+        return () if chosen is None else (chosen,)
+
+    def _change(self, cited: Sequence[int], kept: Sequence[int]) -> str:
+        """What a check changed in the citations of a sentence; empty if nothing."""
+        added, removed = [i for i in kept if i not in cited], [i for i in cited if i not in kept]
+        if len(added) == len(kept):
+            return f"{self._numbers(kept)} cited" + (f" instead of {self._numbers(removed)}" if removed else "")
+        changes = (f"{self._numbers(removed)} no longer cited", f"{self._numbers(added)} cited too")
+        return "; ".join(change for change, some in zip(changes, (removed, added), strict=True) if some)
 
     def _found(self, text: str) -> int | None:
         """The most similar passage that lacks none of a sentence's quantities, or whose missing ones others have."""
@@ -159,8 +166,8 @@ class Grounding:
 
     def _completed(
         self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
-    ) -> tuple[tuple[int, ...], str, tuple[str, ...]]:
-        """The passages plus those that have the lacking quantities; the change in words, and what is still lacking."""
+    ) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The passages plus those that have the lacking quantities, and what is still lacking."""
         own = [i for i in own if i not in kept]  # cited by the writer, but hardly similar
         others = [
             i
@@ -177,21 +184,23 @@ class Grounding:
                 lacking = left
                 if not lacking:
                     break
-        return (*kept, *added), f"{self._numbers(added)} cited too" if added else "", lacking
+        return (*kept, *added), lacking
 
     def _lacking(self, text: str, kept: Sequence[int]) -> tuple[str, ...]:
-        """The quantities that these passages do not state; page dates, which are slow to find, are tried last."""
-        return self._missing(text, kept) and self._missing(text, kept, [self._date(i) for i in kept])
+        """The quantities that these passages do not state; dates, which are slow to find, are tried last."""
+        undated = self._missing(text, [(i, "") for i in kept])
+        return undated and self._missing(text, [(i, day) for i in kept for day in self._dates_of(i)])
 
-    def _missing(self, text: str, kept: Sequence[int], dates: Sequence[str] = ()) -> tuple[str, ...]:
-        cited = [self.shown[i] for i in kept]
+    def _missing(self, text: str, dated: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+        """The quantities that none of the passages states, each read with the date beside it."""
+        cited = [self.shown[i] for i, _ in dated]
         return missing(
             text,
             [
                 self._known,
                 *(f"{passage.title} {passage.site} {passage.published or ''} {passage.text}" for passage in cited),
             ],
-            dates=["", *dates],
+            dates=["", *(day for _, day in dated)],
             language=self._language,
             source_languages=[self._language, *(detect(passage.text) for passage in cited)],
         )
@@ -211,14 +220,23 @@ class Grounding:
                     found[Citation(snippet.source_id, snippet.id)] = None
         return tuple(found)
 
-    def _date(self, i: int) -> str:
-        """The publication date of a passage's page, or else the first date in its text or title."""
-        source_id = self.shown[i].source_id
+    def _dates_of(self, i: int) -> Sequence[str]:
+        """The dates by which "last month" in a passage can be resolved: its page's first, then those in the passage.
+
+        A page may collect news of many days.
+        """
+        passage = self.shown[i]
+        own = full_dates(passage.text, detect(passage.text))[:_MOST_DATES]
+        return tuple(dict.fromkeys((self._date(passage.source_id), *own)))
+
+    def _date(self, source_id: str) -> str:
+        """The publication date of a page, or else the first date in its text or titles; "" if there is none."""
         if source_id not in self._dates:
             page = self._pages(source_id)
-            texts = (snippet.published or first_day(snippet.text, detect(snippet.text)) for snippet in page)
-            titles = (first_day(snippet.title, self._language) for snippet in page)
-            self._dates[source_id] = next(filter(None, chain(texts, titles)), "")
+            given = (snippet.published or "" for snippet in page)
+            texts = (day for snippet in page for day in full_dates(snippet.text, detect(snippet.text)))
+            titles = (day for snippet in page for day in full_dates(snippet.title, self._language))
+            self._dates[source_id] = next(chain(filter(None, given), texts, titles), "")
         return self._dates[source_id]
 
     def _shown_of(self, source_id: str) -> Sequence[Snippet]:

@@ -16,9 +16,18 @@ from filelock import Timeout
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import UNFINISHED, write_atomically
+from storm_pipeline.files import UNFINISHED, cannot_write, write_atomically
 from storm_pipeline.run import locking
-from storm_pipeline.run.integrity import FILE, JOURNAL, SETTINGS, STATE, examine, recorded_content
+from storm_pipeline.run.integrity import (
+    FILE,
+    JOURNAL,
+    SETTINGS,
+    STATE,
+    examine,
+    logged_events,
+    recorded_content,
+    with_recorded_calls,
+)
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
@@ -42,6 +51,7 @@ class RunStore:
         folder: path of the folder.
         state: content of ``run.json``.
         journal: recorded replies and searches.
+        earlier_events: the events of earlier sessions, each with its time in seconds since 1970.
         findings: what of ``run.json``, ``settings.json``, the journal and the events was lost or changed.
         replaced: pieces that were changed or lost since they were written → their new name ("" if missing).
         is_new: whether this object made the folder.
@@ -57,7 +67,9 @@ class RunStore:
         self._lock = locked(folder, _LOCK)
         try:
             self.journal = Journal(folder / JOURNAL)
-            self.findings = examine(folder, self.state, self.journal)
+            logged = logged_events(folder)
+            self.earlier_events = with_recorded_calls(logged, self.journal)
+            self.findings = examine(folder, self.state, self.journal, logged)
             if not accept_damage:
                 self.findings.require_consent(folder)
             self._sums: dict[str, str] = {}
@@ -175,9 +187,7 @@ class RunStore:
         try:
             write_atomically(self.folder / STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
-            raise RunError(
-                f"cannot write {self.folder / STATE}: {error.strerror}; free some space or choose --out"
-            ) from error
+            raise RunError(f"{cannot_write(self.folder / STATE, error)} or choose --out") from error
 
     def piece(self, name: str) -> str | None:
         """Text of a piece that is unchanged since it was written; None if there is none."""
@@ -206,7 +216,7 @@ class RunStore:
                 path.parent.mkdir(exist_ok=True)
             write_atomically(path, text)
         except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror}; free some space or choose --out") from error
+            raise RunError(f"{cannot_write(path, error)} or choose --out") from error
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""

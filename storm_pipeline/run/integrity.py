@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,8 @@ from storm_pipeline.text.formatting import amount, dollars, printable
 STATE, SETTINGS, JOURNAL, EVENTS = "run.json", "settings.json", "journal.jsonl", "events.jsonl"
 FILE = "file"
 """Kind of the journal's records of run.json and settings.json: each content, recorded before it is written."""
+LoggedEvents = tuple[tuple[float, Event], ...]
+"""Events of a run, oldest first, each with its time in seconds since 1970."""
 _TOLERATED = 10
 """A run goes on unasked if at most one reply, or one in this many, is lost."""
 _LONGEST = 60
@@ -47,59 +50,58 @@ class Findings:
             raise DamagedRunError(folder, self.costly)
 
 
-def examine(folder: Path, state: Mapping[str, Any], journal: Journal) -> Findings:
+def logged_events(folder: Path) -> LoggedEvents:
+    """The events of a run's earlier sessions, as far as ``events.jsonl`` has them.
+
+    Raises:
+        RunError: the file cannot be read.
+    """
+    log = folder / EVENTS
+    try:
+        return tuple(read_events(log)) if log.exists() else ()
+    except OSError as error:
+        raise RunError(f"cannot read {log}: {error.strerror}") from error
+
+
+def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: LoggedEvents) -> Findings:
     """Compare the files of a run.
 
     Args:
         folder: folder of the run.
         state: content of its ``run.json``.
         journal: its journal.
+        events: its :func:`logged_events`.
 
     Raises:
         RunError: a file cannot be read.
     """
     if not (folder / STATE).exists():  # a new run
         return Findings()
-    log = folder / EVENTS
-    logged = [event for _, event in _events(log) if isinstance(event, CallFinished)]
-    kept = len(list(journal.recorded("reply")))
+    logged = [event for _, event in events if isinstance(event, CallFinished)]
+    kept = len(journal.own_calls)
     lost = _lost_replies(logged, kept, empty=journal.is_empty)
     grave = journal.is_empty or (len(logged) - kept > max(1, len(logged) // _TOLERATED))
     edited = [note for name in (STATE, SETTINGS) if (note := _edited(folder / name, state, journal))]
     return Findings(
-        notes=(*([lost] if lost and not grave else ()), *_lost_events(log, len(logged), kept)),
+        notes=(*([lost] if lost and not grave else ()), *_lost_events(folder / EVENTS, len(logged), kept)),
         costly=(*([lost] if lost and grave else ()), *edited),
     )
 
 
-def earlier_events(folder: Path, journal: Journal) -> list[tuple[float, Event]]:
-    """The events of a run's earlier sessions, with the calls that only the journal knows.
-
-    So what was spent is not forgotten when ``events.jsonl`` is lost.
-
-    Raises:
-        RunError: a file cannot be read.
-    """
-    events = _events(folder / EVENTS)
+def with_recorded_calls(events: LoggedEvents, journal: Journal) -> LoggedEvents:
+    """The events with the calls that only the journal knows: what was spent is known without ``events.jsonl``."""
     calls = list(_recorded_calls(journal))
     if len(calls) <= sum(isinstance(event, CallFinished) for _, event in events):
         return events
     others = [(at, event) for at, event in events if not isinstance(event, CallFinished)]
     last = others[-1][0] if others else 0.0
-    return [*others, *((last, call) for call in calls)]
+    return (*others, *((last, call) for call in calls))
 
 
 def recorded_content(journal: Journal, name: str) -> dict[str, Any] | None:
     """The last content of run.json or settings.json on record; None if there is none."""
     contents = _contents(journal, name)
     return contents[-1] if contents else None
-
-
-def _events(log: Path) -> list[tuple[float, Event]]:
-    try:
-        return list(read_events(log)) if log.exists() else []
-    except OSError as error:
-        raise RunError(f"cannot read {log}: {error.strerror}") from error
 
 
 def _lost_replies(logged: Sequence[CallFinished], kept: int, *, empty: bool) -> str:
@@ -165,11 +167,9 @@ def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:
 
 
 def _recorded_calls(journal: Journal) -> Iterator[CallFinished]:
-    for record in journal.recorded("reply"):
-        try:
-            yield _call_adapter().validate_python(record["call"])
-        except (ValidationError, KeyError, TypeError):
-            continue
+    for call in journal.own_calls:
+        with suppress(ValidationError):
+            yield _call_adapter().validate_python(call)
 
 
 @cache

@@ -5,6 +5,7 @@ paid for twice, and nothing stale is reused: the key of a record is its request 
 and the place in the run that made it. Records that turned out to be of no use are marked, and not served again.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.files import cannot_write
 
 
 def fingerprint(*parts: object) -> str:
@@ -27,6 +29,8 @@ def fingerprint(*parts: object) -> str:
 
 _REJECTED, _FORGOTTEN = "rejected", "forgotten"
 """Kinds of the records that mark one record, or all of a kind, as unusable."""
+_REPLY, _CALL = "reply", "call"
+"""Kind of the records of models' replies, and the item of their values that says what the call used."""
 _COPIED = "copied"
 """Kind of the record that marks all records before it as copied from another run."""
 _place: ContextVar[str] = ContextVar("storm_place", default="")
@@ -66,6 +70,7 @@ class Journal:
         self._path = path
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._own_calls: list[Any] = []
         self._is_empty = True
         self.damaged: tuple[int, ...] = ()
         self._descriptor: int | None = None
@@ -92,17 +97,13 @@ class Journal:
         with self._lock:
             return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
 
-    def recorded(self, kind: str) -> Iterator[Any]:
-        """The value of every intact record of this kind that the run itself made, taken and marked ones included.
+    @property
+    def own_calls(self) -> Sequence[Any]:
+        """What each call that the run itself made in earlier sessions used, oldest first; None where that is missing.
 
-        Raises:
-            RunError: the file cannot be read.
+        Calls whose replies are taken or marked are included, those copied from another run are not.
         """
-        if not self._path or not self._path.exists():
-            return
-        records = [record for line in _content(self._path).splitlines() if (record := _record(line))]
-        own = next((n + 1 for n in reversed(range(len(records))) if records[n][0] == _COPIED), 0)
-        yield from (record[2] for record in records[own:] if record[0] == kind)
+        return tuple(self._own_calls)
 
     @property
     def is_empty(self) -> bool:
@@ -113,15 +114,15 @@ class Journal:
         """Append a record.
 
         Raises:
-            RunError: it cannot be written: the disk is full, or the folder was deleted.
+            RunError: it cannot be written: the disk is full or read-only, or the folder was deleted.
         """
-        if self._descriptor is None:
+        if self._descriptor is None or self._path is None:
             return
         line = _line(kind, key, value)
         with self._lock:
             try:
-                if not self._path or not self._path.exists():
-                    raise FileNotFoundError(2, "it was deleted")
+                if not self._path.exists():
+                    raise FileNotFoundError(errno.ENOENT, "it was deleted")
                 size = os.fstat(self._descriptor).st_size
                 try:
                     _write_all(self._descriptor, line)
@@ -129,9 +130,7 @@ class Journal:
                     os.ftruncate(self._descriptor, size)  # remove the partial line
                     raise
             except OSError as error:
-                raise RunError(
-                    f"cannot write {self._path}: {error.strerror}; free some space or restore the folder, then resume"
-                ) from error
+                raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
     def unparsed(self, kind: str, key: str) -> None:
         """Hook: the last record of this kind and key does not parse. Kept here, so that a resumed run behaves alike."""
@@ -188,6 +187,8 @@ class Journal:
 
     def _apply(self, kind: str, key: str, value: Any) -> None:
         """Add a record of an earlier session to the unused ones, or drop those that it marks."""
+        if kind == _REPLY:
+            self._own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
         if kind == _REJECTED:
             records = self._unused[value["kind"], key]
             last = next((n for n in reversed(range(len(records))) if fingerprint(records[n]) == value["value"]), None)
@@ -196,6 +197,8 @@ class Journal:
         elif kind == _FORGOTTEN:
             for own in [own for own in self._unused if own[0] == key]:
                 self._unused[own] = deque(record for record in self._unused[own] if not _has(record, value))
+        elif kind == _COPIED:
+            self._own_calls.clear()
         else:
             self._unused[kind, key].append(value)
 

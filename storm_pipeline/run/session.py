@@ -31,7 +31,6 @@ from storm_pipeline.run.events import (
     RunStopped,
 )
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
-from storm_pipeline.run.integrity import earlier_events
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink
@@ -83,7 +82,7 @@ def session(
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    spent = ledger.restore(earlier_events(run.folder, run.journal))
+    spent = ledger.restore(run.earlier_events)
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)

@@ -1,4 +1,4 @@
-"""The search interface: the protocol that engines implement, and the base class of the searches of a run."""
+"""The search interface: the protocol that engines implement, and the base classes of the searches of a run."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -41,3 +41,19 @@ class Search(ABC):
         Raises:
             SearchError: the search failed.
         """
+
+
+class WrappingSearch(Search):
+    """A search that changes what another one returns, and has its name.
+
+    Args:
+        engine: where to search.
+    """
+
+    def __init__(self, engine: Search) -> None:
+        self._engine = engine
+
+    @property
+    def name(self) -> str:
+        """Name of the engine that searches."""
+        return self._engine.name

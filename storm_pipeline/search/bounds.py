@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from storm_pipeline.search.base import Search
+from storm_pipeline.search.base import WrappingSearch
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.text.words import encodable
 from storm_pipeline.types import Snippet
@@ -13,16 +13,8 @@ _BREAKS = 200
 """Characters before a bound in which a text is cut at white space."""
 
 
-class BoundedSearch(Search):
+class BoundedSearch(WrappingSearch):
     """Wraps an engine: texts and titles of its snippets are cut to :data:`LONGEST_TEXT` and :data:`LONGEST_TITLE`."""
-
-    def __init__(self, engine: Search) -> None:
-        self._engine = engine
-
-    @property
-    def name(self) -> str:
-        """The engine's."""
-        return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
         """The engine's result within the bounds; a line in ``lost`` counts the texts that were cut.

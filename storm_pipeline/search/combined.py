@@ -8,7 +8,7 @@ from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.engine_info import EngineConfig, OpenedEngine
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
@@ -57,12 +57,11 @@ def merged_result(attempts: Sequence[Attempt], snippets: Iterable[Snippet]) -> S
     )
 
 
-def checked_engines(name: str, form: str, engines: Iterable[SearchEngine | Search]) -> tuple[Search, ...]:
+def checked_engines(info: EngineInfo, engines: Iterable[SearchEngine | Search]) -> tuple[Search, ...]:
     """The parts of a composite engine, validated.
 
     Args:
-        name: name of the composite engine, for messages.
-        form: syntax of its specification.
+        info: of the composite engine.
         engines: in order.
 
     Raises:
@@ -70,26 +69,25 @@ def checked_engines(name: str, form: str, engines: Iterable[SearchEngine | Searc
     """
     parts = tuple(map(checked, engines))
     if not parts:
-        raise SettingsError(f"the search engine `{name}` needs at least one engine: write {form}")
+        raise SettingsError(f"the search engine `{info.base_name}` needs at least one engine: write {info.name}")
     return parts
 
 
 def open_composite(
-    kind: Callable[[Iterable[Search]], Search], name: str, argument: str, separator: str, config: EngineConfig
+    kind: Callable[[Iterable[Search]], Search], info: EngineInfo, argument: str, config: EngineConfig
 ) -> OpenedEngine:
     """Open a composite engine and the engines it is made of.
 
     Args:
         kind: constructor of the composite engine.
-        name: its name, for messages.
-        argument: specifications of the parts, joined by ``separator``; see :func:`split_specs`.
-        separator: one character.
+        info: of the composite engine.
+        argument: specifications of the parts, joined by its separator; see :func:`split_specs`.
         config: passed to every part.
 
     Raises:
         SettingsError: the argument is malformed, or a part cannot be opened.
     """
-    parts = [open_search(part, config) for part in split_specs(name, argument, separator)]
+    parts = [open_search(part, config) for part in split_specs(info.base_name, argument, info.separator)]
     problems = tuple(chain.from_iterable(part.problems for part in parts))
     own = all(part.own for part in parts)
     return OpenedEngine(kind([part.engine for part in parts]), problems, own=own)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from storm_pipeline.identity import host_of
-from storm_pipeline.search.base import Search
+from storm_pipeline.search.base import Search, WrappingSearch
 from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.result import SearchResult
 
@@ -14,7 +14,7 @@ def is_within(host: str, domain: str) -> bool:
     return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
-class DomainSearch(Search):
+class DomainSearch(WrappingSearch):
     """A search that filters results by the domains of the options, whether or not the engine can do so itself.
 
     Args:
@@ -23,13 +23,8 @@ class DomainSearch(Search):
     """
 
     def __init__(self, engine: Search, options: SearchOptions) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._options = options
-
-    @property
-    def name(self) -> str:
-        """Name of the engine that searches."""
-        return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
         """As the engine's ``search``; asks for twice as many pages to make up for those filtered out.

@@ -62,7 +62,8 @@ class EngineInfo:
             for every engine.
         open_web: whether it finds pages of unknown quality, which need the reliable-source filter.
         remote: whether it queries a service, whose responses are worth caching.
-        is_composite: whether it queries other engines, each of which applies the options itself.
+        separator: the character between the specifications of the engines that a composite engine queries, each of
+            which applies the options itself; empty for all other engines.
         own: whether it searches texts of the user's own, of which no other service need hear.
     """
 
@@ -75,7 +76,7 @@ class EngineInfo:
     supports: frozenset[str] = frozenset()
     open_web: bool = True
     remote: bool = True
-    is_composite: bool = False
+    separator: str = ""
     own: bool = False
 
     @property

@@ -4,8 +4,6 @@ from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.engine_info import EngineConfig
 from storm_pipeline.search.registry import engines, open_search
 
-_SEPARATORS = {"fused": "+", "first": ">"}
-
 
 def require_engine_keys(spec: str) -> None:
     """Check that the keys of an engine, or of all engines of a composite one, are set.
@@ -17,8 +15,9 @@ def require_engine_keys(spec: str) -> None:
         SettingsError: a key is missing, or a composite specification is malformed.
     """
     name, _, argument = spec.strip().partition(":")
-    if name in _SEPARATORS:
-        for part in split_specs(name, argument.strip(), _SEPARATORS[name]):
+    info = next((info for info in engines() if info.base_name == name), None)
+    if info and info.separator:
+        for part in split_specs(name, argument.strip(), info.separator):
             require_engine_keys(part)
-    elif any(info.base_name == name and info.key_set is False for info in engines()):
+    elif info and info.key_set is False:
         open_search(spec, EngineConfig())  # cheap for these engines, and raises what is missing

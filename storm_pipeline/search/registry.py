@@ -69,7 +69,7 @@ def _module(name: str) -> ModuleType:
 
 def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
-    if info.is_composite:  # its parts apply the cache and the options
+    if info.separator:  # its parts apply the cache and the options
         composite: OpenedEngine = module.open_engine(argument, config)
         return composite
     _reject_unsupported(info, config)

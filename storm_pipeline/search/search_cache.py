@@ -7,7 +7,7 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.search.base import Search
+from storm_pipeline.search.base import Search, WrappingSearch
 from storm_pipeline.search.result import SearchResult, checked_value
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
@@ -20,7 +20,7 @@ _FIELDS = tuple(field.name for field in fields(Snippet))
 """In the order in which they are stored. New fields are added at the end: records of earlier versions lack them."""
 
 
-class CachedSearch(Search):
+class CachedSearch(WrappingSearch):
     """A search with a disk cache. Empty results are cached; failures and partial results are not.
 
     Args:
@@ -39,16 +39,11 @@ class CachedSearch(Search):
         max_age_days: float | None = 30.0,
         identity: str | None = None,
     ) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._cache = SqliteCache(Path(folder) / "search" / "searches.sqlite")
         self._mode = mode
         self._max_age_days = max_age_days
         self._identity = engine.name if identity is None else identity
-
-    @property
-    def name(self) -> str:
-        """Name of the engine that searches."""
-        return self._engine.name
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -22,12 +22,11 @@ from storm_pipeline.net.deadline import within
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.http import user_agent as default_user_agent
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
+from storm_pipeline.search.wikipedia_urls import is_title
 
 _log = logging.getLogger(__name__)
 _FORMAT = 1
-_MAX_TITLE_BYTES = 255
 _LANGUAGE = re.compile("[a-z]{2,}(-[a-z]+)*")
-_INVALID_IN_TITLE = re.compile(r"[<>\[\]{}|]")
 _BACK_MATTER = frozenset(
     {
         "bibliography", "citations", "explanatory notes", "external links", "footnotes", "further reading",
@@ -130,7 +129,7 @@ class WikipediaContents:
             SearchError: the request failed.
         """
         title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
-        if not title or _INVALID_IN_TITLE.search(title) or len(title.encode()) > _MAX_TITLE_BYTES:
+        if not is_title(title):
             return None
         file = self._file(title)
         cached, table = self._load(file)

@@ -12,6 +12,7 @@ from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.licences import free_licence
+from storm_pipeline.search.wikipedia_urls import is_title
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Image
 
@@ -22,8 +23,6 @@ _WIDTH = 960
 _PATIENCE = Patience(connect=2.5, read=5.0, total=6.0, attempts=2, first_pause=0.5, longest_pause=2.0)
 _SECONDS = 8.0
 _RATE = 5.0
-_MAX_TITLE_BYTES = 255
-_INVALID_IN_TITLE = frozenset("#<>[]{}|")
 _MAX_MARKUP, _MAX_AUTHOR, _MAX_ALT = 20_000, 300, 300
 _FACTS = "LicenseShortName|License|NonFree|Artist|Attribution|Credit|ImageDescription|ObjectName"
 
@@ -99,7 +98,7 @@ class WikimediaImages:
         Raises:
             SearchError: Wikimedia cannot be reached, does not answer in time, or in an unknown format.
         """
-        asked = dict([(name, title) for name, title in titles.items() if _is_title(title)][:_MOST])
+        asked = dict([(name, title) for name, title in titles.items() if is_title(title)][:_MOST])
         if not asked:
             return LeadImages()
         found = within(self._seconds, lambda: self._look_up(language, asked))
@@ -116,7 +115,7 @@ class WikimediaImages:
             asked,
         )
         names = {own: plain_text(page.get("pageimage")) for own, page in pages.items() if page.get("ns") == 0}
-        files = {own: f"File:{name}" for own, name in names.items() if _is_title(name)}
+        files = {own: f"File:{name}" for own, name in names.items() if is_title(name)}
         if not files:
             return LeadImages()
         about: dict[str, str | int] = {
@@ -129,12 +128,6 @@ class WikimediaImages:
         read = [_image(own, page) for own, page in _pages(client, about, files).items()]
         images = tuple(one for one in read if isinstance(one, Image))
         return LeadImages(images, tuple(dict.fromkeys(one for one in read if isinstance(one, str))))
-
-
-def _is_title(title: str) -> bool:
-    return (
-        bool(title) and not _INVALID_IN_TITLE & set(title) and len(title.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES
-    )
 
 
 def _pages(client: ApiClient, query: Mapping[str, str | int], titles: Mapping[str, str]) -> dict[str, dict[str, Any]]:

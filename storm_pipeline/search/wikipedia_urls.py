@@ -1,6 +1,14 @@
-"""URLs of Wikipedia articles."""
+"""Titles and URLs of Wikipedia articles."""
 
 from urllib.parse import quote
+
+_INVALID_IN_TITLE = frozenset("#<>[]{}|")
+_MAX_TITLE_BYTES = 255
+
+
+def is_title(text: str) -> bool:
+    """Whether a page of MediaWiki may have this title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
+    return 0 < len(text.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES and _INVALID_IN_TITLE.isdisjoint(text)
 
 
 def page_address(title: str, site: str = "en.wikipedia.org") -> str:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from storm_pipeline.identity import source_id
-from storm_pipeline.search.base import Search
+from storm_pipeline.search.base import Search, WrappingSearch
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import SourcePolicy
@@ -24,7 +24,7 @@ def one_per_page(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
     return tuple(sorted(pages.values(), key=lambda one: one.url))
 
 
-class ReliableSearch(Search):
+class ReliableSearch(WrappingSearch):
     """A search without pages that the policy excludes or that are to be kept out. Thread-safe.
 
     It requests more pages to make up for those excluded: twice as many if the policy may exclude any, three more if
@@ -51,16 +51,11 @@ class ReliableSearch(Search):
         trusted: Collection[str] = (),
         spare: bool = True,
     ) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._policy = policy
         self._kept_out = kept_out
         self._trusted = trusted
         self._spare = spare
-
-    @property
-    def name(self) -> str:
-        """Name of the engine that searches."""
-        return self._engine.name
 
     def search(self, query: str, k: int) -> SearchResult:
         """As the engine's ``search``, up to ``k`` pages, without excluded pages, which are listed in the result.

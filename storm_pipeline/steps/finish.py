@@ -3,6 +3,7 @@
 from typing import Any
 
 from storm_pipeline.errors import NothingFoundError
+from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Section
@@ -59,10 +60,9 @@ def _count_flow(
     ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence[Any] | None
 ) -> None:
     """Count the snippets cited in interviews, and those of them offered to sections and cited in the article."""
-    answers = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
-    cited = {citation.snippet_id for sentence in answers for citation in sentence.citations}
-    written = [*(s for p in body.lead for s in p.sentences), *(s for own in body.sections for s in own.sentences())]
-    used = {citation.snippet_id for sentence in written for citation in sentence.citations}
+    cited = cited_snippet_ids(sentence for c in conversations for turn in c.turns for sentence in turn.answer)
+    used = cited_snippet_ids(s for p in body.lead for s in p.sentences)
+    used |= cited_snippet_ids(s for section in body.sections for s in section.sentences())
     offered = evidence.snippet_ids() if evidence else frozenset[str]()
     ctx.events.count(
         cited_in_interviews=len(cited), offered_to_sections=len(cited & offered), cited_in_article=len(cited & used)

@@ -9,6 +9,7 @@ from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
+from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.references.passages import numbered_passages, passages, within_budget
 from storm_pipeline.run.context import RunContext
@@ -83,7 +84,7 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
 
 def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections, number: int) -> Conversation | None:
     """A reader's open questions with their answers; None if there are none."""
-    cited = {c.snippet_id for section in written.sections for s in section.sentences() for c in s.citations}
+    cited = cited_snippet_ids(sentence for section in written.sections for sentence in section.sentences())
     with ctx.events.in_stage("open questions"):
         try:
             questions = _open_questions(ctx, topic, written, cited)

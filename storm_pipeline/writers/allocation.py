@@ -25,7 +25,7 @@ from storm_pipeline.writers.findings import (
     fit_of_titles,
     least_fitting,
 )
-from storm_pipeline.writers.placement import LEFT_OUT, place_findings
+from storm_pipeline.writers.placement import Placement, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
 _ON_TOPIC = 0.5
@@ -107,15 +107,15 @@ def allocate(
     carried_over = sorted(before.snippet_ids() & kept) if before else []
     findings = distinct_findings(ctx, available)
     earlier = before.sections if before else ()
-    placed = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
-    placed |= dict.fromkeys(before.left_out if before else (), LEFT_OUT)
-    unplaced = [finding for finding in findings if finding.text not in placed]
+    sections = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
+    known = Placement(sections, before.left_out if before else frozenset())
+    unplaced = [own for own in findings if own.text not in known.sections and own.text not in known.left_out]
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available, carried_over)
-        placed |= place_findings(ctx, outline, unplaced, draft)
-    left_out = frozenset(finding.text for finding in findings if placed.get(finding.text) == LEFT_OUT)
+        new = place_findings(ctx, outline, unplaced, draft)
+    left_out = (known.left_out | new.left_out) & {finding.text for finding in findings}
     used = [finding for finding in findings if finding.text not in left_out]
-    research = _Research(used, placed, _GROWTH if before else 1.0)
+    research = _Research(used, {**known.sections, **new.sections}, _GROWTH if before else 1.0)
     shares = _shares(ctx, outline, research, candidates.result())
     merged = merge_small(ctx, outline, shares)
     if merged != outline:

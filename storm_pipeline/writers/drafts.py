@@ -5,7 +5,7 @@ what is missing; only those still unsupported afterwards are dropped, and that i
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
@@ -99,7 +99,13 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
 
 
 def checked_blocks(
-    ctx: RunContext, where: str, draft: Draft, grounding: Grounding, ask_again: AskAgain
+    ctx: RunContext,
+    where: str,
+    draft: Draft,
+    grounding: Grounding,
+    ask_again: AskAgain,
+    *,
+    accepted: Iterable[Sentence] = (),
 ) -> list[CheckedBlock]:
     """The draft's blocks with the accepted sentences, after at most one round of remarks to the writer.
 
@@ -111,11 +117,15 @@ def checked_blocks(
         draft: the parsed reply.
         grounding: judges sentences.
         ask_again: sends remarks to the writer.
+        accepted: sentences of an earlier version of the text; repeated word for word, they keep their citations rather
+            than going back to the writer again.
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    sentences = iter(_Review(ctx, where, grounding, draft.names).of(draft.claims(), ask_again))
+    sentences = iter(
+        _Review(ctx, where, grounding, draft.names, {s.text: s for s in accepted}).of(draft.claims(), ask_again)
+    )
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
@@ -131,12 +141,13 @@ class _Review:
     where: str
     grounding: Grounding
     names: Sequence[str]
+    accepted: Mapping[str, Sentence]
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """The final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.grounding.as_written, claims))
-        judged = self.grounding.judge(claims)
+        judged = [self._unless_accepted(verdict) for verdict in self.grounding.judge(claims)]
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)
@@ -155,6 +166,11 @@ class _Review:
         for n, i in enumerate(faulty, 1):
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n))
         return sentences
+
+    def _unless_accepted(self, verdict: Judged) -> Judged:
+        """The verdict; a problem with a sentence that was accepted before is ignored."""
+        before = self.accepted.get(verdict.sentence.text) if verdict.problem else None
+        return verdict if before is None else Judged(before)
 
     def _decided(self, claim: Claim, verdict: Judged, answer: RemarkReply | None) -> Sentence | None:
         """The final form of a sentence with a remark; ``answer`` is None if the writer did not reply to the remark."""

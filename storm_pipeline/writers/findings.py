@@ -62,9 +62,9 @@ def findings_by_section(
         return sections
     fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings]))
     section_of = {title: i for i, heading in reversed(list(enumerate(outline.sections))) for title in heading.titles()}
+    known = {text: section_of[title] for text, title in placed.items() if title in section_of}
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
-        title = placed.get(findings[i].text, "")
-        sections[section_of.get(title, int(fit[:, i].argmax()))].append(findings[i])
+        sections[known.get(findings[i].text, int(fit[:, i].argmax()))].append(findings[i])
     return sections
 
 

@@ -1,10 +1,12 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import count_words
+from storm_pipeline.languages import count_words, stem_set
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
@@ -19,11 +21,17 @@ _SHARE, _SHORTEST, _LONGEST = 10, 60, 300
 """Body words per word of the lead, and the bounds of the lead's length in words."""
 _LONGEST_RUN = 25
 """Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
+_RARE = 0.1
+"""Maximum share of the body's sentences that have a rare word."""
 _UNDEFINED = "the first sentence has to name the topic and say what it is, when and where"
 
 
 class _LeadGrounding(Grounding):
-    """Checks the lead against the sentences of the body, and that its first sentence names the topic."""
+    """Checks the lead against the sentences of the body, and that its first sentence names the topic.
+
+    A sentence of the lead sums up several of the body, each of which may share few words with it: a cited one stands if
+    they share a word that is rare in the body.
+    """
 
     def __init__(self, ctx: RunContext, topic: str, shown: Sequence[Passage]) -> None:
         super().__init__(
@@ -34,6 +42,13 @@ class _LeadGrounding(Grounding):
             longest_run=_LONGEST_RUN,
         )
         self._topic = topic
+        self._stems = [stem_set(passage.text, self._language) for passage in shown]
+        often = max(1, len(shown) * _RARE)
+        self._common = {stem for stem, count in Counter(chain(*self._stems)).items() if count > often}
+
+    def _stands(self, text: str, i: int) -> bool:
+        shared = stem_set(text, self._language) & self._stems[i] - self._common
+        return bool(shared) or super()._stands(text, i)
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         judged = super().judge(claims)

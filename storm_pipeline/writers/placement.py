@@ -4,26 +4,37 @@ Sentence encoders cannot tell well whether a review of a show belongs under "Rec
 model reads the whole outline and all findings at once. Findings that it does not place are assigned by embedding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Heading, Outline, Sentence
 
-LEFT_OUT = ""
-"""In place of a section's title: the finding says nothing that another one does not say."""
-
 _MOST_LEFT_OUT = 0.5
 """Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
 
 
-def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str = "") -> dict[str, str]:
-    """Text of a finding → title of its section or :data:`LEFT_OUT`; empty if the model fails, which is recorded.
+@dataclass(frozen=True)
+class Placement:
+    """Where findings belong; those it lacks are not placed.
+
+    Attributes:
+        sections: text of a finding → title of the section that it is assigned to.
+        left_out: texts of the findings that say nothing that another one does not say.
+    """
+
+    sections: Mapping[str, str] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+
+
+def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str = "") -> Placement:
+    """The outliner's placement of the findings; empty if the model fails, which is recorded.
 
     If a finding is placed several times, the first place counts. With a single section, the model is not called.
     """
     if not findings or len(outline.sections) < 2:
-        return {}
+        return Placement()
     try:
         places = ctx.ask(
             "outliner",
@@ -35,18 +46,18 @@ def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentenc
         ).places
     except ModelError as error:
         ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
-        return {}
-    placed: dict[str, str] = {}
+        return Placement()
+    placed: dict[str, str | None] = {}
     for place in places:
         if 0 <= place.section <= len(outline.sections):
-            title = outline.sections[place.section - 1].title if place.section else LEFT_OUT
+            title = outline.sections[place.section - 1].title if place.section else None
             for number in place.findings:
                 if 1 <= number <= len(findings):
                     placed.setdefault(findings[number - 1].text, title)
-    left_out = [text for text, title in placed.items() if title == LEFT_OUT]
-    if not draft and len(left_out) > _MOST_LEFT_OUT * len(findings):
-        return {text: title for text, title in placed.items() if title != LEFT_OUT}
-    return placed
+    sections = {text: title for text, title in placed.items() if title is not None}
+    left_out = placed.keys() - sections.keys()
+    believed = draft or len(left_out) <= _MOST_LEFT_OUT * len(findings)
+    return Placement(sections, frozenset(left_out if believed else ()))
 
 
 def _with_subheadings(heading: Heading) -> str:

@@ -8,6 +8,7 @@ from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.support import check_support, has_names, numbers
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.journal import at_place
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import foreign_script_share, longest_common_run, word_count
 from storm_pipeline.types import Sentence
@@ -48,9 +49,10 @@ def _reword(ctx: RunContext, sentence: Sentence, facts: Sequence[Fact], known: s
     cited = [fact for fact in facts if fact.citation in sentence.citations]
     sources = [fact for fact in cited if fact.text == sentence.text] or cited
     about = "; ".join(dict.fromkeys(fact.title for fact in sources))
-    for _ in range(tries):
+    for tried in range(tries):
         try:
-            reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
+            with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
+                reply = ctx.ask("writer", ctx.programs.reword, about=about, sentence=sentence.text).reworded
         except ModelError as error:
             ctx.events.failed("rewording", error)
             return None

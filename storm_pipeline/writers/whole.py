@@ -1,13 +1,13 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
 from storm_pipeline.writers.editing import edit_article
@@ -22,6 +22,10 @@ from storm_pipeline.writers.passage_prompts import (
 
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
+_PLAIN_DATA = (
+    "a heading of the first one covers the plain data that readers look up "
+    "(kind, makers, language, length, size, other names: whatever applies)"
+)
 _NEW_HEADINGS = 1
 """Subheadings that a revision may add to a section."""
 _NEW_SUBSECTION = 3
@@ -54,11 +58,11 @@ class WholeWriter:
         """Do nothing: surveying the draft has already embedded everything."""
 
     def wanted_sections(self, ctx: RunContext) -> str:
-        """A range in which each section can have a few hundred words."""
+        """A range in which each section can have a few hundred words, and what the first one has to cover."""
         number = max(
             _FEWEST_SECTIONS, min(ctx.settings.max_sections, round(ctx.settings.article_words / _WORDS_A_SECTION))
         )
-        return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections"
+        return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_PLAIN_DATA}"
 
     def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
         """The evidence for each heading of the draft, and the findings that match no heading."""
@@ -104,7 +108,15 @@ class WholeWriter:
         known = (outline.topic, *evidence.heading.titles())
         new = evidence.since(before, section)
         inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
-        blocks = _written(ctx, ctx.programs.revise, inputs, new.passages, where=evidence.heading.title, known=known)
+        blocks = _written(
+            ctx,
+            ctx.programs.revise,
+            inputs,
+            new.passages,
+            where=evidence.heading.title,
+            known=known,
+            accepted=section.sentences(),
+        )
         return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
 
     def article(
@@ -138,6 +150,7 @@ def _written(
     *,
     where: str,
     known: Sequence[str],
+    accepted: Iterable[Sentence] = (),
 ) -> list[CheckedBlock]:
     """Write, check, and send unsupported sentences back once; the second prompt extends the first one."""
     text = ctx.ask("writer", program, **inputs, draft="", remarks="").text
@@ -153,7 +166,7 @@ def _written(
         return str(ctx.ask("writer", program, **inputs, draft=text, remarks=remarks).text)
 
     draft = read_draft(text, len(shown), ctx.settings.article_language, known)
-    return checked_blocks(ctx, where, draft, grounding, ask_again)
+    return checked_blocks(ctx, where, draft, grounding, ask_again, accepted=accepted)
 
 
 def _as_section(heading: Heading, blocks: Sequence[CheckedBlock], new_headings: int = 0) -> Section:

@@ -1,4 +1,7 @@
-"""The notebooks, executed whole. The first is the suite's true end-to-end run: embedded model, corpus and encoder."""
+"""The notebooks, executed whole.
+
+The first is the suite's true end-to-end run: embedded model, corpus and encoder. In the second a scripted model writes.
+"""
 
 import re
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from experiment_cases import experiment
+from llm import FakeModel
 from nbclient import NotebookClient
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, fetch
@@ -39,12 +43,13 @@ def test_write_an_article(tmp_path: Path) -> None:
 
 
 @pytest.mark.assets
-@pytest.mark.model
 @pytest.mark.filterwarnings("default")
-def test_your_own_documents(tmp_path: Path) -> None:
-    for asset in (EMBEDDED_MODELS["embedded"], EMBEDDER):
-        fetch(asset, ROOT / "cache")
-    run = executed("02_your_own_documents.ipynb", tmp_path)
+def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch(EMBEDDER, ROOT / "cache")
+    with FakeModel() as model:
+        monkeypatch.setenv("STORM_LM", model.lm)
+        run = executed("02_your_own_documents.ipynb", tmp_path)
+    assert model.asked
     text, references = (run / "article.md").read_text(encoding="utf-8").split("## References")
     assert text.startswith("# Orsund Harbour\n")
     assert "[1]" in text

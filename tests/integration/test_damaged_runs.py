@@ -229,3 +229,20 @@ def test_a_run_written_from_another_counts_its_own_spending(tmp_path: Path) -> N
         (run / "journal.jsonl").unlink()
         with pytest.raises(DamagedRunError, match=r"journal\.jsonl is lost"):
             storm(server, tmp_path).write_from("outline", run)
+
+
+def test_a_resume_reads_the_journal_and_the_events_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    read_bytes = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        read.append(path.name)
+        return read_bytes(path)
+
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path).write("Silk Road")
+        run = folder(tmp_path)
+        (run / "article.json").unlink()
+        monkeypatch.setattr(Path, "read_bytes", counted)
+        storm(server, tmp_path).resume(run)
+    assert (read.count("journal.jsonl"), read.count("events.jsonl")) == (1, 1)

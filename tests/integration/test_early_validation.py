@@ -12,7 +12,7 @@ from test_pipeline import NoContents, world
 from typer.testing import CliRunner
 
 from storm_pipeline import Settings, Storm
-from storm_pipeline.batch import write_batch
+from storm_pipeline.batch import Batch, TopicRequest, write_batch
 from storm_pipeline.cli import app
 from storm_pipeline.errors import AssetError, RunError, SettingsError, StormError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -160,6 +160,31 @@ def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(tmp_path: Pa
             storm(server, tmp_path, embedder=Broken(ValueError())).resume(run)
     assert names == {path.name for path in run.iterdir()} | {"article.md"}
     assert list((tmp_path / "runs").iterdir()) == [run]
+
+
+@pytest.mark.parametrize("topics", [
+    "topic\nSilk Road\nAmber Road\n",
+    "topic,language\nSilk Road,de\nAmber Road,fr\n",
+    "topic,lm\nSilk Road,openai/m\nAmber Road,anthropic/m\n",
+])  # fmt: skip
+def test_a_batch_without_keys_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topics: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topics.csv").write_text(topics)
+    usual = ["--lm", "openai/m", "--search", "wikipedia", "--quiet"]
+    result = CliRunner(env={"OPENAI_API_KEY": None, "ANTHROPIC_API_KEY": None}).invoke(
+        app, ["batch", "topics.csv", *usual]
+    )
+    assert result.exit_code == 2, result.output
+    assert result.stderr.count("\n") == 1
+    assert "no key set for openai/m: set OPENAI_API_KEY" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["topics.csv"]
+
+
+def test_a_batch_without_the_key_of_one_topic_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    requests = [TopicRequest("Silk Road"), TopicRequest("Amber Road", {"lm": "anthropic/m"})]
+    with Batch.create(requests, Settings(out=tmp_path / "runs")) as batch:
+        assert batch.folder.is_dir()
 
 
 def test_a_batch_keeps_its_folder_if_one_topic_can_be_begun(tmp_path: Path) -> None:

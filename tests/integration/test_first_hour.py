@@ -8,6 +8,7 @@ from pathlib import Path
 
 import litellm
 import pytest
+from documentation import is_line, transcript
 from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
 from test_pipeline import page, world
@@ -85,17 +86,6 @@ def run(command: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     result = CliRunner(env={"TERM": "dumb"}).invoke(app, words[1:])
     assert result.exit_code == 0, f"{command}\n{result.stdout}\n{result.stderr}"
     return [line.rstrip() for line in result.stdout.splitlines()]
-
-
-def transcript(block: str) -> Iterator[tuple[str, list[str]]]:
-    """The commands of a block, and the lines that they should print."""
-    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-        command, *lines = part.rstrip().split("\n")
-        yield command, lines
-
-
-def is_line(expected: str, line: str) -> bool:
-    return re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line) is not None
 
 
 @pytest.mark.assets

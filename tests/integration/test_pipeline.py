@@ -452,6 +452,20 @@ def test_other_words_name_the_topic_and_the_subject_of_their_page(tmp_path: Path
                 work.write("Silk Road")
 
 
+def test_each_attempt_to_reword_a_sentence_has_a_seed_of_its_own(tmp_path: Path) -> None:
+    def copied(user: str) -> str:
+        return user.rsplit("Sentence:", maxsplit=1)[-1].strip()
+
+    with FakeModel({"RewordSentence": copied}) as server:
+        with pytest.raises(NothingFoundError, match="no section"):
+            storm(server, tmp_path, writing="sentences", seed=7).write("Silk Road")
+        attempts: dict[str, list[int]] = {}
+        for asked in server.of("RewordSentence"):
+            attempts.setdefault(asked.user, []).append(asked.body["seed"])
+    assert all(len(seeds) > 1 for seeds in attempts.values())
+    assert all(len(set(seeds)) == len(seeds) for seeds in attempts.values())
+
+
 def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> None:
     with FakeModel() as server:
         article = storm(server, tmp_path, writing="sentences").write("Silk Road")

@@ -2,7 +2,9 @@
 
 import asyncio
 import dataclasses
+import errno
 import json
+import os
 import re
 import shutil
 import threading
@@ -255,9 +257,26 @@ def test_a_folder_that_is_deleted_stays_deleted(tmp_path: Path) -> None:
         if isinstance(event, StageAdvanced):
             shutil.rmtree(folder(tmp_path), ignore_errors=True)
 
-    with FakeModel(answers()) as server, pytest.raises(RunError, match="cannot write"):
+    with FakeModel(answers()) as server, pytest.raises(RunError, match=r"cannot write .*restore the folder"):
         storm(server, tmp_path, sinks=[CallbackSink(delete)]).write("Silk Road")
     assert not list((tmp_path / "runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "make the disk writable again")]
+)
+def test_a_disk_that_is_full_or_read_only_is_named_as_such(tmp_path: Path, number: int, remedy: str) -> None:
+    def refused(descriptor: int, data: bytes) -> None:
+        raise OSError(number, os.strerror(number))
+
+    def break_disk(event: Event) -> None:
+        if isinstance(event, StageAdvanced):
+            patch.setattr("storm_pipeline.run.journal._write_all", refused)
+
+    with FakeModel(answers()) as server:
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(RunError, match=f"cannot write .*{remedy}, then"):
+            storm(server, tmp_path, sinks=[CallbackSink(break_disk)]).write("Silk Road")
+        assert storm(server, tmp_path).resume(folder(tmp_path)).sections
 
 
 def test_what_a_killed_process_had_begun_to_write_is_swept_away(tmp_path: Path) -> None:

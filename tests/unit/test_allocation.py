@@ -117,6 +117,15 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
     assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
 
 
+def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> None:
+    outline = Outline("Silk Road", (Heading(""), Heading("Monks"), Heading("Camels")))
+    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
+    places = [Place(section=1, findings=[2]), Place(section=2, findings=[1])]
+    evidence, _ = allocated(outline, [interview(wells, camels)], places=places)
+    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[camels.text], [wells.text], []]
+    assert not evidence.left_out
+
+
 def test_a_finding_that_repeats_another_is_left_out_and_its_passages_are_shown() -> None:
     first, again, camels = said(page("Wells", 1)), said(page("Wells", 2), text="Hands dug wells."), said(PAGES[8])
     places = [Place(section=1, findings=[1]), Place(section=3, findings=[3]), Place(section=0, findings=[2])]

@@ -136,6 +136,19 @@ def test_a_line_of_the_site_does_not_take_the_next_line_with_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("limited to **1****,000 units** in all", "limited to 1,000 units in all"),
+        ("The **dam** is old.", "The dam is old."),
+        ("It is 2**10 and 3**4.", "It is 2**10 and 3**4."),
+        ("Rated **** by one, ** by two.", "Rated **** by one, ** by two."),
+    ],
+)
+def test_marks_of_bold_type_go(text: str, plain: str) -> None:
+    assert without_boilerplate(text) == plain
+
+
 def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> None:
     text = (
         "[![Image 1: a boat](https://a.org/1.png)](https://a.org/x) The boat turns "

@@ -358,7 +358,7 @@ def test_a_damaged_run_goes_on_by_yes_only(storm: type[FakeStorm], tmp_path: Pat
 def test_on_a_terminal_a_damaged_run_asks(
     storm: type[FakeStorm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str, code: int
 ) -> None:
-    monkeypatch.setattr("storm_pipeline.cli.write.on_terminal", lambda: True)
+    monkeypatch.setattr("storm_pipeline.cli.write.is_interactive", lambda: True)
     asked = CliRunner().invoke(app, ["resume", a_run(tmp_path), "--quiet"], input=reply)
     assert (asked.exit_code, storm.accepted) == (code, code == 0)
     assert "4 of 4 replies" in asked.stderr

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.languages import language_name
-from storm_pipeline.quantities import first_day, missing, quantities
+from storm_pipeline.quantities import full_dates, missing, quantities
 from storm_pipeline.quantities.degraded import is_degraded, repaired
 
 
@@ -61,26 +61,28 @@ def test_a_worn_date_supports_a_date() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "day"),
+    ("text", "language", "days"),
     [
-        ("Posted on 10 March 2023. The strike of 1 May 1990 is over.", "en", "2023-03-10"),
-        ("In 1990 and in May 1991; then 2 june 1992", "en", "1992-06-02"),
-        ("Am 3. Oktober 1990 war es so weit.", "de", "1990-10-03"),
-        ("No day in 1990.", "en", ""),
-        ("", "en", ""),
+        ("Posted on 10 March 2023. The strike of 1 May 1990 is over.", "en", ("2023-03-10", "1990-05-01")),
+        ("In 1990 and in May 1991; then 2 june 1992", "en", ("1992-06-02",)),
+        ("It ran * 8/31/2022 * by one, and 8/31/2022 again", "en", ("2022-08-31",)),
+        ("14 NOV 2025 * Single * 1 song, DEC 5, 2025", "en", ("2025-11-14", "2025-12-05")),
+        ("Am 3. Oktober 1990 war es so weit.", "de", ("1990-10-03",)),
+        ("No day in 1990.", "en", ()),
+        ("", "en", ()),
     ],
 )
-def test_the_first_day_of_a_text(text: str, language: str, day: str) -> None:
-    assert first_day(text, language) == day
+def test_the_full_dates_of_a_text(text: str, language: str, days: tuple[str, ...]) -> None:
+    assert full_dates(text, language) == days
 
 
 @given(
     st.text(max_size=60) | st.lists(st.sampled_from("3 44 BC March 2023 31 Feb 1/2/03 5. May".split())).map(" ".join)
 )
-def test_the_first_day_is_a_day_of_the_text_or_nothing(text: str) -> None:
-    day = first_day(text)
-    assert day == "" or any(own.kind == "date" and own.day for own in quantities(repaired(text, "en")))
-    assert day == "" or day.count("-") == 2
+def test_full_dates_are_dates_of_the_text(text: str) -> None:
+    days = full_dates(text)
+    assert len(days) <= sum(own.kind == "date" and bool(own.day) for own in quantities(repaired(text, "en")))
+    assert all(day.count("-") == 2 for day in days)
 
 
 def test_languages_have_english_names() -> None:

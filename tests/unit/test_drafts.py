@@ -200,6 +200,19 @@ def test_a_quotation_of_a_passage_turns_a_doubt() -> None:
     assert [own.outcome for own in told.revised()] == ["kept"]
 
 
+def test_a_sentence_that_was_accepted_before_does_not_go_back_again() -> None:
+    before = Sentence("Penguins danced in 1812.", PASSAGES[0].citations())
+    with run() as (ctx, told):
+        grounding = Grounding(PASSAGES, known="", embed=HashingEmbedder().embed)
+        draft = read_draft(f"{before.text} [2] Penguins sang in 1812 [2].", len(PASSAGES))
+        asked: list[str] = []
+        ask_again = lambda remarks: asked.append(remarks) or "1: delete"  # noqa: E731
+        (block,) = checked_blocks(ctx, "X", draft, grounding, ask_again, accepted=[before])
+    assert [s for paragraph in block.paragraphs for s in paragraph.sentences] == [before]
+    assert "danced" not in asked[0]
+    assert [own.before for own in told.revised()] == ["Penguins sang in 1812."]
+
+
 def test_a_copied_sentence_stays_if_what_replaces_it_lacks_support() -> None:
     text = "and then the old men of the valley told the young men that the river would never again be free to run"
     shown = passages([Snippet("https://a.org", "Valley", f"It was said {text}.")])

@@ -310,6 +310,9 @@ def test_styles() -> None:
         ("appa", r"no CSL style is called 'appa'; did you mean apa, .*; a \.csl file is given by its path"),
         ("../apa", "no CSL style is called"),
         ("absent.csl", r"no file absent\.csl"),
+        pytest.param("a" * 300, r"no CSL style is called 'a{80}…';", id="long name"),
+        pytest.param("a" * 300 + ".csl", r"no file a{80}…: name a CSL style", id="long file name"),
+        pytest.param("a/" * 3000 + ".csl", r"no file (a/){40}…: name a CSL style", id="long path"),
     ],
 )
 def test_a_style_that_is_not_there(style: str, message: str) -> None:

@@ -1,5 +1,6 @@
 """A file that is replaced as a whole: never half of it, whatever happens."""
 
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.files import write_atomically
+from storm_pipeline.files import cannot_write, write_atomically
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=3))
@@ -57,3 +58,26 @@ def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
     write_atomically(tmp_path / "ours", "x")
     (tmp_path / "plain").write_text("x")
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "No space left on device; free some space"),
+        (errno.EDQUOT, "free some space"),
+        (errno.EROFS, "Read-only file system; make the disk writable again"),
+        (errno.EIO, "check the disk"),
+        (errno.EACCES, "Permission denied; check the folder's permissions"),
+        (errno.EPERM, "check the folder's permissions"),
+        (errno.ENOENT, "restore the folder"),
+        (errno.EMFILE, "see that the folder can be written"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_named_with_what_helps(number: int, remedy: str) -> None:
+    told = cannot_write(Path("runs/x/run.json"), OSError(number, os.strerror(number)))
+    assert told.startswith("cannot write runs/x/run.json: ")
+    assert told.endswith(remedy)
+
+
+def test_an_error_without_a_number_says_what_it_can() -> None:
+    assert cannot_write(Path("a"), OSError("odd")) == "cannot write a: odd; see that the folder can be written"

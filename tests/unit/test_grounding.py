@@ -124,6 +124,17 @@ def test_without_passages_every_sentence_is_a_problem() -> None:
     assert judged("The dam was built.", shown=()).problem == "no source was found for it"
 
 
+def test_a_page_of_dated_items_dates_what_it_says() -> None:
+    news = Snippet(
+        "https://f.org/news",
+        "News",
+        "The men left the dam * 9/25/2022 * by Ann. The lake was opened at the dam last August * 8/31/2022 * by Bob.",
+        published="2024-01-05",
+    )
+    assert judged("The lake at the dam was opened in August 2021.", 1, shown=(news,)).problem == ""
+    assert "August 2019" in judged("The lake at the dam was opened in August 2019.", 1, shown=(news,)).problem
+
+
 def test_a_long_run_of_a_passage_s_words_is_a_copy_and_a_quotation_is_none() -> None:
     text = "the old men of the valley told the young men that the river would never be free again"
     shown = (Snippet("https://v.org", "Valley", f"At the inn {text}, and nobody laughed about it."),)

@@ -49,6 +49,23 @@ def test_a_sentence_cites_all_that_its_body_sentences_cite() -> None:
     assert asked["words"] == 60
 
 
+def test_a_summary_cites_sentences_that_share_one_rare_word_with_it() -> None:
+    summary = (
+        "It was finished in 1936 after five years of work by thousands of men, a lake with fish took the place of the "
+        "valley, and many households had to give up what they lived on and move to towns without compensation for it, "
+        "losing their farms [1][2][3]."
+    )
+    sentences, told, _ = lead(f"{GOOD} {summary}")
+    assert [c.snippet_id for c in sentences[1].citations] == ["a1", "b1", "c1"]
+    assert not told.revised()
+
+
+def test_a_citation_that_has_nothing_to_do_with_a_sentence_of_the_lead_goes_and_that_is_recorded() -> None:
+    sentences, told, _ = lead(f"{GOOD} Families lost farms [2][3].")
+    assert [c.snippet_id for c in sentences[1].citations] == ["a1"]
+    assert [(own.outcome, own.reason) for own in told.revised()] == [("citations", "[2] no longer cited")]
+
+
 def test_the_first_sentence_has_to_name_the_topic() -> None:
     vague = "Two thousand men built a wall of concrete from 1931 until 1936 [1]."
     sentences, told, asked = lead(vague, f"1: {GOOD}")

@@ -104,6 +104,20 @@ def test_only_flair_asks_for_an_old_transformers() -> None:
     assert [name for name, requirements in extras.items() if not allows(requirements, "5.23.0")] == ["flair"]
 
 
+def test_the_readme_says_what_every_extra_adds() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("| extra | what it adds |\n|---|---|\n")[2].partition("\n\n")[0]
+    named = [name for row in table.splitlines() for name in re.findall(r"`([a-z]+)`", row.split("|")[1])]
+    assert named == list(dict.fromkeys(named))
+    assert set(named) == set(PROJECT["project"]["optional-dependencies"])
+
+
+def test_the_extra_for_tests_holds_every_other_but_docs() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    (own,) = (one for one in map(Requirement, extras["dev"]) if one.name == "storm-pipeline")
+    assert own.extras == set(extras) - {"dev", "docs"}
+
+
 def test_constraints_pin_every_dependency_within_its_bounds() -> None:
     lines = [line.partition(" ;")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()]
     pins = {one.name: one for one in map(Requirement, (line for line in lines if line and not line.startswith("#")))}

@@ -167,6 +167,7 @@ def test_another_value_is_not_found(sentence: str, language: str, source: str, s
     [
         ("It closed in February 2023.", "The shop closed last month.", "2023-03-02"),
         ("It closed in December 2022.", "The shop closed last December.", "2023-03-02"),
+        ("It closed in August 2021.", "The shop closed last August.", "2022-08-31"),
         ("It closed in 2023.", "The shop closed this year.", "2023-03-02"),
         ("It closed in 2022.", "The shop closed last year.", "2023"),
         ("It closed in 2023.", "The shop closed in February.", "2023-03-02"),
@@ -205,6 +206,7 @@ def test_last_month_in_other_languages(language: str, source: str) -> None:
 
 
 def test_another_month_than_last_month_is_lacking() -> None:
+    assert missing("It closed in August 2021.", ["It closed in August."], dates=["2022-08-31"]) == ("August 2021",)
     assert missing("It closed in January 2023.", ["It closed last month."], dates=["2023-03-02"]) == ("January 2023",)
 
 

@@ -303,3 +303,16 @@ def test_a_table_is_no_wider_than_the_terminal(tmp_path: Path, columns: int) -> 
         ]
         assert table
         assert all(len(line) <= columns for line in table)
+
+
+@pytest.mark.parametrize(
+    "before", [b"", b"\n", b'{"event": "Noted", "at": 1, "stage": "", "detail": "x"}\n', b'{"event']
+)
+def test_a_session_begins_its_events_on_a_line_of_their_own(tmp_path: Path, before: bytes) -> None:
+    (tmp_path / "events.jsonl").write_bytes(before)
+    log = LogSink(tmp_path)
+    log.emit(Noted("run", "later"))
+    log.close()
+    lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
+    assert lines[:-1] == before.splitlines()
+    assert json.loads(lines[-1])["detail"] == "later"

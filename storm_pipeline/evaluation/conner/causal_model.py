@@ -9,6 +9,7 @@ from typing import Any
 from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.metrics.optional_imports import import_optional
+from storm_pipeline.files import cannot_write
 
 
 class CausalModel:
@@ -97,7 +98,7 @@ def unpacked(gguf: Path) -> Path:
             unfinished.rename(folder)
         except OSError as error:
             shutil.rmtree(unfinished, ignore_errors=True)
-            raise MetricError(f"{gguf} cannot be unpacked to {folder} ({error}): free some space there") from error
+            raise MetricError(f"{gguf} cannot be unpacked: {cannot_write(folder, error)}") from error
     return folder
 
 

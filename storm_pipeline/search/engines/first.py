@@ -12,13 +12,13 @@ INFO = EngineInfo(
     needs="what the engines A, B … need; quote it in a shell",
     free=True,
     returns="results of the first engine, or of the next if it fails or finds nothing",
-    is_composite=True,
+    separator=">",
 )
 
 
 def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
     """Open the engine for ``first:A>B``, with two or more engine specifications."""
-    return open_composite(FirstSearch, "first", argument, ">", config)
+    return open_composite(FirstSearch, INFO, argument, config)
 
 
 class FirstSearch(Search):
@@ -32,12 +32,12 @@ class FirstSearch(Search):
     """
 
     def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
-        self._engines = checked_engines("first", "first:A>B", engines)
+        self._engines = checked_engines(INFO, engines)
 
     @property
     def name(self) -> str:
         """Names of the engines, as in the specification."""
-        return "first:" + ">".join(engine.name for engine in self._engines)
+        return "first:" + INFO.separator.join(engine.name for engine in self._engines)
 
     def search(self, query: str, k: int) -> SearchResult:
         """Up to ``k`` pages of the first engine that finds any; empty if no engine finds any.

@@ -16,13 +16,13 @@ INFO = EngineInfo(
     needs="what the engines A, B … need",
     free=True,
     returns="merged results of several engines; pages found by several rank higher",
-    is_composite=True,
+    separator="+",
 )
 
 
 def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
     """Open the engine for ``fused:A+B``, with two or more engine specifications."""
-    return open_composite(FusedSearch, "fused", argument, "+", config)
+    return open_composite(FusedSearch, INFO, argument, config)
 
 
 class FusedSearch(Search):
@@ -39,12 +39,12 @@ class FusedSearch(Search):
     """
 
     def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
-        self._engines = checked_engines("fused", "fused:A+B", engines)
+        self._engines = checked_engines(INFO, engines)
 
     @property
     def name(self) -> str:
         """Names of the engines, as in the specification."""
-        return "fused:" + "+".join(engine.name for engine in self._engines)
+        return "fused:" + INFO.separator.join(engine.name for engine in self._engines)
 
     def search(self, query: str, k: int) -> SearchResult:
         """Up to ``k`` pages, best first.
