@@ -13,8 +13,10 @@ from storm_pipeline.sources.mirrors import folded_title
 _IMAGE = re.compile(r"!\[[^\]]{0,1000}\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)")
 _TAG = re.compile(r"(?<!\\)</?[a-z][^<>\n]*>", re.I)
-_EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_{1,3}|`+)(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
+_EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_{1,3}|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
 _MARKS = re.compile(r"[*_`]")
+_MOST_MARKS = 1000
+"""A line with more marks of emphasis keeps them: it is no prose, and looking for their ends takes long."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s*)?")
 _STARTS_PARAGRAPH = re.compile(rf"{_LIST_MARK.pattern}|^\s*[>|]")
@@ -82,7 +84,7 @@ def _plain_line(line: str) -> str:
         line = _LINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub("", line)))  # twice, for images inside links
     if "<" in line:
         line = _TAG.sub("", line)
-    if _MARKS.search(line):
+    if 0 < len(_MARKS.findall(line)) <= _MOST_MARKS:
         line = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", line))
     if line.lstrip().startswith("|"):
         line = " ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
