@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormError
 from storm_pipeline.evaluation.articles.data_set import human_article, system_article
-from storm_pipeline.evaluation.articles.folder import read_imported
+from storm_pipeline.evaluation.articles.folder import imported_hash, read_imported
 from storm_pipeline.evaluation.datasets.leakage import exclusion_settings
 from storm_pipeline.evaluation.datasets.storm_runs import find_storm_run, read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric
@@ -149,7 +149,7 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
     if method.recorded:
         return fingerprint(method.recorded.name, method.polished, topic.id)
     if method.imported:
-        return fingerprint(method.imported.name, topic.id)
+        return fingerprint(imported_hash(method.imported, topic), topic_fingerprint(topic))
     if method.system or method.human:
         return fingerprint(method.system, topic_fingerprint(topic))
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))

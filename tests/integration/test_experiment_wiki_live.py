@@ -114,6 +114,9 @@ def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Pat
     assert str(tmp_path) not in second.failure
     (folder / "Lake_Tarn.md").write_text("Another lake.", "utf-8")
     assert not any(result.failure for result in run(config, tmp_path / "out").results)
+    (folder / "Lake_Tarn.md").write_text("Another lake, and deep.", "utf-8")
+    with pytest.raises(SettingsError, match="Lake_Tarn/mine was written or started with other settings"):
+        run(config, tmp_path / "out")
 
 
 def test_dropped_citations_are_noted(data: Path, model: FakeModel, tmp_path: Path) -> None:

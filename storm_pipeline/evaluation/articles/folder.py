@@ -1,5 +1,6 @@
 """Reads imported articles: files of a folder, one per topic, in any of several formats."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def read_imported(folder: Path, topic: Topic) -> Article:
         return _READERS[path.suffix](topic, _text(path))
     except DatasetError as error:
         raise DatasetError(f"{path} cannot be read: {error}") from error
+
+
+def imported_hash(folder: Path, topic: Topic) -> str:
+    """Hash of the content that :func:`read_imported` reads; empty if there is none, or more than one article."""
+    found = list(_found(folder, topic))
+    if len(found) != 1:
+        return ""
+    files = sorted([*found[0].glob("*.txt"), found[0] / _RUN]) if found[0].is_dir() else found
+    try:
+        return hashlib.sha256(b"\0".join(read_bounded(path, _MAX_BYTES) for path in files)).hexdigest()
+    except (OSError, ValueError):
+        return ""
 
 
 def _wanted(topic: Topic) -> str:
