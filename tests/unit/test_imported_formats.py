@@ -168,6 +168,7 @@ JSON = [
     ('{"markdown": "a", "sources": [{"url": ""}]}', r"damaged at sources\.0\.url"),
     ('{"text": ["a"], "retrieve": []}', "0 lists of documents for 1 sections"),
     ('{"text": "a", "retrieve": [["b"]]}', r"damaged at retrieve\.0"),
+    ('{"markdown": "a", "sources": [{"url": "https://a.example/\\ud800"}]}', r"damaged at sources\.0\.url"),
     ('{"schema": 99, "article": {}}', "has format 99"),
     ('{"schema": 1, "article": {"title": 3}}', "the article is damaged"),
 ]

@@ -1,7 +1,7 @@
 """Reads an article from JSON: ours, what WikiGenBench's programs write, or a title, Markdown and sources."""
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
@@ -14,6 +14,8 @@ from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.render.json import from_json
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class _Source(BaseModel):
@@ -51,31 +53,41 @@ def json_article(topic: Topic, text: str) -> Article:
     """
     try:
         record = json.loads(text)
-        if isinstance(record, dict) and "article" in record:
-            return from_json(text)
-        if isinstance(record, dict) and "retrieve" in record:
-            return wikigenbench_article(topic, _parts(record))
-        file = _File.model_validate(record)
-    except RunError as error:
-        raise DatasetError(str(error)) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the top level"
-        raise DatasetError(f"damaged at {where}: {first['msg'].lower()}") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError("not JSON") from error
+    if isinstance(record, dict) and "article" in record:
+        return _own_article(text)
+    if isinstance(record, dict) and "retrieve" in record:
+        return wikigenbench_article(topic, _parts(record))
+    file = _validated(_File, record)
     if file.sources is None:
         return markdown_article(topic, file.markdown)
     references = (Reference(own.url, tidy(own.title), own.text) for own in file.sources)
     return markdown_article(topic, file.markdown, dict(enumerate(references, 1)))
 
 
+def _own_article(text: str) -> Article:
+    try:
+        return from_json(text)
+    except RunError as error:
+        raise DatasetError(str(error)) from error
+
+
+def _validated(model: type[M], record: Any) -> M:
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the top level"
+        raise DatasetError(f"damaged at {where}: {first['msg'].lower()}") from error
+
+
 def _parts(record: dict[str, Any]) -> list[tuple[str, list[Retrieved]]]:
     """The texts of a file of WikiGenBench's programs with their documents."""
     if not isinstance(record.get("text"), list):
-        whole = _WikiGenBenchFile.model_validate(record)
+        whole = _validated(_WikiGenBenchFile, record)
         return [(whole.text, whole.retrieve)]
-    file = _WikiGenBenchSections.model_validate(record)
+    file = _validated(_WikiGenBenchSections, record)
     if len(file.text) != len(file.retrieve):
         raise DatasetError(
             f"damaged at retrieve: {len(file.retrieve)} lists of documents for {len(file.text)} sections"
