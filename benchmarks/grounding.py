@@ -9,6 +9,9 @@ data set: once citing its own source, once citing another one's while its own is
 - kept: the writer's citation stays, and nothing is added;
 - moved: other passages are cited instead or in addition, and the sentence stays;
 - handed back: the writer is told what is missing. The pipeline drops only what comes back without support again.
+
+The last line is about the sentences of AttributionBench that several sources support together: each cites all of them
+and another one's source. How many of both does the check leave?
 """
 
 import argparse
@@ -26,7 +29,7 @@ from typing import Any
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
@@ -78,6 +81,29 @@ def main() -> None:
             for label in ("supported", "partly", "not"):
                 if label in counts:
                     print(_row(name, cites, label, counts[label]), flush=True)
+    own, others = _left_beside_another(options.data / "support", embedder)
+    print(f"\nOf several sources: {sum(own) / len(own):.1%} of {len(own)} own ones stay, and of another one's", end=" ")
+    print(f"{sum(others) / len(others):.1%} of {len(others)}")
+
+
+def _left_beside_another(folder: Path, embedder: Embedder) -> tuple[list[bool], list[bool]]:
+    """Whether each citation stays: of the sentence's own sources, and of another sentence's."""
+    drawn = random.Random(2)
+    rows = [row for row in _lines(folder / "attributionbench_dev.jsonl.gz") if len(set(row["references"])) > 1]
+    rows = [row for row in rows if _BENCH[row["attribution_label"]] == "supported"]
+    own: list[bool] = []
+    others: list[bool] = []
+    for row in rows:
+        other = drawn.choice([one for one in rows if one["question"] != row["question"]])["references"][0]
+        sources = [text for text in dict.fromkeys((*row["references"], other)) if text.strip()]
+        shown = [_passage(Labelled(row["claim"], row["question"], text, ""), row["claim"]) for text in sources]
+        grounding = Grounding(shown, known=row["question"], embed=embedder.embed)
+        verdict = grounding.judge([Claim(row["claim"], tuple(range(len(shown))))])[0]
+        cited = {citation.snippet_id for citation in verdict.sentence.citations}
+        stays = [bool(cited & {citation.snippet_id for citation in passage.citations()}) for passage in shown]
+        own += stays[:-1]
+        others.append(stays[-1])
+    return own, others
 
 
 def _outcomes(verdict: Judged, own: set[str]) -> Iterator[str]:

@@ -18,12 +18,12 @@ _Allow = Annotated[
     typer.Option(
         "--allow",
         metavar="NAME[=VALUE]",
-        help="A setting that callers may choose as well, or one value of it; repeatable. By default they choose "
+        help="A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
         "settings of research and article that you do not set, and lower caps.",
         show_default=False,
     ),
 ]
-_AtOnce = Annotated[int, typer.Option("--at-once", metavar="N", help="Most runs under way at the same time.")]
+_AtOnce = Annotated[int, typer.Option("--at-once", metavar="N", help="Maximum number of concurrent runs.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
 
@@ -37,10 +37,10 @@ def serve(
     at_once: _AtOnce = 2,
     debug: _Debug = False,
 ) -> None:
-    """Serve runs to other programs over HTTP: they order, watch, stop and fetch articles.
+    """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles.
 
-    Settings are those of every run. Callers send the token in the environment variable STORM_API_TOKEN, which is
-    needed to listen anywhere but on this machine.
+    The settings apply to every run. Callers send the token that the environment variable STORM_API_TOKEN holds; it is
+    required unless the server listens on this machine only.
     """
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured
@@ -67,7 +67,7 @@ def mcp(
 ) -> None:
     """Serve runs to an assistant by the Model Context Protocol, on standard input and output.
 
-    Settings are those of every run.
+    The settings apply to every run.
     """
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured

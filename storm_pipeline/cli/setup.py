@@ -16,7 +16,7 @@ _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 def init(
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the proposals without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the proposed values without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a storm.toml that exists.")] = False,
     debug: _Debug = False,
 ) -> None:
@@ -66,17 +66,17 @@ def _questions() -> dict[str, tuple[str, str]]:
     examples = ", ".join(one.model for one in PROVIDERS[:2])
     return {
         "lm": (
-            f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of a server of yours, or embedded: a small "
+            f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of your own server, or embedded: a small "
             "one that runs here)",
             provider.model if provider else "embedded",
         ),
         "search": (
-            "Sources (an engine of `storm search engines`, corpus:FOLDER for documents of yours, or auto)",
+            "Sources (an engine of `storm search engines`, corpus:FOLDER for your own documents, or auto)",
             "auto" if engine.offline else engine.spec,
         ),
         "article_language": ("Language of articles (two letters)", "en"),
         "length": ("Length of articles (short, standard, long, or a number of words)", "standard"),
-        "max_cost": ("At most how many dollars an article (empty: no limit)", ""),
+        "max_cost": ("Maximum cost of an article in dollars (empty: no limit)", ""),
     }
 
 

@@ -88,7 +88,7 @@ def _embedded(subject: str, name: str, settings: Settings) -> Finding:
     if name.startswith("gguf:"):
         file = Path(name.removeprefix("gguf:")).expanduser()
         return Finding(
-            subject, "ok" if file.is_file() else "missing", f"{file} {'is' if file.is_file() else 'is not'} there"
+            subject, "ok" if file.is_file() else "missing", f"{file} {'exists' if file.is_file() else 'does not exist'}"
         )
     if name not in EMBEDDED_MODELS:
         return Finding(subject, "missing", f"there is no such model: choose one of {', '.join(EMBEDDED_MODELS)}")

@@ -27,7 +27,8 @@ from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Topic
-from storm_pipeline.experiments.config import DATA, DataTable, ExperimentConfig, SearchTable
+from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.config_tables import DATA, DataTable, SearchTable
 from storm_pipeline.identity import source_id
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.types import Snippet

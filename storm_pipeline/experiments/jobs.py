@@ -22,7 +22,8 @@ from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.types import Case, Topic
-from storm_pipeline.experiments.config import DataTable, ExperimentConfig, SearchTable
+from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.config_tables import DataTable, SearchTable
 from storm_pipeline.experiments.data import engine_of, pool_of, topics_of
 from storm_pipeline.experiments.executors import job_halt
 from storm_pipeline.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written

@@ -19,7 +19,8 @@ from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.evaluation.reporting import JudgedMeasures, judges_of
 from storm_pipeline.experiments import jobs
-from storm_pipeline.experiments.config import DataTable, ExperimentConfig, MethodTable
+from storm_pipeline.experiments.config import ExperimentConfig
+from storm_pipeline.experiments.config_tables import DataTable, MethodTable
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import ROLES

@@ -18,11 +18,16 @@ from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 _STANDS = 0.30
-"""Minimum similarity of a sentence to a cited passage at which the citation is kept."""
+"""Minimum similarity of a sentence to a cited passage that supports it."""
+_REMOVED = 0.15
+"""Similarity below which a citation is removed beside one that supports the sentence. Capable writers seldom cite a
+wrong page beside a right one, so hardly any goes (``benchmarks/grounding.py``)."""
 _FOUND = 0.55
 """Minimum similarity at which an uncited passage replaces missing or unsupported citations."""
-_COMPLETES = 0.30
-"""Minimum similarity of a passage that is added because it has a number which the cited ones lack."""
+_COMPLETES = 0.40
+"""Minimum similarity of a passage that is cited too because it has a number which the cited ones lack."""
+_MAY_COMPLETE = 0.30
+"""Minimum similarity of such a passage that the writer is asked about."""
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
 _MOST_DATES = 8
@@ -40,12 +45,14 @@ class Judged:
         change: description of the change to its citations; empty if unchanged.
         problem: description of what the writer has to fix; empty if nothing.
         is_only_copied: whether the problem is copied wording rather than missing support.
+        completed: the sentence with the citations that the problem suggests; used if the writer does not answer it.
     """
 
     sentence: Sentence
     change: str = ""
     problem: str = ""
     is_only_copied: bool = False
+    completed: Sentence | None = None
 
 
 @dataclass(frozen=True)
@@ -112,17 +119,26 @@ class Grounding:
             return Judged(Sentence(claim.text), problem=f"{finding}, nor does any other passage shown")
         lacking = self._lacking(claim.text, kept)
         if lacking:
-            kept, lacking = self._completed(claim.text, claim.cited, kept, lacking)
+            kept, lacking = self._completed(claim, kept, lacking, _COMPLETES)
         change = self._change(claim.cited, kept)
-        problem, copied = "", False
+        sentence = Sentence(claim.text, self._citations(claim.text, kept))
         if lacking:
-            spelt = ", ".join(f"“{one}”" for one in lacking)
-            problem = (
-                f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)} nor in any other passage"
-            )
-        elif (source := copied_from(claim.text, self._texts, self._longest_run, self._language)) is not None:
+            return self._incomplete(claim, sentence, kept, lacking)
+        problem, copied = "", False
+        if (source := copied_from(claim.text, self._texts, self._longest_run, self._language)) is not None:
             problem, copied = f"it repeats the words of [{source + 1}]: say it in words of your own", True
-        return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change, problem, copied)
+        return Judged(sentence, change, problem, copied)
+
+    def _incomplete(self, claim: Claim, sentence: Sentence, kept: tuple[int, ...], lacking: tuple[str, ...]) -> Judged:
+        """The verdict on a sentence with quantities that the passages which it cites do not state."""
+        more, left = self._completed(claim, kept, lacking, _MAY_COMPLETE)
+        spelt = ", ".join(f"“{one}”" for one in lacking)
+        problem = f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)}"
+        if left:
+            return Judged(sentence, problem=f"{problem} nor in any other passage")
+        others = self._numbers([i for i in more if i not in kept])
+        problem += f", but in {others}: cite that too if it supports the sentence"
+        return Judged(sentence, problem=problem, completed=Sentence(claim.text, self._citations(claim.text, more)))
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """The verdict on a sentence that its writer supports with a quotation; None if no passage contains it.
@@ -138,9 +154,8 @@ class Grounding:
 
     def _supporting(self, claim: Claim) -> tuple[int, ...]:
         """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
-        standing = tuple(i for i in claim.cited if self._stands(claim.text, i))
-        if standing:
-            return standing
+        if any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
+            return tuple(i for i in claim.cited if self._stands(claim.text, i, _REMOVED))
         chosen = self._found(claim.text)
         return () if chosen is None else (chosen,)
 
@@ -161,21 +176,22 @@ class Grounding:
             best = i if best is None else best
         return best if best is not None and not self._lacking(text, range(len(self.shown))) else None
 
-    def _stands(self, text: str, i: int) -> bool:
-        return not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, _STANDS)
+    def _stands(self, text: str, i: int, least: float) -> bool:
+        return not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, least)
 
     def _completed(
-        self, text: str, own: Sequence[int], kept: tuple[int, ...], lacking: tuple[str, ...]
+        self, claim: Claim, kept: tuple[int, ...], lacking: tuple[str, ...], least: float
     ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        """The passages plus those that have the lacking quantities, and what is still lacking."""
-        own = [i for i in own if i not in kept]  # cited by the writer, but hardly similar
+        """The passages plus those similar enough that have the lacking quantities, and what is still lacking."""
+        text = claim.text
+        own = [i for i in claim.cited if i not in kept]  # cited by the writer, but hardly similar
         others = [
             i
             for i in range(len(self.shown))
             if i not in kept and i not in own and len(self._lacking(text, (*kept, i))) < len(lacking)
         ]
         added: list[int] = []
-        near = self._similarity.most_similar(text, others, _COMPLETES)
+        near = self._similarity.most_similar(text, others, least)
         foreign = (i for i in others if i not in added and not self._similarity.is_comparable(i))
         for i in chain(own, near, foreign):
             left = self._lacking(text, (*kept, *added, i))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RecordedImages:
-    """An image source of which each question is asked once per run."""
+    """An image source that repeats no look-up of a run."""
 
     def __init__(self, images: ImageSource, journal: Journal, events: Events) -> None:
         self._images = images

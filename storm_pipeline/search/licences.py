@@ -26,24 +26,25 @@ class Licence:
     Attributes:
         name: its common name, e.g. ``CC BY-SA 3.0 de``.
         url: address of its text; empty for the public domain.
-        asks_for_author: whether the author must be named.
+        requires_author: whether the author must be named.
     """
 
     name: str
     url: str
-    asks_for_author: bool = True
+    requires_author: bool = True
 
 
 def free_licence(name: str) -> Licence | None:
     """The free licence of this name: public domain, CC0, CC BY, CC BY-SA or GFDL; None for all others.
 
-    Case, and whether words are joined by blanks or hyphens, do not matter. Of several versions the first counts.
+    Case does not matter, nor whether words are joined by spaces or hyphens. If it names several versions, the first
+    one counts.
     """
     words = re.sub(r"[\s_-]+", " ", name).strip().lower()
     if words in _PUBLIC_DOMAIN:
-        return Licence("Public domain", "", asks_for_author=False)
+        return Licence("Public domain", "", requires_author=False)
     if words in _ZERO:
-        return Licence("CC0 1.0", f"{_COMMONS}/publicdomain/zero/1.0/", asks_for_author=False)
+        return Licence("CC0 1.0", f"{_COMMONS}/publicdomain/zero/1.0/", requires_author=False)
     if found := _GNU.fullmatch(words):
         text = _GNU_TEXTS[found["version"] or "1.3"]
         return Licence(f"GFDL {found['version'] or ''}".rstrip(), f"https://www.gnu.org/licenses/{text}")

@@ -32,8 +32,8 @@ class LeadImages:
     """What was found of some articles' lead images.
 
     Attributes:
-        images: the free ones.
-        refused: the others: the file's name, and in brackets why it cannot be used.
+        images: those under a free licence.
+        refused: the others, each as its file's name with the reason in brackets.
     """
 
     images: tuple[Image, ...] = ()
@@ -60,7 +60,7 @@ class NoImages:
     """A source without images."""
 
     def lead_images(self, _language: str, _titles: Mapping[str, str]) -> LeadImages:
-        """None at all."""
+        """No images."""
         return LeadImages()
 
 
@@ -70,7 +70,7 @@ class WikimediaImages:
     Two requests per Wikipedia, of at most 50 articles. Wikimedia chooses an article's lead image among the free ones.
 
     Args:
-        language: language of the descriptions, where they are given in several.
+        language: preferred language of the descriptions.
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
         rate: requests a second.
         patience: time limits of a request.
@@ -160,13 +160,13 @@ def _image(source_id: str, page: Mapping[str, Any]) -> Image | str:
     name = plain_text(page.get("title")).partition(":")[2]
     info = next(iter(objects(page.get("imageinfo"))), {})
     facts = info.get("extmetadata")
-    said = {key: _shown(facts, key) for key in _FACTS.split("|")} if isinstance(facts, dict) else {}
+    said = {key: _visible_text(facts, key) for key in _FACTS.split("|")} if isinstance(facts, dict) else {}
     name_of_licence, code = said.get("LicenseShortName", ""), said.get("License", "")  # the name may be translated
     licence = None if said.get("NonFree") else free_licence(name_of_licence) or free_licence(code)
     author = said.get("Attribution") or said.get("Artist") or said.get("Credit") or ""
     if licence is None:
         return f"{name[:100]} ({_shortened(name_of_licence or code, 60) or 'no licence stated'})"
-    if licence.asks_for_author and not author:
+    if licence.requires_author and not author:
         return f"{name[:100]} (no author to credit)"
     described = said.get("ImageDescription") or said.get("ObjectName") or name.rpartition(".")[0] or name
     try:
@@ -183,8 +183,8 @@ def _image(source_id: str, page: Mapping[str, Any]) -> Image | str:
         return f"{name[:100]} (not on Wikimedia Commons)"
 
 
-def _shown(facts: Mapping[str, Any], name: str) -> str:
-    """What a reader sees of a fact, which is HTML: without tags, styles and hidden texts."""
+def _visible_text(facts: Mapping[str, Any], name: str) -> str:
+    """The visible text of a metadata field, whose value is HTML: without tags, styles and hidden text."""
     import lxml.html
 
     fact = facts.get(name)

@@ -1,5 +1,5 @@
-"""Runs for programs elsewhere: an HTTP API and a server of the Model Context Protocol over the same runs.
+"""Runs for other programs: an HTTP API and an MCP server (Model Context Protocol) over the same runs.
 
-``remote_settings.py`` says what a caller may choose, ``run_service.py`` starts and stops runs, ``http_api.py`` and
-``mcp_tools.py`` are the two ways in.
+``remote_settings.py`` says which settings a caller may choose, ``run_service.py`` starts and stops runs, and
+``http_api.py`` and ``mcp_tools.py`` are the two interfaces.
 """

@@ -1,15 +1,18 @@
-"""The formats in which a server gives an article: those of the run's folder, and every export format."""
+"""The formats in which a server returns an article: those of the run's folder, and every export format."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, export
+from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.types import Article
 
 _STYLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
-_TEXTS = {
-    "markdown": ("text/markdown", ".md", "Markdown with numbered citations", Article.to_markdown),
+_TEXTS: dict[str, tuple[str, str, str, Callable[[Article], str]]] = {
+    "markdown": ("text/markdown", ".md", "Markdown with numbered citations", partial(to_markdown, shared=True)),
     "html": ("text/html", ".html", "one self-contained page", Article.to_html),
     "json": ("application/json", ".json", "everything, the research included", Article.to_json),
 }
@@ -17,13 +20,13 @@ _TEXTS = {
 
 @dataclass(frozen=True)
 class ArticleFormat:
-    """A format.
+    """A format of articles.
 
     Attributes:
-        name: how it is chosen.
-        media_type: as the Internet knows it, without a charset.
-        suffix: what its files end with, the dot included.
-        about: what it is, in a few words.
+        name: its name in requests.
+        media_type: its IANA media type, without a charset.
+        suffix: its file name extension, with the dot.
+        about: a short description.
     """
 
     name: str
@@ -45,10 +48,10 @@ def article_formats() -> tuple[ArticleFormat, ...]:
 
 
 def article_format(name: str) -> ArticleFormat:
-    """The format of a name.
+    """The format with this name.
 
     Raises:
-        SettingsError: there is none; names those there are.
+        SettingsError: there is none; lists the formats.
     """
     known = {one.name: one for one in article_formats()}
     if name not in known:
@@ -65,7 +68,8 @@ def article_as(article: Article, name: str, *, citation_style: str | None = None
         citation_style: name of a CSL style for the reference list of an export format; never a file.
 
     Raises:
-        SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.
+        SettingsError: no format or style has this name.
+        MissingExtraError: it needs a library that is not installed.
     """
     chosen = article_format(name).name
     if citation_style is not None and not _STYLE.fullmatch(citation_style):

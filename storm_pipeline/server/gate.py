@@ -1,4 +1,4 @@
-"""What every request passes first: where it comes from, whether it may, and how large it is."""
+"""Checks of every request before it reaches an application: its origin, its token, and the size of its body."""
 
 import asyncio
 import hmac
@@ -27,7 +27,7 @@ class Access:
 
     Attributes:
         token: what callers send as ``Authorization: Bearer …``; empty if none is needed.
-        most_bytes: largest body of a request.
+        most_bytes: maximum size of a request's body.
     """
 
     token: str = ""
@@ -53,7 +53,7 @@ class Access:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address; names other than ``localhost`` are resolved by nobody here."""
+    """Whether only this machine can reach an address; of all names, this holds for ``localhost`` alone."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -61,10 +61,10 @@ def is_loopback(host: str) -> bool:
 
 
 class Gate:
-    """An ASGI application before another: refuses strangers, other sites' pages, and large or slow bodies.
+    """ASGI middleware that refuses callers without access, pages of other sites, and large or slow bodies.
 
-    Without a token, requests have to name this machine as their host, and those that a page of another site makes are
-    refused: a browser would let any page reach a local server.
+    Without a token, a request must name this machine as its host and must not come from a page of another site, since
+    a browser lets any page send requests to a local server.
 
     Args:
         app: the application behind it.
@@ -132,7 +132,7 @@ def _host(address: str) -> str:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A channel that gives the body once, and then what the client does."""
+    """A ``receive`` that returns the body that was read, then the client's further messages."""
     given = False
 
     async def next_message() -> Message:

@@ -1,4 +1,4 @@
-"""The HTTP API: runs are ordered, watched, stopped and fetched; see docs/api.md."""
+"""The HTTP API: starts, follows and stops runs, and returns their results; see docs/api.md."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -23,7 +23,7 @@ from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRun
 from storm_pipeline.server.run_service import BusyError, Order, RunService, UnderWayError
 
 _POLL = 0.25
-"""Seconds between two looks for new events."""
+"""Seconds between two checks for new events."""
 _HEALTH = "/health"
 
 
@@ -34,7 +34,9 @@ class RunOrder(BaseModel):
 
     topic: str = Field(description="Topic of the article, at most 300 characters.")
     makes: Literal["article", "outline"] = "article"
-    recipe: str | None = Field(default=None, description="The method; by default the package's own.")
+    recipe: str | None = Field(
+        default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
+    )
     outline: str | None = Field(default=None, description="Headings of the article: '#' headings or a list.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
 
@@ -64,7 +66,7 @@ def create_app(service: RunService, access: Access | None = None) -> Gate:
         title="storm-pipeline",
         version=__version__,
         lifespan=lifespan,
-        docs_url=None,  # they load their scripts from elsewhere
+        docs_url=None,  # these pages load scripts from another site
         redoc_url=None,
         redirect_slashes=False,
     )
@@ -121,7 +123,7 @@ class _Routes:
         return self._service.folders.view(run)
 
     def resume(self, run: str, order: ResumeOrder | None = None) -> RunView:
-        """Resume a run that ended early; what it has bought is not bought again."""
+        """Resume a run that ended early; its paid calls are not repeated."""
         return self._service.folders.view(self._service.resume(run, order.settings if order else None))
 
     def stop(self, run: str) -> RunView:
@@ -181,11 +183,11 @@ _STATUS: dict[type[Exception], int] = {
     SettingsError: 400,
     StormError: 500,
 }
-"""Status codes by error, the special ones first."""
+"""Status codes by error, the most specific first."""
 
 
 def _safe(name: str) -> dict[str, str]:
-    """Headers of a file whose text comes from the web."""
+    """Headers for a file that holds text from the web."""
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

@@ -1,4 +1,4 @@
-"""Listening for the HTTP API."""
+"""The server process of the HTTP API."""
 
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
 
 _MOST_CONNECTIONS = 100
-_LAST_SECONDS = 5
-"""Seconds that open connections, such as streams of events, are given when the server ends."""
+_SHUTDOWN_SECONDS = 5
+"""Seconds that open connections, such as event streams, have to end when the server shuts down."""
 
 
 def require_api() -> None:
@@ -44,6 +44,6 @@ def serve_api(service: "RunService", host: str, port: int, access: Access) -> No
         host=host,
         port=port,
         limit_concurrency=_MOST_CONNECTIONS,
-        timeout_graceful_shutdown=_LAST_SECONDS,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         server_header=False,
     )

@@ -1,4 +1,4 @@
-"""The MCP server: what an assistant can do with runs; see docs/api.md."""
+"""The MCP server: the tools and resources that an assistant gets; see docs/api.md."""
 
 import asyncio
 import base64
@@ -22,15 +22,17 @@ from storm_pipeline.server.source_search import SourceSearch
 
 _POLL = 0.25
 _RUNS = 50
-"""Runs that are listed."""
+"""Maximum number of runs listed."""
 _ABOUT = (
     "Researches topics and writes encyclopedia articles in which every sentence cites its sources. Writing takes "
-    "minutes; a run that ends early is continued with `resume`, and nothing is bought twice."
+    "minutes; a run that ends early is continued with `resume`, and no paid call is repeated."
 )
 
 Topic = Annotated[str, Field(description="Topic of the article, at most 300 characters.")]
 Run = Annotated[str, Field(description="Name of the run, such as silk-road-20261121-101500.")]
-Chosen = Annotated[dict[str, Any] | None, Field(description="Settings of this run, where the server lets callers.")]
+Chosen = Annotated[
+    dict[str, Any] | None, Field(description="Settings of this run that the server lets callers choose.")
+]
 Progress: TypeAlias = Context[Any, Any]
 
 
@@ -64,7 +66,7 @@ class _Tools:
         topic: Topic,
         ctx: Progress,
         outline: Annotated[str | None, Field(description="Headings to use: '#' headings or a list.")] = None,
-        recipe: Annotated[str | None, Field(description="The method; by default the package's own.")] = None,
+        recipe: Annotated[str | None, Field(description="Name of the method; default: that of `storm write`.")] = None,
         settings: Chosen = None,
     ) -> str:
         """Research a topic and write an article in which every sentence cites its sources. Takes minutes.
@@ -81,14 +83,14 @@ class _Tools:
         return await self._made(Order(topic, "outline", settings=settings or {}), ctx)
 
     async def resume(self, run: Run, ctx: Progress, settings: Chosen = None) -> str:
-        """Continue a run that was stopped, failed or was interrupted; return its article or outline."""
+        """Continue a run that was stopped or interrupted, or that failed; return its article or outline."""
         name = await self._called(self._service.resume, run, settings)
         return await self._result(str(name), ctx)
 
     def search(
         self,
         query: Annotated[str, Field(description="What to look for.", max_length=1000)],
-        most: Annotated[int, Field(description="Most pages.", ge=1, le=20)] = 5,
+        most: Annotated[int, Field(description="Maximum number of pages.", ge=1, le=20)] = 5,
     ) -> str:
         """Search for sources as a run does; return passages with their addresses, as JSON."""
         try:
@@ -107,8 +109,7 @@ class _Tools:
         """Export the article of a finished run: text as text, other files as a resource in base64."""
         try:
             chosen = article_format(format)
-            article = self._service.redactor.article(self._service.folders.article(run))
-            content = article_as(article, chosen.name, citation_style=citation_style)
+            content = self._article_as(run, chosen.name, citation_style)
         except StormError as error:
             raise ToolError(self._redacted(error)) from error
         if chosen.is_text:
@@ -124,7 +125,11 @@ class _Tools:
 
     def article(self, run: str) -> str:
         """The article of a run, as Markdown."""
-        return self._read(lambda: self._service.redactor.article(self._service.folders.article(run)).to_markdown())
+        return self._read(lambda: self._article_as(run, "markdown").decode())
+
+    def _article_as(self, run: str, name: str, citation_style: str | None = None) -> bytes:
+        article = self._service.redactor.article(self._service.folders.article(run))
+        return article_as(article, name, citation_style=citation_style)
 
     def outline_of(self, run: str) -> str:
         """The outline of a run, as Markdown."""
@@ -148,7 +153,7 @@ class _Tools:
         return f"Run: {name}\n\n{await asyncio.to_thread(read, name)}"
 
     async def _watched(self, name: str, ctx: Progress) -> str:
-        """Report progress until a run ends; why it ended early, or empty."""
+        """Report progress until a run ends; returns why it ended early, or an empty string."""
         reason, done = "", 0
         async for found in iterate_in_threadpool(self._service.events(name)):
             if found is None:

@@ -13,14 +13,14 @@ from storm_pipeline.types import Article
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I)
 """Names of environment variables that hold secrets."""
 _SHORTEST = 6
-"""Shorter values are no secrets, and would be found in ordinary words."""
+"""Minimum characters of a secret; shorter values also occur in ordinary words."""
 
 
 class Redactor:
-    """Takes secrets and paths out of texts.
+    """Removes secrets and paths from texts.
 
-    Hidden are the values of environment variables whose names end with KEY, TOKEN, SECRET, PASSWORD or CREDENTIALS,
-    and passwords and keys in addresses. Paths below a folder are shortened to what is below it.
+    It hides the values of environment variables whose names end with KEY, TOKEN, SECRET, PASSWORD or CREDENTIALS, and
+    passwords and keys in addresses. Paths below a folder are shortened to what is below it.
 
     Args:
         folders: the server's folders.

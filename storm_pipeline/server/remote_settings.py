@@ -1,4 +1,4 @@
-"""What a remote caller may choose of a run: an allow-list, which the server's owner can extend."""
+"""Which settings of a run a remote caller may choose: an allow-list, which the server's owner can extend."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class RemoteSettings:
         return cls(owner, allowed)
 
     def for_new_run(self, given: Mapping[str, Any]) -> Settings:
-        """The settings of a new run for which a caller gave some; a value of None is as if not given.
+        """The settings of a new run, with those that a caller gave; None counts as not given.
 
         Raises:
             SettingsError: the caller may not choose one of them, or its value is invalid.
@@ -67,7 +67,7 @@ class RemoteSettings:
         return Settings.build({**self._owners(), **self._checked(given)})
 
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
-        """All settings of the next session of a run that was saved with some, for which a caller gave others now.
+        """All settings of the next session of a run, from its saved ones and those that a caller gave.
 
         The owner's settings apply, and what callers may choose stays as it was saved unless it is given; a saved cap
         is kept where it is lower than the owner's.

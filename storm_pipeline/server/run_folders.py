@@ -66,7 +66,7 @@ class RunFolders:
         self._root = root
 
     def path(self, name: str) -> Path:
-        """Folder of the run of a name.
+        """Folder of the run with this name.
 
         Raises:
             UnknownRunError: there is none.

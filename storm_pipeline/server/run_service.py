@@ -1,4 +1,4 @@
-"""Starting, resuming, stopping and watching runs for callers elsewhere; a run's folder is its only record."""
+"""Starting, resuming, stopping and following runs for remote callers; a run's folder is its only record."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ class UnderWayError(StormError):
 
 @dataclass(frozen=True)
 class Order:
-    """What a caller orders.
+    """A run that a caller orders.
 
     Attributes:
         topic: topic of the article.
@@ -55,16 +55,16 @@ class Order:
 
 
 class RunService:
-    """The runs of one server. Thread-safe; use it in ``with``, which stops its runs gracefully in the end.
+    """The runs of one server. Thread-safe; use it in ``with``, which stops its runs gracefully at the end.
 
     Args:
         remote: the owner's settings, and which of them callers may choose.
-        at_once: most runs under way, at least 1.
+        at_once: maximum number of concurrent runs, >= 1.
         open_storm: makes a ``Storm`` from settings; by default the class itself.
 
     Attributes:
         folders: the runs and their results.
-        redactor: takes secrets out of what leaves the server.
+        redactor: removes secrets from what leaves the server.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class RunService:
         work: Callable[[EventSink, threading.Event], Article | Outline],
         name: str | None = None,
     ) -> str:
-        """Do a run's work in a thread of its own, and return its name once it has started."""
+        """Do a run's work in a new thread, and return the run's name once it has started."""
         started: Future[str] = Future()
         halt = threading.Event()
 
@@ -216,7 +216,7 @@ class RunService:
     def _room(self) -> Iterator[None]:
         with self._lock:
             if self._closed:
-                raise BusyError("the server is ending")
+                raise BusyError("the server is shutting down")
             if len(self._halts) >= self._at_once:
                 raise BusyError(f"{self._at_once} runs are under way, as many as this server allows: try again later")
             yield
@@ -228,7 +228,7 @@ class RunService:
 
 
 def _outline(order: Order) -> Outline | None:
-    """The outline of an order; its text is parsed here, since a path is no outline from elsewhere."""
+    """The outline of an order, parsed from its text: a remote caller must not name a file."""
     if order.outline is None:
         return None
     try:

@@ -23,7 +23,7 @@ class SourceSearch:
         self._opening = threading.Lock()
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
-        """Passages for a query, best first, of at most so many pages.
+        """Passages for a query, best first, from at most ``most`` pages.
 
         Raises:
             SettingsError: the engine cannot be opened.

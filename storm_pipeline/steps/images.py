@@ -9,13 +9,13 @@ from storm_pipeline.sources.mirrors import wikipedia_article
 from storm_pipeline.types import Image, Source
 
 _NAMED = 3
-"""Images that cannot be used and are named in the report."""
+"""Maximum number of unusable images that the report names."""
 
 
 def find_images(ctx: RunContext, cited: Iterable[Source]) -> tuple[Image, ...]:
     """Freely licensed lead images of the cited Wikipedia articles; none if the setting is off.
 
-    The report says which images cannot be used, and why none could be looked up.
+    The report names the images that cannot be used, and says why a look-up failed.
     """
     titles = _titles(cited) if ctx.settings.images == "wikimedia" else {}
     if not titles:
@@ -34,7 +34,7 @@ def find_images(ctx: RunContext, cited: Iterable[Source]) -> tuple[Image, ...]:
         if refused:
             more = len(refused) - _NAMED
             named = ", ".join(refused[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-            ctx.events.degraded(f"images left out for want of a known free licence: {named}")
+            ctx.events.degraded(f"images left out because their licence is not known to be free: {named}")
     return tuple(images)
 
 

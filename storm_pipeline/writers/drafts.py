@@ -186,6 +186,9 @@ class _Review:
             self.ctx.events.count(reworded=int(outcome == "rewritten"))
             self._record(claim, verdict.problem, outcome, second.sentence.text)
             return second.sentence
+        if completed := second.completed or verdict.completed:
+            self._record(claim, verdict.problem, "citations", completed.text)
+            return completed
         if self.ctx.settings.uncited == "keep":
             self._record(claim, verdict.problem, "kept without a source", claim.text)
             return Sentence(claim.text)

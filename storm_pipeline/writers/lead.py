@@ -46,9 +46,9 @@ class _LeadGrounding(Grounding):
         often = max(1, len(shown) * _RARE)
         self._common = {stem for stem, count in Counter(chain(*self._stems)).items() if count > often}
 
-    def _stands(self, text: str, i: int) -> bool:
+    def _stands(self, text: str, i: int, least: float) -> bool:
         shared = stem_set(text, self._language) & self._stems[i] - self._common
-        return bool(shared) or super()._stands(text, i)
+        return bool(shared) or super()._stands(text, i, least)
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         judged = super().judge(claims)

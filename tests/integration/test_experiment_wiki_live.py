@@ -13,7 +13,7 @@ from wiki_live_files import GUIDE, PRESS, SYSTEMS, topic_file, write_wiki_live
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evaluation.reporting import ExperimentResults
 from storm_pipeline.experiments import Experiment, ExperimentConfig, read_config
-from storm_pipeline.experiments.config import MethodTable
+from storm_pipeline.experiments.config_tables import MethodTable
 from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.experiments.forecast import forecast
 from storm_pipeline.render.json import from_json

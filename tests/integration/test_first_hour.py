@@ -34,7 +34,7 @@ def servers() -> Iterator[tuple[FakeModel, ScriptedServer]]:
     with FakeModel() as model, ScriptedServer(found) as engine:
         yield model, engine
     litellm.in_memory_llm_clients_cache.flush_cache()
-    gc.collect()  # drops the clients of third parties, which leave their connections open, while it is tolerated
+    gc.collect()  # LiteLLM's clients close no connection when they are dropped; here the warning of it is ignored
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def run(command: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.assets
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets of LiteLLM's OpenAI clients
 @pytest.mark.parametrize("person", PEOPLE)
 def test_a_transcript_is_what_happens(
     person: str, folder: Path, servers: tuple[FakeModel, ScriptedServer], monkeypatch: pytest.MonkeyPatch

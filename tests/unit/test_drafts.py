@@ -213,6 +213,22 @@ def test_a_sentence_that_was_accepted_before_does_not_go_back_again() -> None:
     assert [own.before for own in told.revised()] == ["Penguins sang in 1812."]
 
 
+@pytest.mark.parametrize("reply", ["", "1: Two thousand built a wall above a village until 1936 [1]."])
+def test_a_suggested_citation_is_taken_if_the_writer_does_not_answer_it(reply: str) -> None:
+    dam = Snippet("https://a.org", "Dam", "The dam was built of concrete by two thousand above the village of Orrin.")
+    years = Snippet("https://b.org", "Years", "The men of the village of Orrin worked on it from 1931 until 1936.")
+    text = "Two thousand built a wall above a village until 1936."
+    with run() as (ctx, told):
+        grounding = Grounding(passages([dam, years]), known="Dam", embed=HashingEmbedder().embed)
+        asked: list[str] = []
+        ask_again = lambda remarks: asked.append(remarks) or reply  # noqa: E731
+        (block,) = checked_blocks(ctx, "X", read_draft(f"{text} [1]", 2), grounding, ask_again)
+    assert "but in [2]" in asked[0]
+    (sentence,) = (s for paragraph in block.paragraphs for s in paragraph.sentences)
+    assert [c.snippet_id for c in sentence.citations] == [dam.id, years.id]
+    assert [own.outcome for own in told.revised()] == ["citations"]
+
+
 def test_a_copied_sentence_stays_if_what_replaces_it_lacks_support() -> None:
     text = "and then the old men of the valley told the young men that the river would never again be free to run"
     shown = passages([Snippet("https://a.org", "Valley", f"It was said {text}.")])

@@ -57,13 +57,24 @@ def test_a_citation_that_is_supported_stands() -> None:
 
 
 def test_of_two_citations_only_the_one_that_fits_is_kept() -> None:
-    assert urls(judged("Two thousand men built the dam of concrete.", 1, 3)) == [DAM.url]
+    text = "Two thousand men built the dam of concrete while workers went on strike."
+    assert urls(judged(text, 1, 3)) == [DAM.url]
 
 
 def test_a_number_that_another_passage_has_is_cited_too() -> None:
     verdict = judged("Two thousand men built the Orrin Dam of concrete from 1931 until 1936.", 1)
     assert urls(verdict) == [DAM.url, YEARS.url]
     assert (verdict.change, verdict.problem) == ("[2] cited too", "")
+
+
+def test_the_writer_is_asked_about_a_number_that_a_less_similar_passage_has() -> None:
+    text = "It was built of concrete above the village of Lower Orrin by two thousand until 1936."
+    verdict = judged(text, 1)
+    assert urls(verdict) == [DAM.url]
+    assert verdict.problem == "“1936” is not in [1], but in [2]: cite that too if it supports the sentence"
+    assert verdict.completed is not None
+    assert urls(replace(verdict, sentence=verdict.completed)) == [DAM.url, YEARS.url]
+    assert not judged(text, 1, 2).problem
 
 
 def test_a_number_that_no_passage_has_is_named() -> None:
@@ -122,6 +133,14 @@ def test_what_nothing_supports_is_told_to_the_writer(cited: tuple[int, ...], tol
 
 def test_without_passages_every_sentence_is_a_problem() -> None:
     assert judged("The dam was built.", shown=()).problem == "no source was found for it"
+
+
+def test_beside_a_citation_that_fits_one_that_may_fit_stays() -> None:
+    text = "Two thousand men built the dam of concrete while workers went on strike."
+    assert urls(judged(text, 1, 2)) == [DAM.url, YEARS.url]
+    verdict = judged(text, 1, 2, 3)
+    assert urls(verdict) == [DAM.url, YEARS.url]
+    assert verdict.change == "[3] no longer cited"
 
 
 def test_a_page_of_dated_items_dates_what_it_says() -> None:

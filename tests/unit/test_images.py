@@ -44,7 +44,7 @@ FREE = [
 def test_free_licences(name: str, called: str, url: str, asks: bool) -> None:
     found = free_licence(name)
     assert found
-    assert (found.name, found.url, found.asks_for_author) == (called, url, asks)
+    assert (found.name, found.url, found.requires_author) == (called, url, asks)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +290,6 @@ def test_the_report_says_once_what_is_missing() -> None:
         assert find_images(ctx, pages) == (image(),)
         assert told.degraded() == [
             "images could not be looked up: Wikimedia is away",
-            "images left out for want of a known free licence: A.jpg (Fair use), B, C and 1 more",
+            "images left out because their licence is not known to be free: A.jpg (Fair use), B, C and 1 more",
         ]
     assert len(found.asked) == 2

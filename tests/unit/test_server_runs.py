@@ -1,7 +1,9 @@
 """The runs of a server: names, events as they are written, and formats."""
 
+import io
 import json
 import re
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +17,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.server.article_formats import article_as, article_format, article_formats
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.run_folders import EventFile, RunFolders, UnknownRunError
-from storm_pipeline.types import Problem, Report
+from storm_pipeline.types import Problem, Report, Snippet, Source
 
 SILK = source("silk", "Silk was sold in Palmyra.")
 ARTICLE = case(section("Goods", sentence("Silk was sold there.", SILK)), sources=(SILK,)).article
@@ -103,6 +105,24 @@ def test_a_citation_style_is_never_a_path(style: str) -> None:
     if not re.fullmatch("[ap][ap-]{0,99}", style):
         with pytest.raises(SettingsError, match="given by its name"):
             article_as(ARTICLE, "docx", citation_style=style)
+
+
+@pytest.mark.parametrize("name", [one.name for one in article_formats() if one.name not in ("json", "pdf")])
+def test_documents_of_the_owner_leave_by_their_names(name: str) -> None:
+    notes = Snippet("file:///home/me/secret%20project/My%20notes.txt", "", "Silk was sold there.")
+    own = Source(notes.source_id, notes.url, "", (notes,))
+    content = article_as(case(section("Goods", sentence("Silk was sold.", own)), sources=(own,)).article, name)
+    assert b"secret" not in unpacked(content)
+    assert b"home/me" not in unpacked(content)
+    assert b"My notes.txt" in unpacked(content)
+
+
+def unpacked(content: bytes) -> bytes:
+    """The content, or that of all files in it where it is an archive."""
+    if not content.startswith(b"PK"):
+        return content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return b"\n".join(archive.read(entry) for entry in archive.namelist())
 
 
 def test_an_article_leaves_without_secrets() -> None:
