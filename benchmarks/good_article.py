@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from storm_pipeline.evaluation.datasets.imported import human_article
+from storm_pipeline.evaluation.articles.data_set import human_article
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.judges.model_judge import open_judge
 from storm_pipeline.evaluation.metrics.good_article import CriterionResult, GoodArticle, Result, value_of

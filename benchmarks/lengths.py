@@ -18,6 +18,10 @@ from functools import partial
 
 from dspy.utils.exceptions import AdapterParseError
 
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.markdown import markdown_article
+from storm_pipeline.evaluation.articles.wikitext import wikitext_article
+from storm_pipeline.evaluation.types import HumanArticle, Topic
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.references.citations import parse_markdown
@@ -32,6 +36,7 @@ PATTERNS = (
     *("<think>", "</think>", "# ", "a\n", "< ", "_a", "[1", "[1]", "1,", "__", "\\[", "[a](", "`", "\\", "1 and "),
     *(" ", "Dr. ", "| a ", "- a\n", "lower case words go\n", "[1] \n", "**a**", "\u0301", "1.1 ", "?!", "\n"),
 )
+_TOPIC = Topic("1", "A topic", HumanArticle("A topic"))
 _SHOWN = 15
 _MEASURABLE = 0.02
 """Seconds; the growth of shorter times says nothing."""
@@ -64,6 +69,8 @@ def readers() -> dict[str, Callable[[str], object]]:
         "outline": lambda text: parse_outline(text, "Topic"),
         "draft": lambda text: read_draft(text, 3),
         "thinking": strip_thinking,
+        "imported Markdown": lambda text: markdown_article(_TOPIC, f"{text}\n## References\n1. https://example.org"),
+        "imported wikitext": partial(wikitext_article, _TOPIC),
         "article in Markdown": lambda text: parse_markdown(f"{text}."),
         "markers": lambda text: MARKER.sub("", text),
         "one line": tidy,
@@ -86,7 +93,7 @@ def seconds_for(read: Callable[[str], object], pattern: str, length: int) -> flo
     """Processor time that a reader takes for a pattern, repeated to a length in characters."""
     text = (pattern * (length // len(pattern) + 1))[:length]
     start = time.process_time()
-    with suppress(AdapterParseError):
+    with suppress(AdapterParseError, DatasetError):
         read(text)
     return time.process_time() - start
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
-from storm_pipeline.evaluation.datasets.imported import system_article
+from storm_pipeline.evaluation.articles.data_set import system_article
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.datasets.wiki_live_statements import spread, statements_of
 from storm_pipeline.evaluation.judges.screen import ScreenJudge

@@ -325,7 +325,8 @@ class Report:
     """What the checks changed, counted over the run, and what went wrong.
 
     Attributes:
-        invented_citations: citation markers in model output that matched no snippet shown; dropped.
+        invented_citations: citation markers in model output that matched no snippet shown; dropped. In an imported
+            article, markers that its list of references lacks.
         attributed: sentences that the model left uncited and to which supporting snippets were assigned.
         uncited: body sentences that the article keeps without a citation.
         dropped_unsupported: sentences removed, by the check or by the writer, because no snippet shown supports them.
@@ -335,6 +336,7 @@ class Report:
         cited_in_interviews: snippets that interview answers cite.
         offered_to_sections: those of them that the writer of a section was shown.
         cited_in_article: those of them that the article cites.
+        unavailable_citations: citations of pages whose text is not available, in articles written elsewhere; dropped.
         problems: what failed or was degraded, by stage, kind and detail.
     """
 
@@ -348,6 +350,7 @@ class Report:
     cited_in_interviews: int = 0
     offered_to_sections: int = 0
     cited_in_article: int = 0
+    unavailable_citations: int = 0
     problems: tuple[Problem, ...] = ()
 
 

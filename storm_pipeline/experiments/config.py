@@ -236,7 +236,9 @@ def read_config(path: Path | str) -> ExperimentConfig:
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     place = f"{path}: "
-    return _validated(_validated(values, place, _ExperimentFile).expanded(), place)
+    config = _validated(_validated(values, place, _ExperimentFile).expanded(), place)
+    methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)
+    return config.model_copy(update={"methods": methods})
 
 
 @overload

@@ -74,9 +74,11 @@ class MethodTable(ConfigTable):
         recipe: one of :data:`storm_pipeline.recipes.RECIPES`.
         settings: overrides of the experiment's settings.
         search: overrides the experiment's search.
-        recorded: folder of official STORM runs to score, resolved like a data set's path.
+        recorded: folder of official STORM runs to score: relative to the folder of the experiment's file if it exists
+            there, else resolved like a data set's path.
         polished: score the polished articles of those runs.
-        imported: folder of articles as ``TOPIC.md`` or ``TOPIC.txt``, resolved like a data set's path.
+        imported: folder of articles, one per topic, see :mod:`storm_pipeline.evaluation.articles.folder`; resolved like
+            ``recorded``.
         system: a system whose articles are part of the data set; topics it did not write about are skipped.
         human: the human article itself, scored only by what does not compare it with itself or judge citations.
     """
@@ -106,6 +108,12 @@ class MethodTable(ConfigTable):
     def label(self) -> str:
         """Its label in the tables."""
         return self.name or self.recipe or self.system or "human article"
+
+    def with_articles_beside(self, folder: Path) -> Self:
+        """The method with absolute paths to those of its articles that lie in a folder."""
+        given = {name: path for name in ("recorded", "imported") if (path := getattr(self, name))}
+        beside = {name: folder.absolute() / path.expanduser() for name, path in given.items()}
+        return self.model_copy(update={name: path for name, path in beside.items() if path.is_dir()})
 
 
 class VariantTable(ConfigTable):

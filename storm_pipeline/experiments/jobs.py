@@ -14,9 +14,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import DatasetError, RunError, StoppedError, StormError
-from storm_pipeline.evaluation.datasets.imported import human_article, read_imported, system_article
+from storm_pipeline.evaluation.articles.data_set import human_article, system_article
+from storm_pipeline.evaluation.articles.folder import imported_hash, read_imported
 from storm_pipeline.evaluation.datasets.leakage import exclusion_settings
-from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run
+from storm_pipeline.evaluation.datasets.storm_runs import find_storm_run, read_storm_run
 from storm_pipeline.evaluation.metrics.base import Metric
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
@@ -149,7 +150,7 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
     if method.recorded:
         return fingerprint(method.recorded.name, method.polished, topic.id)
     if method.imported:
-        return fingerprint(method.imported.name, topic.id)
+        return fingerprint(imported_hash(method.imported, topic), topic_fingerprint(topic))
     if method.system or method.human:
         return fingerprint(method.system, topic_fingerprint(topic))
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
@@ -185,7 +186,8 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     config = config_of(job.config)
     topic, method = _topic(config, job.unit), config.method(job.unit.method)
     if method.recorded:
-        return read_storm_run(method.recorded / topic.id, polished=method.polished).article
+        run = find_storm_run(method.recorded, topic)
+        return read_storm_run(run, polished=method.polished, title=topic.title).article
     if method.imported:
         return read_imported(method.imported, topic)
     if method.system:

@@ -10,10 +10,11 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.evaluation.reporting.results_file import ExperimentResults, Result
 from storm_pipeline.experiments.config import ExperimentConfig
 from storm_pipeline.experiments.experiment_folder import ExperimentStore
-from storm_pipeline.experiments.jobs import article_hash
+from storm_pipeline.experiments.jobs import article_hash, load_article
 from storm_pipeline.experiments.provenance import judged_in, measures_in
 from storm_pipeline.experiments.units import Unit
 from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.types import Article
 
 _PATH = re.compile(r"(?:\w+:)*(~?/[^/].*)", re.S)
 """A setting that contains a local path, such as ``gguf:/models/mine.gguf``."""
@@ -47,7 +48,9 @@ def results_of(store: ExperimentStore) -> ExperimentResults:
     attempted = [unit for unit in units if store.failure(unit) is not None]
     failures: Counter[tuple[str, str]] = Counter()
     results = tuple(_result(store, tuple(metrics), unit, failures) for unit in attempted)
+    dropped = _dropped_citations(store, config, [unit for unit in attempted if not store.failure(unit)])
     judged = tuple(own for name in metrics for own in judged_in(metrics[name]))
+    notes = (*config.notes, *store.state["notes"], *_notes(len(units) - len(attempted), failures), *dropped)
     return ExperimentResults(
         config.title,
         tuple(replace(row, failure=shorten(row.failure)) for row in results),
@@ -55,7 +58,7 @@ def results_of(store: ExperimentStore) -> ExperimentResults:
         config.baseline,
         {name: shorten(fact) for name, fact in {**store.state["facts"], **_metrics(metrics)}.items()},
         judged,
-        tuple(map(shorten, (*config.notes, *store.state["notes"], *_notes(len(units) - len(attempted), failures)))),
+        tuple(map(shorten, notes)),
     )
 
 
@@ -84,6 +87,30 @@ def _metrics(metrics: dict[str, dict[str, object]]) -> dict[str, str]:
 def _notes(unattempted: int, failures: Counter[tuple[str, str]]) -> list[str]:
     notes = [f"{unattempted} articles are still to be written: these are the results so far."] if unattempted else []
     return notes + [f"{metric} could not be computed for {n} articles: {why}" for (metric, why), n in failures.items()]
+
+
+def _dropped_citations(store: ExperimentStore, config: ExperimentConfig, written: Sequence[Unit]) -> Iterator[str]:
+    """How many citations of articles written elsewhere lead to no text, by method."""
+    for method in config.methods:
+        if not (method.imported or method.recorded or method.system):
+            continue
+        own = (store.article_folder(unit) for unit in written if unit.method == method.label)
+        articles = [article for folder in own if (article := _article(folder))]
+        unavailable = sum(article.report.unavailable_citations for article in articles)
+        invented = sum(article.report.invented_citations for article in articles)
+        kept = sum(len(sentence.citations) for article in articles for sentence in article.sentences())
+        dropped = ((unavailable, "of pages whose text is not available"), (invented, "that name no source"))
+        if reasons := " and ".join(f"{number} {why}" for number, why in dropped if number):
+            total = kept + unavailable + invented
+            yield f"{method.label}: {unavailable + invented} of {total} citations were dropped, {reasons}."
+
+
+def _article(folder: Path) -> Article | None:
+    """The article in a folder; None if it is damaged, which its scores report."""
+    try:
+        return load_article(folder)
+    except RunError:
+        return None
 
 
 def _path_shortener(store: ExperimentStore, config: ExperimentConfig) -> Callable[[str], str]:

@@ -216,6 +216,7 @@ def _counts(article: Article) -> list[tuple[str, int]]:
         ("Sentences reworded", report.reworded),
         ("Repeated sentences removed", report.repeated),
         ("Invented citations dropped", report.invented_citations),
+        ("Citations of unavailable pages dropped", report.unavailable_citations),
     ]
     return [(name, count) for name, count in rows if count]
 

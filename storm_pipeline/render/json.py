@@ -48,13 +48,23 @@ def from_json(text: str) -> Article:
     try:
         article = _adapter().validate_python(record["article"])
     except (ValueError, RecursionError) as error:
-        raise RunError(f"the article is damaged: {error}; render it again from its run") from error
+        raise RunError(f"the article is damaged: {_reason(error)}; render it again from its run") from error
     known = {source.id for source in article.sources}
     for sentence in article.sentences():
         for citation in sentence.citations:
             if citation.source_id not in known:
                 raise RunError(f"the article is damaged: it cites the source {citation.source_id} that it lacks")
     return article
+
+
+def _reason(error: Exception) -> str:
+    """The first thing that is wrong, on one line."""
+    from pydantic_core import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 @functools.cache

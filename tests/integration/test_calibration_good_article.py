@@ -10,7 +10,7 @@ from wiki_live_files import topic_file, write_wiki_live
 
 from benchmarks import good_article
 from benchmarks.good_article import CONCERNED, copied
-from storm_pipeline.evaluation.datasets.imported import human_article
+from storm_pipeline.evaluation.articles.data_set import human_article
 from storm_pipeline.evaluation.judges.model_judge import open_judge
 from storm_pipeline.evaluation.metrics.good_article import GoodArticle
 from storm_pipeline.evaluation.metrics.good_article_criteria import CRITERIA

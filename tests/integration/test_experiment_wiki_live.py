@@ -12,7 +12,7 @@ from wiki_live_files import GUIDE, PRESS, SYSTEMS, topic_file, write_wiki_live
 
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evaluation.reporting import ExperimentResults
-from storm_pipeline.experiments import Experiment, ExperimentConfig
+from storm_pipeline.experiments import Experiment, ExperimentConfig, read_config
 from storm_pipeline.experiments.config_tables import MethodTable
 from storm_pipeline.experiments.executors import LocalExecutor
 from storm_pipeline.experiments.forecast import forecast
@@ -126,10 +126,37 @@ def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Pat
     config = described(model, {"name": "mine", "imported": "mine"}, metrics=["shape"])
     first, second = run(config, tmp_path / "out").results
     assert (first.failure, first.values["sections"]) == ("", 1)
-    assert "no article on 'Lake Tarn': put Lake_Tarn.md or Lake_Tarn.txt there" in second.failure
+    assert (
+        "no article on 'Lake Tarn': put Lake_Tarn.md, Lake_Tarn.txt, Lake_Tarn.json or Lake_Tarn.wiki there"
+        in second.failure
+    )
     assert str(tmp_path) not in second.failure
     (folder / "Lake_Tarn.md").write_text("Another lake.", "utf-8")
     assert not any(result.failure for result in run(config, tmp_path / "out").results)
+    (folder / "Lake_Tarn.md").write_text("Another lake, and deep.", "utf-8")
+    with pytest.raises(SettingsError, match="Lake_Tarn/mine was written or started with other settings"):
+        run(config, tmp_path / "out")
+
+
+def test_dropped_citations_are_noted(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "mine"
+    folder.mkdir(parents=True)
+    text = f"A lake.[1][2] It is deep.[3]\n\n## References\n1. [The dam]({PRESS})\n2. [Gone](https://gone.example)"
+    (folder / "Lake_Orrin.md").write_text(text, "utf-8")
+    (tmp_path / "config" / "trial.toml").write_text(
+        'title = "A trial"\nbaseline = "mine"\nmetrics = ["shape"]\n'
+        'data = { set = "wiki_live", path = "live", topics = 1 }\n'
+        'methods = [{ name = "mine", imported = "mine" }, { system = "alpha" }, { human = true }]\n',
+        "utf-8",
+    )
+    config = read_config(tmp_path / "config" / "trial.toml")
+    assert config.method("mine").imported == folder, "beside the experiment's file"
+    results = run(config, tmp_path / "out")
+    assert [result.values["references"] for result in results.results] == [1, 3, None]
+    assert [note for note in results.notes if "citations" in note] == [
+        "mine: 2 of 3 citations were dropped, 1 of pages whose text is not available and 1 that name no source.",
+        "alpha: 1 of 4 citations were dropped, 1 of pages whose text is not available.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.folder import read_imported
 from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.evaluation.datasets.expertqa import read_expertqa
-from storm_pipeline.evaluation.datasets.storm_runs import read_storm_run, read_storm_runs
+from storm_pipeline.evaluation.datasets.storm_runs import find_storm_run, read_storm_run, read_storm_runs
 from storm_pipeline.evaluation.judging_tasks import tasks
 from storm_pipeline.evaluation.metrics.texts import generated_headings
+from storm_pipeline.evaluation.types import HumanArticle, Topic
 
 TEXT = "the dam was built to supply the capital with electricity in 1931"
 
@@ -149,9 +151,45 @@ def test_polished_numbers_are_read_off_the_text_before(run: Path) -> None:
     assert polished.report.invented_citations == 3  # [7] stands nowhere in the body
 
 
+def test_polished_numbers_where_polishing_changed_the_body(run: Path) -> None:
+    changed = POLISHED.replace("It is high.", "It is tall[5].").replace("It was built in 1931 [1][2].\n", "\n")
+    (run / "storm_polished_article.txt").write_text(changed, encoding="utf-8")
+    article = read_storm_run(run, polished=True).article
+    assert [(s.text, [source[0] for source in s.passages]) for s in cited_sentences(article)] == [
+        ("The dam is old and high.", ["b"]),
+        ("Many moved.", ["a"]),
+        ("The dam is old.", ["b"]),
+        ("It is tall.", []),
+        ("Many moved.", ["c", "d"]),
+        ("They came back.", ["a"]),
+    ]
+
+
+def test_a_run_named_by_its_title(run: Path) -> None:
+    topic = Topic("70388147", "Lake Orrin", HumanArticle("Lake Orrin"))
+    (run / "storm_polished_article.txt").rename(run / "storm_gen_article_polished.txt")
+    assert find_storm_run(run.parent, topic) == run
+    polished = read_storm_run(run, polished=True, title=topic.title).article
+    assert read_imported(run.parent, topic) == polished
+    (run / "storm_gen_article_polished.txt").unlink()
+    assert read_imported(run.parent, topic) == read_storm_run(run).article
+    (run.parent / "Lake_Orrin.md").write_text("A lake.", encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"several articles on 'Lake Orrin', Lake_Orrin\.md and Lake_Orrin"):
+        read_imported(run.parent, topic)
+    (run.parent / "70388147").mkdir()
+    with pytest.raises(DatasetError, match="several runs on 'Lake Orrin', 70388147 and Lake_Orrin: remove"):
+        find_storm_run(run.parent, topic)
+    with pytest.raises(DatasetError, match="no run on 'Lake Orrin': a run is a folder 70388147 or Lake_Orrin with"):
+        find_storm_run(run, topic)
+
+
 def test_runs_that_cannot_be_read(run: Path, tmp_path: Path) -> None:
-    (run / "storm_polished_article.txt").write_text(POLISHED.replace("high.\n\n##", "low.\n\n##"), encoding="utf-8")
+    (run / "storm_polished_article.txt").write_text("# History\n\nIt is another article[1].", encoding="utf-8")
     with pytest.raises(DatasetError, match="another body"):
+        read_storm_run(run, polished=True)
+    twice = POLISHED.replace("It was built in 1931 [1][2].", "It was built in 1931 [1][1].")
+    (run / "storm_polished_article.txt").write_text(twice, encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"another body .*: \[1\] was both \[2\] and \[1\]"):
         read_storm_run(run, polished=True)
     (run / "storm_polished_article.txt").unlink()
     with pytest.raises(DatasetError, match="cannot be read"):

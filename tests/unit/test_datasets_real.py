@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from storm_pipeline.evaluation.articles.data_set import system_article
 from storm_pipeline.evaluation.datasets.closed_corpus import topic_chunks
 from storm_pipeline.evaluation.datasets.dataset import DataSet
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
 from storm_pipeline.evaluation.datasets.human_back_matter import is_back_matter
-from storm_pipeline.evaluation.datasets.imported import system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.quality import by_features
 from storm_pipeline.evaluation.datasets.statistics import PAPER, article_size, table_7

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from wiki_live_files import GUIDE, PRESS, STATEMENTS, WIKIPEDIA, topic_file, write_wiki_live
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.data_set import system_article
 from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.evaluation.datasets.closed_corpus import ClosedCorpus, topic_chunks
-from storm_pipeline.evaluation.datasets.imported import read_imported, system_article
 from storm_pipeline.evaluation.datasets.leakage import copies
 from storm_pipeline.evaluation.datasets.wiki_live import read_wiki_live
 from storm_pipeline.evaluation.types import CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.types import Article
 
 
 @pytest.fixture
@@ -84,6 +83,7 @@ def test_a_systems_article_cites_what_can_be_looked_up(topic: Topic) -> None:
     assert ["begun in 1929" in passage for passage in second.passages] == [True, False]
     assert third.passages == ()
     assert {source.url for source in article.sources} == {PRESS, GUIDE, WIKIPEDIA}
+    assert article.report.unavailable_citations == 1
 
 
 def test_a_system_without_citations_has_no_sources(topic: Topic) -> None:
@@ -143,18 +143,3 @@ def test_a_damaged_file_is_skipped_or_refused(tmp_path: Path, data: bytes, said:
 def test_a_folder_without_topics(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"holds no readable topic: it has no \.json\.gz file"):
         read_wiki_live(tmp_path)
-
-
-def test_articles_of_a_folder(tmp_path: Path, topic: Topic) -> None:
-    text = "# Lake Orrin\nA lake [3].\n\n## History\n- It was *filled* in 1931.\n\n## See also\nThe sea."
-    (tmp_path / "Lake_Orrin.md").write_text(text, encoding="utf-8")
-    article = read_imported(tmp_path, topic)
-    assert isinstance(article, Article)
-    assert [sentence.text for sentence in article.sentences()] == ["A lake.", "It was filled in 1931."]
-    assert [section.heading for section in article.sections] == ["History"]
-    (tmp_path / "Lake_Orrin.md").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DatasetError, match="must be UTF-8"):
-        read_imported(tmp_path, topic)
-    (tmp_path / "Lake_Orrin.md").unlink()
-    with pytest.raises(DatasetError, match=r"put Lake_Orrin\.md or Lake_Orrin\.txt there"):
-        read_imported(tmp_path, topic)

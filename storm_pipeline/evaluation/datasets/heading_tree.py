@@ -9,7 +9,7 @@ from storm_pipeline.types import Paragraph, Section
 
 @dataclass(frozen=True)
 class TextBlock:
-    """A heading (level >= 1) or a paragraph (level 0). Plain text on one line, never empty."""
+    """A heading (level >= 1), on one line, or a paragraph (level 0). Plain text, never empty."""
 
     text: str
     level: int = 0

@@ -13,10 +13,13 @@ from storm_pipeline.sources.mirrors import folded_title
 _IMAGE = re.compile(r"!\[[^\]]{0,1000}\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)")
 _TAG = re.compile(r"(?<!\\)</?[a-z][^<>\n]*>", re.I)
-_EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_{1,3}|`+)(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
+_EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_{1,3}|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
 _MARKS = re.compile(r"[*_`]")
+_MOST_MARKS = 1000
+"""A line with more marks of emphasis keeps them: it is no prose, and looking for their ends takes long."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s*)?")
+_STARTS_PARAGRAPH = re.compile(rf"{_LIST_MARK.pattern}|^\s*[>|]")
 _QUOTE = re.compile(r"^\s*(?:>\s?)+")
 _RULE = re.compile(r"^[\s|:=*_-]*$")
 _ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
@@ -33,7 +36,26 @@ def plain_markdown(text: str) -> str:
 
 def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
     """Headings and paragraphs in order, one paragraph per line. A short bold line is a heading of the lowest level."""
-    return tuple(block for line in text.splitlines() if (block := _block(line)).text)
+    return tuple(block for line in text.splitlines() if (block := markdown_block(line)).text)
+
+
+def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
+    """As :func:`markdown_blocks`, but lines without a blank one between them are one paragraph, as Markdown has it.
+
+    The lines of a paragraph stay apart. List items, quotations and rows of tables are paragraphs of their own.
+    """
+    blocks: list[tuple[int, list[str]]] = []
+    continues = False
+    for line in text.splitlines():
+        block = markdown_block(line)
+        if not block.text:
+            continues = False
+        elif continues and not block.level and not _STARTS_PARAGRAPH.match(line):
+            blocks[-1][1].append(block.text)
+        else:
+            blocks.append((block.level, [block.text]))
+            continues = not block.level
+    return tuple(TextBlock("\n".join(lines), level) for level, lines in blocks)
 
 
 def without_title(blocks: Sequence[TextBlock], title: str) -> tuple[TextBlock, ...]:
@@ -44,7 +66,8 @@ def without_title(blocks: Sequence[TextBlock], title: str) -> tuple[TextBlock, .
     return tuple(blocks[1:] if only or folded_title(blocks[0].text) == folded_title(title) else blocks)
 
 
-def _block(line: str) -> TextBlock:
+def markdown_block(line: str) -> TextBlock:
+    """A line as a heading or plain text; its text is empty where only marks stand."""
     if found := _ATX.match(line):
         return TextBlock(plain_text(_plain_line(found[2])), len(found[1]))
     bold = _BOLD_LINE.match(line)
@@ -61,7 +84,7 @@ def _plain_line(line: str) -> str:
         line = _LINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub("", line)))  # twice, for images inside links
     if "<" in line:
         line = _TAG.sub("", line)
-    if _MARKS.search(line):
+    if 0 < len(_MARKS.findall(line)) <= _MOST_MARKS:
         line = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", line))
     if line.lstrip().startswith("|"):
         line = " ".join(cell.strip() for cell in line.strip().strip("|").split("|"))

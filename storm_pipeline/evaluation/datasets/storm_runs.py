@@ -5,7 +5,8 @@ refined outline, whose headings are those that the paper's outline metrics score
 of sections left unwritten and has those that the writer added. Pitfalls:
 
 - The numbers in ``url_to_info.json`` are those of the article *before* polishing, which renumbers without a new list.
-  Both texts have the same body, so polished numbers are recovered by aligning the two.
+  Polished numbers are recovered from the sentences that both texts have: all of the body, unless polishing removed
+  duplicates. A polished number that stands in none of them cites nothing.
 - A number cites a page, not a snippet: its passage is all snippets of the page that the run kept.
 - Where a section cited beyond its sources, the official code deleted the last *valid* number with the invalid ones.
   This cannot be undone: such sentences stay uncited.
@@ -15,10 +16,12 @@ of sections left unwritten and has those that the writer added. Pitfalls:
 import json
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.file_names import file_names
 from storm_pipeline.evaluation.datasets.heading_tree import (
     HeadingNode,
     TextBlock,
@@ -28,6 +31,7 @@ from storm_pipeline.evaluation.datasets.heading_tree import (
 )
 from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
 from storm_pipeline.identity import source_id
+from storm_pipeline.languages import split_sentences
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Heading, Outline, Paragraph, Report, Snippet, Source
@@ -37,6 +41,10 @@ _NUMBER = re.compile(r"\[(\d+)\]")
 _POLISHED = ("storm_polished_article.txt", "storm_gen_article_polished.txt", "storm_gen_article_polished_article.txt")
 _OUTLINES = ("refine_outline.txt", "storm_gen_outline.txt")
 _LEAD = "summary"
+_OTHER_BODY = (
+    "the polished article in {} has another body than the unpolished one, so its numbers cannot be recovered; read the "
+    "unpolished one (polished=False)"
+)
 
 
 def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]:
@@ -51,17 +59,39 @@ def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]
     return tuple(read_storm_run(run, polished=polished) for run in runs)
 
 
-def read_storm_run(folder: Path, *, polished: bool = False) -> Case:
-    """Read one run; the topic's title is the folder's name, and its human article is unknown.
+def find_storm_run(folder: Path, topic: Topic) -> Path:
+    """The folder of a topic's run, called by the topic's id or, as knowledge-storm does, by its title.
+
+    Raises:
+        DatasetError: there is none, or one of each name.
+    """
+    found = [folder / name for name in file_names(topic) if (folder / name).is_dir()]
+    if not found:
+        names = " or ".join(dict.fromkeys(file_names(topic)))
+        raise DatasetError(f"{folder} has no run on {topic.title!r}: a run is a folder {names} with url_to_info.json")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise DatasetError(f"{folder} has several runs on {topic.title!r}, {names}: remove all but one")
+    return found[0]
+
+
+def has_polished_article(folder: Path) -> bool:
+    """Whether a run has a polished article."""
+    return any((folder / name).is_file() for name in _POLISHED)
+
+
+def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> Case:
+    """Read one run; its human article is unknown.
 
     Args:
         folder: the run's folder.
         polished: read the polished article, which has a lead, instead of the unpolished one.
+        title: the topic's title; if empty, the folder's name.
 
     Raises:
         DatasetError: a file is absent or has an unexpected format.
     """
-    title = folder.name.replace("_", " ")
+    title = title or folder.name.replace("_", " ")
     text = _text(folder, ("storm_gen_article.txt",))
     try:
         pages = json.loads(_text(folder, ("url_to_info.json",)))
@@ -112,16 +142,26 @@ def _citations_and_sources(pages: Any) -> tuple[tuple[Citation, ...], tuple[Sour
 
 
 def _renumbered(polished: str, generated: str, folder: Path) -> str:
-    """Replace the polished text's numbers by those of the unpolished one, whose body is otherwise the same."""
+    """Replace the polished text's numbers by those of the unpolished one, read off the sentences that both have."""
     opening = re.match(rf"#\s*{_LEAD}\b.*?(?=^#\s)", polished, re.S | re.M | re.I)
     body = polished[opening.end() :] if opening else polished
-    if "".join(_NUMBER.sub("[]", body).split()) != "".join(_NUMBER.sub("[]", generated).split()):
-        raise DatasetError(
-            f"the polished article in {folder} has another body than the unpolished one, so its numbers cannot be "
-            "recovered: read the unpolished one (polished=False)"
-        )
-    original = dict(zip(_NUMBER.findall(body), _NUMBER.findall(generated), strict=True))
+    after, before = _sentences(body), _sentences(generated)
+    matcher = SequenceMatcher(None, [own for own, _ in after], [own for own, _ in before], autojunk=False)
+    original: dict[str, str] = {}
+    for block in matcher.get_matching_blocks():
+        for i in range(block.size):
+            for new, old in zip(after[block.a + i][1], before[block.b + i][1], strict=True):
+                if original.setdefault(new, old) != old:
+                    raise DatasetError(f"{_OTHER_BODY.format(folder)}: [{new}] was both [{original[new]}] and [{old}]")
+    if not original and _NUMBER.search(body):
+        raise DatasetError(_OTHER_BODY.format(folder))
     return _NUMBER.sub(lambda found: f"[{original.get(found[1], '0')}]", polished)
+
+
+def _sentences(text: str) -> list[tuple[str, list[str]]]:
+    """The sentences of a text without white space and numbers, each with its numbers in order."""
+    sentences = [own for line in text.splitlines() for own in split_sentences(line, "en")]
+    return [("".join(_NUMBER.sub("[]", own).split()), _NUMBER.findall(own)) for own in sentences]
 
 
 def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from storm_pipeline.errors import MetricError
-from storm_pipeline.evaluation.datasets.imported import human_article
+from storm_pipeline.evaluation.articles.data_set import human_article
 from storm_pipeline.evaluation.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score

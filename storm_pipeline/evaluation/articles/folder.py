@@ -1,0 +1,88 @@
+"""Reads imported articles: files of a folder, one per topic, in any of several formats."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.evaluation.articles.file_names import file_names
+from storm_pipeline.evaluation.articles.json_file import json_article
+from storm_pipeline.evaluation.articles.markdown import markdown_article
+from storm_pipeline.evaluation.articles.wikitext import wikitext_article
+from storm_pipeline.evaluation.datasets.storm_runs import has_polished_article, read_storm_run
+from storm_pipeline.evaluation.types import Topic
+from storm_pipeline.files import read_bounded
+from storm_pipeline.types import Article
+
+_MAX_BYTES = 20_000_000
+_RUN = "url_to_info.json"
+"""In a folder of knowledge-storm's output."""
+_READERS: dict[str, Callable[[Topic, str], Article]] = {
+    ".md": markdown_article,
+    ".txt": markdown_article,
+    ".json": json_article,
+    ".wiki": wikitext_article,
+}
+
+
+def read_imported(folder: Path, topic: Topic) -> Article:
+    """Read a topic's article from a folder, in the format that the folder has for it.
+
+    Args:
+        folder: contains ``TOPIC.md`` or ``TOPIC.txt`` (:mod:`.markdown`), ``TOPIC.json`` (:mod:`.json_file`) or
+            ``TOPIC.wiki`` (:mod:`.wikitext`), or ``TOPIC/``, a run of knowledge-storm, of which the polished article
+            is read if it has one (:mod:`storm_pipeline.evaluation.datasets.storm_runs`).
+        topic: its id names the file or folder, or its title with underscores.
+
+    Raises:
+        DatasetError: the folder has no such file or several, or the file cannot be read.
+        MissingExtraError: the format's parser is not installed.
+    """
+    found = list(_found(folder, topic))
+    if not found:
+        raise DatasetError(f"{folder} has no article on {topic.title!r}: put {_wanted(topic)} there")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise DatasetError(f"{folder} has several articles on {topic.title!r}, {names}: remove all but one")
+    (path,) = found
+    if path.is_dir():
+        return read_storm_run(path, polished=has_polished_article(path), title=topic.title).article
+    try:
+        return _READERS[path.suffix](topic, _text(path))
+    except DatasetError as error:
+        raise DatasetError(f"{path} cannot be read: {error}") from error
+
+
+def imported_hash(folder: Path, topic: Topic) -> str:
+    """Hash of the content that :func:`read_imported` reads; empty if there is none, or more than one article."""
+    found = list(_found(folder, topic))
+    if len(found) != 1:
+        return ""
+    files = sorted([*found[0].glob("*.txt"), found[0] / _RUN]) if found[0].is_dir() else found
+    try:
+        return hashlib.sha256(b"\0".join(read_bounded(path, _MAX_BYTES) for path in files)).hexdigest()
+    except (OSError, ValueError):
+        return ""
+
+
+def _wanted(topic: Topic) -> str:
+    *most, last = (f"{topic.id}{suffix}" for suffix in _READERS)
+    return f"{', '.join(most)} or {last}"
+
+
+def _found(folder: Path, topic: Topic) -> Iterator[Path]:
+    """The files and folders of a topic's article."""
+    for name in file_names(topic):
+        for suffix in _READERS:
+            if (path := folder / f"{name}{suffix}").is_file():
+                yield path
+        if (folder / name / _RUN).is_file():
+            yield folder / name
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bounded(path, _MAX_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "articles must be UTF-8 text files"
+        raise DatasetError(why) from error

@@ -1,0 +1,187 @@
+"""Imported wikitext and JSON, and files of all formats that cannot be read."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from imported_cases import BIRDS, DAM, DOCUMENTS, LAKE, TOPIC, by_sentence, cited_articles, headings, rows
+from strategies import articles
+
+from storm_pipeline.errors import DatasetError, MissingExtraError
+from storm_pipeline.evaluation.articles.folder import read_imported
+from storm_pipeline.evaluation.articles.json_file import json_article
+from storm_pipeline.evaluation.articles.wikitext import wikitext_article
+from storm_pipeline.evaluation.cited_sentences import cited_sentences
+from storm_pipeline.export.formats import export
+from storm_pipeline.render.json import from_json, to_json
+from storm_pipeline.types import Article
+
+WIKITEXT = """{{Infobox lake|name=Orrin<ref>{{cite web|url=BIRDS}}</ref>}}
+[[File:dam.png|thumb|A dam near [[Valmere|the town]]]]
+'''Lake Orrin''' is a [[reservoir|large reservoir]] &#91;sic&#93;.<ref name=lake>[LAKE The lake]</ref> It is
+[https://maps.example deep].<ref name="dam" /><ref>Doe, ''A book'', p. 3</ref>
+
+== History ==
+It was begun in 1929.<ref name="dam">{{cite web |title=The ''dam'' |url=DAM}}</ref>{{efn|A note.}}<!-- so -->
+Then it grew.<ref group="note">This is a note.</ref>
+* One.<ref name="unknown" /><ref>{{cite web |url=DAM |title=Again}}</ref>
+* Two.
+{| class="wikitable"
+| 1 || 2
+|}
+=== Birds ===
+{{reflist|refs=<ref name="birds">{{cite web|url=BIRDS}}</ref>}}
+Ospreys nest.<ref name="birds" />
+
+== References ==
+<references />
+== See also ==
+* [[Lake Tarn]]
+[[Category:Lakes]]
+"""
+
+
+@pytest.fixture(autouse=True)
+def parser() -> None:
+    pytest.importorskip("mwparserfromhell", reason="reading wikitext needs mwparserfromhell")
+
+
+def test_wikitext() -> None:
+    article = wikitext_article(TOPIC, WIKITEXT.replace("BIRDS", BIRDS).replace("DAM", DAM).replace("LAKE", LAKE))
+    assert rows(article) == [
+        ("Lake Orrin is a large reservoir [sic].", [LAKE]),
+        ("It is deep.", [DAM]),
+        ("It was begun in 1929.", [DAM]),
+        ("Then it grew.", []),
+        ("One.", [DAM]),
+        ("Two.", []),
+        ("Ospreys nest.", [BIRDS]),
+    ]
+    assert headings(article.sections) == [("History", [("Birds", [])])]
+    assert article.report.unavailable_citations == 1, "the book"
+    assert article.report.invented_citations == 1, "the reference that is not defined"
+
+
+@settings(max_examples=60, deadline=None)
+@given(article=cited_articles())
+def test_an_exported_article_comes_back_from_wikitext(article: Article) -> None:
+    found = wikitext_article(TOPIC, export(article, "wikitext").decode())
+    assert by_sentence(found) == by_sentence(article)
+    assert headings(found.sections) == headings(article.sections)
+    assert [len(one.sentences) for one in found.lead] == [len(one.sentences) for one in article.lead]
+    assert (found.report.invented_citations, found.report.unavailable_citations) == (0, 0)
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "<ref>",
+            "</ref>",
+            '<ref name="a">',
+            '<ref name="a" />',
+            "<references />",
+            "{{cite web |url=",
+            "}}",
+            DAM,
+            LAKE,
+        ),
+        *("[[", "]]", "[", "]", "[[File:a.png|", "{|", "|}", "|", "\n", "\n\n", "== A ==\n", "*", "'''", "<!--", "-->"),
+        *("&#91;", "&nbsp;", "&#x110000;", "<b>", "</b>", "<nowiki>", "</nowiki>", "A sentence.", "[1]", "\ufdd0"),
+    ]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.lists(PIECES | st.text(max_size=4), max_size=40).map("".join))
+def test_whatever_the_wikitext_holds_every_citation_leads_to_a_passage(text: str) -> None:
+    article = wikitext_article(TOPIC, text)
+    held = {(source.id, snippet.id) for source in article.sources for snippet in source.snippets}
+    cited = {(one.source_id, one.snippet_id) for sentence in article.sentences() for one in sentence.citations}
+    assert cited == held
+    assert {source.url for source in article.sources} <= {document.url for document in DOCUMENTS}
+
+
+def test_wikitext_without_its_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mwparserfromhell", None)
+    with pytest.raises(MissingExtraError, match=r"storm-pipeline\[eval\]"):
+        wikitext_article(TOPIC, "A lake.")
+
+
+def test_json_with_sources() -> None:
+    record = {
+        "title": "Lake Orrin",
+        "markdown": "# Lake Orrin\n\nA lake.[1] It is deep.[2][3][4]",
+        "sources": [
+            {"url": LAKE, "title": "Mine"},
+            {"url": "https://x.example", "text": "It is deep."},
+            {"url": "a:b"},
+        ],
+    }
+    article = json_article(TOPIC, json.dumps(record))
+    assert rows(article) == [("A lake.", [LAKE]), ("It is deep.", ["https://x.example"])]
+    assert cited_sentences(article)[1].passages == ("It is deep.",)
+    assert (article.report.unavailable_citations, article.report.invented_citations) == (1, 1)
+    listed = json_article(TOPIC, json.dumps({"text": f"A lake.[1]\n\n[1] {LAKE}"}))
+    assert rows(listed) == [("A lake.", [LAKE])]
+
+
+def test_what_wikigenbench_writes() -> None:
+    documents = [["“The lake”, 1931", LAKE, "The lake is deep."], ["Gone", "https://gone.example", ""], "It is blue."]
+    text = "Lake Orrin is a lake.[1]\n==History==\nIt was filled.[1][2]\n=== Later ===\nIt is blue.[3] So be it.[4]"
+    article = json_article(TOPIC, json.dumps({"key": "Lake_Orrin", "outline": [], "text": text, "retrieve": documents}))
+    assert rows(article) == [
+        ("Lake Orrin is a lake.", [LAKE]),
+        ("It was filled.", [LAKE]),
+        ("It is blue.", ["retrieved:3"]),
+        ("So be it.", []),
+    ]
+    assert headings(article.sections) == [("History", [("Later", [])])]
+    assert cited_sentences(article)[0].passages == ("“The lake”, 1931\nThe lake is deep.",)
+    assert (article.report.unavailable_citations, article.report.invented_citations) == (1, 1)
+
+
+def test_sections_of_wikigenbench_have_numbers_of_their_own() -> None:
+    texts = ["==History==\nIt was filled.[1]", "==Birds==\nOspreys nest.[1][2] Others too.[3]"]
+    retrieved = [["Filled."], ["Ospreys.", ["Birds", BIRDS, ""]]]
+    article = json_article(TOPIC, json.dumps({"text": texts, "retrieve": retrieved}))
+    assert rows(article) == [
+        ("It was filled.", ["retrieved:1"]),
+        ("Ospreys nest.", ["retrieved:2", BIRDS]),
+        ("Others too.", []),
+    ]
+
+
+@settings(deadline=None)
+@given(article=articles())
+def test_our_own_json_comes_back_whole(article: Article) -> None:
+    assert json_article(TOPIC, to_json(article)) == from_json(to_json(article))
+
+
+JSON = [
+    ("{", "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    ("[]", "damaged at the top level"),
+    ('{"markdown": 3}', "damaged at markdown"),
+    ('{"markdown": "a", "sources": [{"url": ""}]}', r"damaged at sources\.0\.url"),
+    ('{"text": ["a"], "retrieve": []}', "0 lists of documents for 1 sections"),
+    ('{"text": "a", "retrieve": [["b"]]}', r"damaged at retrieve\.0"),
+    ('{"markdown": "a", "sources": [{"url": "https://a.example/\\ud800"}]}', r"damaged at sources\.0\.url"),
+    ('{"schema": 99, "article": {}}', "has format 99"),
+    ('{"schema": 1, "article": {"title": 3}}', "the article is damaged"),
+]
+DAMAGED = [
+    *(("42.json", text, said) for text, said in JSON),
+    ("42.wiki", "<ref>" * 20_000, "more than 200 tags, tables or links are not closed"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), DAMAGED)
+def test_damaged_files(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DatasetError, match=said) as caught:
+        read_imported(tmp_path, TOPIC)
+    assert str(caught.value).startswith(f"{tmp_path / name} cannot be read: ")
+    assert "\n" not in str(caught.value)
