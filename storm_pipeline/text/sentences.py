@@ -44,6 +44,9 @@ _DANGLING = re.compile(
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
 # Parts of names, which go on in capitals: a sentence ends there only where a word follows that begins one.
 _UNCERTAIN = re.compile(r"\bBros\.$")
+# "Walsh Construction Co. II LLC"
+_COMPANY = re.compile(r"\b(?:Co|Corp|Inc|Ltd|Bros)\.$")
+_COMPANY_GOES_ON = re.compile(r"(?:[IVX]+|LLC|LLP|LP|Inc|Ltd|PLC|plc|AG|KG|SA)\b")
 _BEGINS_SENTENCE = re.compile(
     r"(?:The|Its?|In|On|At|He|She|They|This|These|That|An?|And|But|As|By|For|From|After|Before|When|While|Both|Their|His|"
     r"Her|There|Since|Until|Some|All|Most|Many)\b"
@@ -245,6 +248,8 @@ def _is_within_name(piece: str, rest: str) -> bool:
     """Whether a stop at the end of ``piece`` belongs to a name that is not the end of its sentence."""
     if _UNCERTAIN.search(piece[-_TAIL:]):
         return not _BEGINS_SENTENCE.match(rest)
+    if _COMPANY.search(piece[-_TAIL:]) and _COMPANY_GOES_ON.match(rest):
+        return True
     goes_on = rest[0].islower() and piece.rstrip(_CLOSERS)[-1:] in _CJK_END
     return goes_on or (rest[0] in "(（" and bool(_EXCLAIMED.search(piece)))
 

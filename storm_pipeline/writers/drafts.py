@@ -5,12 +5,14 @@ what is missing; only those still unsupported afterwards are dropped, and that i
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import ordinals_have_stops
+from storm_pipeline.languages import ordinals_have_stops, stem_set
+from storm_pipeline.quantities import missing
 from storm_pipeline.quantities.months import month_names
+from storm_pipeline.references.facts import recall
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
@@ -24,6 +26,8 @@ _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 AskAgain = Callable[[str], str]
 """Sends remarks on a draft to the writer and returns the reply; raises ModelError."""
+_ALIKE = 0.8
+"""Minimum share of a sentence's words in an accepted one that says the same."""
 _END = 300
 """Trailing characters of a line that decide whether the next line continues it."""
 
@@ -117,15 +121,13 @@ def checked_blocks(
         draft: the parsed reply.
         grounding: judges sentences.
         ask_again: sends remarks to the writer.
-        accepted: sentences of an earlier version of the text; repeated word for word, they keep their citations rather
-            than going back to the writer again.
+        accepted: sentences of an earlier version of the text; repeated in hardly other words, they keep their citations
+            rather than going back to the writer again.
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    sentences = iter(
-        _Review(ctx, where, grounding, draft.names, {s.text: s for s in accepted}).of(draft.claims(), ask_again)
-    )
+    sentences = iter(_Review(ctx, where, grounding, draft.names, tuple(accepted)).of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
@@ -141,7 +143,7 @@ class _Review:
     where: str
     grounding: Grounding
     names: Sequence[str]
-    accepted: Mapping[str, Sentence]
+    accepted: Sequence[Sentence]
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """The final form of each sentence; None where it is dropped."""
@@ -168,9 +170,16 @@ class _Review:
         return sentences
 
     def _unless_accepted(self, verdict: Judged) -> Judged:
-        """The verdict; a problem with a sentence that was accepted before is ignored."""
-        before = self.accepted.get(verdict.sentence.text) if verdict.problem else None
-        return verdict if before is None else Judged(before)
+        """The verdict; a problem with what was accepted before, in hardly other words, is ignored."""
+        before = self._accepted_before(verdict.sentence.text) if verdict.problem else None
+        return verdict if before is None else Judged(Sentence(verdict.sentence.text, before.citations))
+
+    def _accepted_before(self, text: str) -> Sentence | None:
+        """The earlier sentence that has nearly all words of a text, and all its numbers and dates."""
+        language = self.ctx.settings.article_language
+        wanted = stem_set(text, language)
+        near = (s for s in self.accepted if recall(wanted, stem_set(s.text, language)) >= _ALIKE)
+        return next((s for s in near if not missing(text, [s.text], language=language)), None)
 
     def _decided(self, claim: Claim, verdict: Judged, answer: RemarkReply | None) -> Sentence | None:
         """The final form of a sentence with a remark; ``answer`` is None if the writer did not reply to the remark."""

@@ -200,17 +200,26 @@ def test_a_quotation_of_a_passage_turns_a_doubt() -> None:
     assert [own.outcome for own in told.revised()] == ["kept"]
 
 
-def test_a_sentence_that_was_accepted_before_does_not_go_back_again() -> None:
-    before = Sentence("Penguins danced in 1812.", PASSAGES[0].citations())
+@pytest.mark.parametrize(
+    ("text", "goes_back"),
+    [
+        ("Penguins danced on the ice of Antarctica in 1812.", False),
+        ("In 1812 penguins danced on Antarctica’s ice.", False),
+        ("Penguins danced on the ice of Antarctica in 1813.", True),
+        ("Penguins sang on a hill of Greenland in 1812.", True),
+    ],
+)
+def test_what_was_accepted_before_does_not_go_back_again(text: str, goes_back: bool) -> None:
+    before = Sentence("Penguins danced on the ice of Antarctica in 1812.", PASSAGES[0].citations())
     with run() as (ctx, told):
         grounding = Grounding(PASSAGES, known="", embed=HashingEmbedder().embed)
-        draft = read_draft(f"{before.text} [2] Penguins sang in 1812 [2].", len(PASSAGES))
         asked: list[str] = []
         ask_again = lambda remarks: asked.append(remarks) or "1: delete"  # noqa: E731
+        draft = read_draft(f"{text} [2]", len(PASSAGES))
         (block,) = checked_blocks(ctx, "X", draft, grounding, ask_again, accepted=[before])
-    assert [s for paragraph in block.paragraphs for s in paragraph.sentences] == [before]
-    assert "danced" not in asked[0]
-    assert [own.before for own in told.revised()] == ["Penguins sang in 1812."]
+    kept = [s for paragraph in block.paragraphs for s in paragraph.sentences]
+    assert kept == ([] if goes_back else [Sentence(text, before.citations)])
+    assert len(asked) == len(told.revised()) == int(goes_back)
 
 
 @pytest.mark.parametrize("reply", ["", "1: Two thousand built a wall above a village until 1936 [1]."])

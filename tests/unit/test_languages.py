@@ -141,8 +141,14 @@ def test_a_name_with_a_stop_is_not_cut(pieces: list[str], language: str) -> None
     assert split_sentences(" ".join(pieces), language, ["Kururin Squash!", "", "!"]) == pieces
 
 
-def test_english_names_with_stops() -> None:
-    pieces = ["It is in Super Smash Bros. Brawl.", "It is by Warner Bros.", "The rest is Jeopardy! (the game) again."]
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["It is in Super Smash Bros. Brawl.", "It is by Warner Bros.", "The rest is Jeopardy! (the game) again."],
+        ["It went to Walsh Construction Co. II LLC and Fluor Enterprises Inc.", "Work on it began at once."],
+    ],
+)
+def test_english_names_with_stops(pieces: list[str]) -> None:
     assert split_sentences(" ".join(pieces), "en") == pieces
 
 
