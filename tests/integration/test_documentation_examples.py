@@ -47,6 +47,8 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """``Storm`` accepts the settings of an example, then works with doubles of model, engine and encoder."""
     real = Storm.__init__
     monkeypatch.chdir(tmp_path)
+    for key in ("OPENAI_API_KEY", "YDC_API_KEY"):  # a batch checks them before it makes its folder
+        monkeypatch.setenv(key, "of-the-tests")
     with FakeModel() as model:
 
         def scripted(self: Storm, settings: Any = None, **given: Any) -> None:
