@@ -24,7 +24,7 @@ _REMOVED = 0.15
 wrong page beside a right one, so hardly any goes (``benchmarks/grounding.py``)."""
 _FOUND = 0.55
 """Minimum similarity at which an uncited passage replaces missing or unsupported citations."""
-_COMPLETES = 0.40
+_COMPLETES = 0.50
 """Minimum similarity of a passage that is cited too because it has a number which the cited ones lack."""
 _MAY_COMPLETE = 0.30
 """Minimum similarity of such a passage that the writer is asked about."""

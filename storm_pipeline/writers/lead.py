@@ -29,8 +29,8 @@ _UNDEFINED = "the first sentence has to name the topic and say what it is, when 
 class _LeadGrounding(Grounding):
     """Checks the lead against the sentences of the body, and that its first sentence names the topic.
 
-    A sentence of the lead sums up several of the body, each of which may share few words with it: a cited one stands if
-    they share a word that is rare in the body.
+    A sentence of the lead sums up several of the body, each of which may share few words with it: a cited one supports
+    it if they share a word that is rare in the body, and beside one that does, all stay.
     """
 
     def __init__(self, ctx: RunContext, topic: str, shown: Sequence[Passage]) -> None:
@@ -49,6 +49,10 @@ class _LeadGrounding(Grounding):
     def _stands(self, text: str, i: int, least: float) -> bool:
         shared = stem_set(text, self._language) & self._stems[i] - self._common
         return bool(shared) or super()._stands(text, i, least)
+
+    def _supporting(self, claim: Claim) -> tuple[int, ...]:
+        kept = super()._supporting(claim)
+        return claim.cited if set(kept) & set(claim.cited) else kept
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         judged = super().judge(claims)
