@@ -19,8 +19,8 @@ class WriteSection(dspy.Signature):
       sources found out on the topic, nothing about the sources themselves (how a study is titled, what it examines).
     - Dates: where a passage has a date, it stands behind its title. Turn "today", "last month", "this year" into dates
       by it; never write "now", "recently" or "currently" without a date. Prices, members, holders of an office and
-      whatever else changes stand with the date that they are of. Measures and sums as the passages have them, without
-      conversions of your own.
+      whatever else changes stand with the date that they are of. What was announced or expected stays so, unless a
+      passage says that it came about. Measures and sums as the passages have them, without conversions of your own.
     How to write it:
     - Your own words, plain and neutral, in full paragraphs with a clear thread: usually in order of time or from the
       general to the particular. No praise, no drama, no closing summary.
