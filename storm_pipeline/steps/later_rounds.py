@@ -19,6 +19,8 @@ from storm_pipeline.steps.exclusions import sections_without_copies, without_cop
 from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections
 
+_LEAST_KEPT = 0.5
+"""Minimum share of a section's sentences that its revision has; with fewer, the reply was unusable."""
 _QUESTIONS = 6
 """Questions per round."""
 _UNUSED = 40
@@ -71,6 +73,8 @@ def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int
 def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, written: DraftedSections) -> Section:
     """The existing section revised with the new evidence, or a new section.
 
+    A section of which the revision leaves less than half of the sentences is kept as it was, and that is recorded.
+
     Raises:
         ModelError: the model fails.
     """
@@ -79,7 +83,14 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
     before = next((old for old in written.evidence.sections if old.heading.title == title), None)
     if section is None or before is None:
         return ctx.writer.section(ctx, evidence.outline, own)
-    return ctx.writer.revise(ctx, evidence.outline, own, before, section)
+    revised = ctx.writer.revise(ctx, evidence.outline, own, before, section)
+    lengths = [sum(1 for _ in one.sentences()) for one in (revised, section)]
+    if lengths[0] < _LEAST_KEPT * lengths[1]:
+        ctx.events.degraded(
+            f"section {title!r} kept as it was: its revision has {lengths[0]} of {lengths[1]} sentences"
+        )
+        return section
+    return revised
 
 
 def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections, number: int) -> Conversation | None:

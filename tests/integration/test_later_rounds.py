@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from llm import FakeModel, default_answers
+from llm import Answer, FakeModel, default_answers
 from test_pipeline import NoContents, markers_resolve
 
 from storm_pipeline import Article, Snippet, Storm
@@ -28,7 +28,7 @@ def only_silk(user: str) -> str:
     return " ".join(sentence for sentence in re.split(r"(?<=\]\.) ", told(user)) if sentence.startswith("Silk"))
 
 
-def written(tmp_path: Path) -> tuple[Article, FakeModel]:
+def written(tmp_path: Path, **replies: Answer) -> tuple[Article, FakeModel]:
     def found(query: str) -> list[Snippet]:
         if "stone" in query:
             return []
@@ -39,6 +39,7 @@ def written(tmp_path: Path) -> tuple[Article, FakeModel]:
         "WriteSection": only_silk,
         "FindOpenQuestions": json.dumps({"questions": [ASKED]}),
         "ReviseSection": told,
+        **replies,
     }
     with FakeModel(answers) as server:
         article = Storm(
@@ -70,4 +71,14 @@ def test_what_an_earlier_search_found_answers_a_later_question(tmp_path: Path) -
     (revised, *_) = server.of("ReviseSection")
     assert JADE in revised.user
     assert any("Jade" in sentence.text for sentence in article.sentences())
+    assert markers_resolve(article)
+
+
+def test_an_unusable_revision_leaves_the_section_as_it_was(tmp_path: Path) -> None:
+    article, server = written(tmp_path, ReviseSection="I am sorry, but I cannot help with this.")
+    assert server.of("ReviseSection")
+    assert any("Silk" in sentence.text for sentence in article.sentences())
+    kept = [problem.detail for problem in article.report.problems if "kept as it was" in problem.detail]
+    assert kept
+    assert not any("left out" in problem.detail for problem in article.report.problems)
     assert markers_resolve(article)
