@@ -72,6 +72,7 @@ class Grounding:
         embed: texts to unit vectors.
         language: ISO 639-1 code of the sentences.
         longest_run: longest allowed run of words shared with a passage, not counting names and numbers.
+        removed_below: similarity below which a citation is removed beside one that supports the sentence; 0: none is.
         pages: source id → all snippets of its page, searched for its date; by default those shown.
     """
 
@@ -83,6 +84,7 @@ class Grounding:
         embed: Embed,
         language: str = "en",
         longest_run: int = LONGEST_RUN,
+        removed_below: float = _REMOVED,
         pages: Callable[[str], Sequence[Snippet]] | None = None,
     ) -> None:
         self.shown = tuple(shown)
@@ -90,6 +92,7 @@ class Grounding:
         self._similarity = Similarity(shown, known=known, embed=embed, language=language)
         self._language = language
         self._longest_run = longest_run
+        self._removed_below = removed_below
         self._pages = pages or self._shown_of
         self._texts = [passage.text for passage in shown]
         self._dates: dict[str, str] = {}  # by page
@@ -155,7 +158,7 @@ class Grounding:
     def _supporting(self, claim: Claim) -> tuple[int, ...]:
         """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
         if any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
-            return tuple(i for i in claim.cited if self._stands(claim.text, i, _REMOVED))
+            return tuple(i for i in claim.cited if self._stands(claim.text, i, self._removed_below))
         chosen = self._found(claim.text)
         return () if chosen is None else (chosen,)
 

@@ -40,6 +40,7 @@ class _LeadGrounding(Grounding):
             embed=ctx.store.embed,
             language=ctx.settings.article_language,
             longest_run=_LONGEST_RUN,
+            removed_below=0,
         )
         self._topic = topic
         self._stems = [stem_set(passage.text, self._language) for passage in shown]
@@ -49,10 +50,6 @@ class _LeadGrounding(Grounding):
     def _stands(self, text: str, i: int, least: float) -> bool:
         shared = stem_set(text, self._language) & self._stems[i] - self._common
         return bool(shared) or super()._stands(text, i, least)
-
-    def _supporting(self, claim: Claim) -> tuple[int, ...]:
-        kept = super()._supporting(claim)
-        return claim.cited if set(kept) & set(claim.cited) else kept
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         judged = super().judge(claims)
