@@ -10,6 +10,7 @@ from storm_pipeline.evaluation.articles.citing import Reference
 from storm_pipeline.evaluation.articles.markdown import markdown_article
 from storm_pipeline.evaluation.articles.numbered import LARGEST_NUMBER
 from storm_pipeline.evaluation.articles.wikigenbench import Retrieved, wikigenbench_article
+from storm_pipeline.evaluation.datasets.dataset import damage
 from storm_pipeline.evaluation.types import Topic
 from storm_pipeline.render.json import from_json
 from storm_pipeline.text.words import tidy
@@ -77,9 +78,7 @@ def _validated(model: type[M], record: Any) -> M:
     try:
         return model.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the top level"
-        raise DatasetError(f"damaged at {where}: {first['msg'].lower()}") from error
+        raise DatasetError(damage(error)) from error
 
 
 def _parts(record: dict[str, Any]) -> list[tuple[str, list[Retrieved]]]:
