@@ -16,8 +16,9 @@ _TRACKING = re.compile(
 )
 _MOBILE_HOST = re.compile(r"^(?:(?:www|m|mobile|amp)\.)+(?=[^.]+\.)")
 _INNER_MOBILE = re.compile(r"(?<=\w)(?:\.m)+\.(?=wiki)")
-# `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page.
-_AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/)+\Z")
+# `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page. A final `>` is left of the
+# markup that an address was cut from: `<https://example.org/a.pdf>`.
+_AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/|%3E)+\Z")
 _AMP_FIRST = re.compile(r"\A(?:/amp)+(?=/[^/])")
 _AMP_QUERY = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("_amp", "true"), ("outputtype", "amp")})
 # Google's and Bing's caches of AMP pages: their path is the page's address, with `s` before it for https.
@@ -37,7 +38,7 @@ def canonical_url(url: str) -> str:
     """One address for the many spellings of one page.
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports,
-    user names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash, sorts the rest of
+    user names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of
     the query by name, and unifies http with https. AMP versions of a page, search engines' copies of them
     included, map to the page itself. Idempotent; never raises. Anything that is not a web address
     (``file:``, ``corpus:`` …) is returned stripped but otherwise unchanged.

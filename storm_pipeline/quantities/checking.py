@@ -11,7 +11,7 @@ from itertools import chain
 from storm_pipeline.quantities.degraded import is_degraded, repaired
 from storm_pipeline.quantities.literals import plain_digits
 from storm_pipeline.quantities.mentions import mentions
-from storm_pipeline.quantities.relative import relative_dates, with_year
+from storm_pipeline.quantities.relative import relative_dates, with_year, years_from_stated
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, spelt
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
@@ -101,7 +101,7 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     degraded = is_degraded(text)
     text = repaired(text, language)
     found = _read(text, language)
-    resolved: list[Mention] = []
+    resolved = list(years_from_stated(plain_digits(text), language or "en", found))
     if publication := _date_of(published):
         yearless = [m for m in found if all(q.kind == "date" and not q.low for q in m.readings)]
         resolved += [with_year(m, publication, text) for m in yearless]

@@ -14,14 +14,16 @@ _MIN_CHARS = 60
 _CHARACTERS_A_MARK = 400
 """A text with fewer punctuation marks than one per so many characters has lost them."""
 _PUNCTUATION = re.compile(r"[.,;:!?](?=\s|$)|[%。、，؛।]")
+_SPLIT = re.compile(rf"({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}})")
+"""A word that was divided at the end of a line."""
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 
 
 def repaired(text: str, language: str) -> str:
-    """The text with months beside a number capitalised, and with a space between a word and a number.
+    """The text with months beside a number capitalised, divided months joined, and a space between word and number.
 
-    ``12 september 2022`` becomes ``12 September 2022``, ``14 NOV 2025`` becomes ``14 Nov 2025``, and ``august2022``
-    becomes ``August 2022``. Lengths may change.
+    ``12 september 2022`` becomes ``12 September 2022``, ``14 NOV 2025`` becomes ``14 Nov 2025``, ``Janu- ary 1``
+    becomes ``January 1``, and ``august2022`` becomes ``August 2022``. Lengths may change.
 
     Args:
         text: text of a source.
@@ -29,6 +31,7 @@ def repaired(text: str, language: str) -> str:
     """
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
     names, pattern = _months(language)
+    apart = _SPLIT.sub(lambda found: whole if (whole := found[1] + found[2]).lower() in names else found[0], apart)
     if not any(name in apart for name in names):
         return apart
     return pattern.sub(lambda found: found[0].capitalize(), apart)

@@ -1,7 +1,7 @@
-"""Relative dates: last month, this year, yesterday, on Tuesday, two years ago."""
+"""Relative dates: last month, this year, yesterday, on Tuesday, two years ago; the following year, two years later."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -54,6 +54,16 @@ _MAX_BEFORE = 20
 """Characters before a date that are searched for "last"."""
 _AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
 _SINCE = frozenset("vor hace há a".split())
+_FOLLOWING = frozenset("following folgende folgenden folgendes suivant suivante siguiente seguente seguinte".split())
+_PRECEDING = frozenset(
+    "preceding previous vorangegangenen vorhergehenden précédent précédente anterior precedente".split()
+)
+_LATER = frozenset("later später danach darauf plus después dopo depois спустя później".split())
+_EARLIER = frozenset("earlier before früher zuvor davor avant antes prima раньше wcześniej".split())
+_YEARS = range(1000, 2200)
+"""Whole numbers that may be years."""
+_REACH = 300
+"""Maximum characters between a year and what counts from it."""
 _MAX_COUNT = 400
 """Maximum number of days, weeks, months or years counted back."""
 
@@ -79,6 +89,33 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
                 yield Mention(start, end, tuple(readings), "small")
 
 
+def years_from_stated(text: str, language: str, stated: Sequence[Mention]) -> Iterator[Mention]:
+    """Years that a text counts from the year stated before: the following year, two years later.
+
+    Args:
+        text: with ASCII digits; languages as in :func:`relative_dates`.
+        language: ISO 639-1 code, for number words.
+        stated: the dates and numbers of the text.
+    """
+    read = [(m.start, m.readings[0]) for m in stated if m.readings]
+    whole = [(start, int(q.low)) for start, q in read if q.kind in {"date", "number"} and q.low == q.high == int(q.low)]
+    known = [(start, year) for start, year in whole if year in _YEARS]
+    if not known:
+        return
+    numerals = vocabulary(language).numerals
+    words = [(found[0].casefold(), *found.span()) for found in _WORD.finditer(text)]
+    for i, (word, start, end) in enumerate(words):
+        if _UNIT.get(word) != "year":
+            continue
+        second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
+        after = words[i + 1][0] if i + 1 < len(words) else ""
+        count = min(int(before) if before.isdecimal() else numerals.get(before, 1), _MAX_COUNT)
+        step = 1 if (second, before) == ("the", "next") else _years_on(before, after, count)
+        base = max((own for own in known if start - _REACH <= own[0] < start), default=None)
+        if step and base:
+            yield Mention(start, end, (day_of(base[1] + step),), "small")
+
+
 def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
     """Complete a date without a year: most likely the last one before publication, else the next one.
 
@@ -93,6 +130,14 @@ def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
         possible = (last, last + 1) if published.month and not is_last else (last, last + 1, last - 1)
         dated += [replace(q, low=Fraction(year), high=Fraction(year)) for year in possible]
     return replace(mention, readings=tuple(dated))
+
+
+def _years_on(before: str, after: str, count: int) -> int:
+    """By how many years a text goes on or back; 0 for not at all."""
+    if after in _LATER or after in _EARLIER:
+        return count if after in _LATER else -count
+    near = {before, after}
+    return bool(near & _FOLLOWING) - bool(near & _PRECEDING)
 
 
 def _without_glued(word: str) -> str:

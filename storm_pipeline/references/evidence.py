@@ -112,14 +112,18 @@ class PassageEvidence(SectionEvidence):
     def since(self, before: Self, section: Section) -> Self:
         """The evidence for revising a section: new findings, the passages they and the section cite, and new passages.
 
-        Passages that were shown before and that nothing cites are left out.
+        Passages that were shown before and that nothing cites are left out; those that the section cites and that were
+        not selected again come last.
         """
         known = {finding.text for finding in before.findings}
         findings = tuple(finding for finding in self.findings if finding.text not in known)
         own = sum(finding.text not in known for finding in self.own_findings)
-        shown = before.snippet_ids() - cited_snippet_ids((*section.sentences(), *findings))
-        passages = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
-        return replace(self, passages=passages, findings=findings, own=own)
+        cited = cited_snippet_ids(section.sentences())
+        shown = before.snippet_ids() - cited - cited_snippet_ids(findings)
+        selected = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
+        missing = cited - self.snippet_ids()
+        earlier = tuple(p for p in before.passages if not missing.isdisjoint(c.snippet_id for c in p.citations()))
+        return replace(self, passages=(*selected, *earlier), findings=findings, own=own)
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""

@@ -1,7 +1,7 @@
 """How a run finds its sources: an engine with its cache, full pages, and the filter of sources."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from storm_pipeline.assets import Progress
@@ -21,12 +21,13 @@ from storm_pipeline.search.search_cache import CachedSearch
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.address_dates import date_in_address
 from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.duplicates import duplicates
 from storm_pipeline.sources.filtering import ReliableSearch
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
-from storm_pipeline.types import Exclusion
+from storm_pipeline.types import Exclusion, Snippet
 
 _SPECIAL_TOKENS = 2
 """Tokens that the embedder adds to a text ([CLS] and [SEP])."""
@@ -180,17 +181,22 @@ class RunSearch(Search):
         return duplicates(seen, self._kept_out) if self._kept_out else ()
 
     def search(self, query: str, k: int) -> SearchResult:
-        """As the engine's; see the class.
+        """As the engine's; see the class. Snippets without a date get the one in their page's address, if any.
 
         Raises:
             SearchError: as the engine's.
         """
-        return self._search.search(query, k)
+        found = self._search.search(query, k)
+        return replace(found, snippets=tuple(map(_dated, found.snippets)))
 
     def close(self) -> None:
         """Stop fetching pages."""
         if self._reader:
             self._reader.close()
+
+
+def _dated(snippet: Snippet) -> Snippet:
+    return snippet if snippet.published else replace(snippet, published=date_in_address(snippet.url))
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:

@@ -14,7 +14,7 @@ HOSTS = st.from_regex(r"[a-z]{3,8}(\.[a-z]{3,8})?\.(com|org|net)", fullmatch=Tru
 )
 SEGMENTS = st.text(
     st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="/"), min_size=1, max_size=12
-).filter(lambda text: text.strip() not in {"amp", ".", ""} and not text.endswith(".amp") and not text.isspace())
+).filter(lambda text: text.strip() not in {"amp", ".", ""} and not text.endswith((".amp", ">")) and not text.isspace())
 PATHS = st.lists(SEGMENTS, min_size=1, max_size=3).map(lambda parts: "/" + "/".join(quote(p, safe="") for p in parts))
 NAMES = st.from_regex(r"[a-z]{2,5}[0-9]", fullmatch=True)
 QUERIES = st.dictionaries(NAMES, st.from_regex(r"[a-z0-9]{1,5}", fullmatch=True), max_size=3)
@@ -24,7 +24,7 @@ CACHES = st.lists(
     ),
     max_size=8,
 ).map("".join)
-WEBBY = st.text('htps:/.w%mwiki#?&=[]@a0é東\ud800\u2100 ~!;+-_|\\"', max_size=40)
+WEBBY = st.text('htps:/.w%mwiki#?&=[]@a0é東\ud800\u2100 ~!;+-_|>\\"', max_size=40)
 
 
 Page = tuple[str, str, dict[str, str]]
@@ -78,6 +78,8 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
         build(host, f"{path}/", query),
         build(host, f"{path}/amp", query),
         build(host, f"{path}/amp/", query),
+        build(host, f"{path}%3E", query),
+        build(host, f"{path}/amp/>", query),
         build(host, f"/amp{path}", query),
         build(f"amp.{host}", path, query),
         build("www.google.com", f"/amp/s/{host}{path}", query),

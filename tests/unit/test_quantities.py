@@ -205,6 +205,41 @@ def test_last_month_in_other_languages(language: str, source: str) -> None:
     assert missing("It closed in January 2023.", [source], **asked) == ("January 2023",)
 
 
+@pytest.mark.parametrize(
+    ("year", "language", "source"),
+    [
+        ("1991", "en", "The struggle ended in 1990. Moderates met and prepared what they founded the following year."),
+        ("1991", "en", "After the meeting of June 1990 they met in Atlanta, and in the next year founded a society."),
+        ("1992", "en", "The struggle ended on 3 May 1990, and two years later a society was founded."),
+        ("1989", "en", "The struggle ended in 1990. A year earlier some had left."),
+        ("1991", "de", "Der Streit endete 1990, im Jahr darauf wurde der Verein gegründet."),
+        ("1993", "de", "Der Streit endete 1990, drei Jahre später wurde der Verein gegründet."),
+        ("1991", "fr", "La dispute prit fin en 1990 et la société fut fondée l'année suivante."),
+        ("1992", "es", "La disputa terminó en 1990 y dos años después se fundó la sociedad."),
+    ],
+)
+def test_years_counted_from_the_year_before(year: str, language: str, source: str) -> None:
+    asked = {"source_languages": [language]}
+    assert missing(f"It was founded in {year}.", [source], **asked) == ()
+    assert missing("It was founded in 1994.", [source], **asked) == ("1994",)
+
+
+def test_years_are_counted_from_no_later_and_no_far_year() -> None:
+    for source in (
+        "Two years later it closed, in 1990.",
+        f"It opened in 1990. {'It grew and grew. ' * 30}It closed two years later.",
+        "It opened in 1990 and closes next year.",
+    ):
+        assert missing("It closed in 1992.", [source]) == ("1992",)
+        assert missing("It closed in 1991.", [source]) == ("1991",)
+
+
+@pytest.mark.parametrize("source", ["sold, effective Janu- ary 1, 1930", "sold on 1 Janu\u00ad ary 1930"])
+def test_a_month_that_was_divided_at_the_end_of_a_line(source: str) -> None:
+    assert missing("It was sold on January 1, 1930.", [source]) == ()
+    assert missing("It was sold on January 1, 1930.", ["sold, effective Febru- ary 1, 1930"]) == ("January 1, 1930",)
+
+
 def test_another_month_than_last_month_is_lacking() -> None:
     assert missing("It closed in August 2021.", ["It closed in August."], dates=["2022-08-31"]) == ("August 2021",)
     assert missing("It closed in January 2023.", ["It closed last month."], dates=["2023-03-02"]) == ("January 2023",)

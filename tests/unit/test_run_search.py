@@ -94,6 +94,15 @@ def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: P
     assert web.asked == []
 
 
+def test_a_date_in_the_address_dates_snippets_that_have_none(tmp_path: Path) -> None:
+    news = [
+        Snippet("https://alpha.org/2013/11/parade", "Parade", TEXT),
+        Snippet("https://beta.org/2013/11/05/parade", "Parade", TEXT, published="2014-01-02"),
+    ]
+    search = RunSearch(Engine(checked(FakeSearch(lambda _: news)), "own", custom=True), given(tmp_path))
+    assert [snippet.published for snippet in search.search("silk", 2).snippets] == ["2013-11", "2014-01-02"]
+
+
 def test_pages_are_remembered_and_replayed(tmp_path: Path) -> None:
     web = Web(alpha=TEXT)
     first = RunSearch(engine("alpha"), given(tmp_path), fetch=web).search("silk", 2)

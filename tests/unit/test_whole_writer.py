@@ -73,6 +73,21 @@ def test_a_reviser_sees_the_section_as_it_stands_and_what_is_new() -> None:
     assert [len(texts(own)) for own in (revised, *revised.subsections)] == [2, 1]
 
 
+def test_a_reviser_sees_every_passage_that_the_section_cites() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def revise(inputs: Mapping[str, Any]) -> dict[str, str]:
+        asked.append(inputs)
+        return {"text": f"{BUILT.replace('[1]', '[2]')} {CAME.replace('[2]', '[1]')}"}
+
+    with run([DAM, FLOOD], {"ReviseSection": revise}) as (ctx, _):
+        before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
+        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [FLOOD], "")
+        own = ctx.writer.revise(ctx, OUTLINE, evidence, before, section(BUILT))
+    assert asked[0]["written"] == BUILT.replace("[1]", "[2]").replace(" [2].", ". [2]")
+    assert [own.citations[0].source_id for own in own.sentences()] == [DAM.source_id, FLOOD.source_id]
+
+
 def revised(reply: str) -> Section:
     with run([DAM, FLOOD], {"ReviseSection": lambda _: {"text": reply}}) as (ctx, _):
         before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
