@@ -1,17 +1,54 @@
-"""What a build left out, and why."""
+"""What a build takes, what it leaves out, and why."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from storm_pipeline.evaluation.datasets.current_page import CurrentPage
+
+T = TypeVar("T")
+Progress = Callable[[str], None]
+"""Called with one line per page."""
 
 
 class Exclusions:
-    """Pages that a build left out, with the reasons."""
+    """Pages that a build left out, with the reasons.
 
-    def __init__(self) -> None:
+    Args:
+        on_progress: told what becomes of each page.
+    """
+
+    def __init__(self, on_progress: Progress) -> None:
+        self._on_progress = on_progress
         self._reasons: list[tuple[str, str]] = []
 
-    def add(self, title: str, reason: str) -> None:
-        """Record a page."""
-        self._reasons.append((title, reason))
+    def taken(
+        self,
+        pages: Iterable[CurrentPage],
+        examine: Callable[[CurrentPage], T | str],
+        described: Callable[[T], str],
+        at_most: int | None,
+    ) -> Iterator[T]:
+        """What qualifies, in the order of the pages, until there is enough; the other pages are recorded.
+
+        Args:
+            pages: the candidates.
+            examine: returns what the build takes of a page, or why it is excluded.
+            described: what progress says of it after "taken", such as ``with 7 pages``.
+            at_most: maximum number taken; None for all.
+        """
+        found = 0
+        for page in pages:
+            if found == at_most:
+                return
+            one = examine(page)
+            if isinstance(one, str):
+                self._reasons.append((page.title, one))
+                self._on_progress(f"{page.title}: left out, {one}")
+                continue
+            found += 1
+            self._on_progress(f"{page.title}: taken {described(one)}")
+            yield one
 
     def summary(self) -> str:
         """The reasons, most frequent first, such as ``3 × list, 1 × deleted``."""

@@ -6,7 +6,7 @@ random order until enough qualify, which is equivalent to sampling from all that
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from storm_pipeline.errors import DatasetError, SearchError
 from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
-from storm_pipeline.evaluation.datasets.exclusions import Exclusions
+from storm_pipeline.evaluation.datasets.exclusions import Exclusions, Progress
 from storm_pipeline.evaluation.datasets.freshwiki import read_freshwiki
 from storm_pipeline.evaluation.datasets.freshwiki_plan import FreshWikiPlan
 from storm_pipeline.evaluation.datasets.freshwiki_writer import write_article
@@ -30,8 +30,6 @@ from storm_pipeline.net.http import user_agent
 
 MANIFEST = "manifest.json"
 _KINDS = ("json", "txt")
-Progress = Callable[[str], None]
-"""Called with one line per examined page."""
 
 
 @dataclass(frozen=True)
@@ -86,26 +84,19 @@ class _Build:
         self._services = services
         self._wiki = MediaWiki(services, answers)
         self._lift_wing = LiftWing(services, answers)
-        self._on_progress = on_progress
-        self.excluded = Exclusions()
+        self.excluded = Exclusions(on_progress)
         self._failures: list[str] = []
 
     def chosen(self, edited: Iterable[EditedPage]) -> Iterator[_Chosen]:
         """Qualifying pages in an order drawn by the seed, until there are enough."""
         by_title = {page.title: page for page in edited}
         pages = shuffled(self._wiki.current(by_title), self._plan.seed, lambda page: page.number)
-        found = 0
-        for page in pages:
-            if found == self._plan.size:
-                return
-            one = self._examine(page, by_title[page.asked])
-            if isinstance(one, str):
-                self.excluded.add(page.title, one)
-                self._on_progress(f"{page.title}: left out, {one}")
-                continue
-            found += 1
-            self._on_progress(f"{page.title}: taken ({one.verdict.grade} by {one.verdict.judge})")
-            yield one
+        return self.excluded.taken(
+            pages,
+            lambda page: self._examine(page, by_title[page.asked]),
+            lambda one: f"({one.verdict.grade} by {one.verdict.judge})",
+            self._plan.size,
+        )
 
     def _examine(self, page: CurrentPage, edited: EditedPage) -> _Chosen | str:
         """The page with its verdict, or why it is excluded; cheap checks come first."""

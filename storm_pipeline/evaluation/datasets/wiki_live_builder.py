@@ -7,6 +7,7 @@ systems' articles.
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,7 @@ from storm_pipeline.evaluation.datasets.answer_cache import AnswerCache
 from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
 from storm_pipeline.evaluation.datasets.document_collector import DocumentCollector, Fetch
-from storm_pipeline.evaluation.datasets.exclusions import Exclusions
-from storm_pipeline.evaluation.datasets.freshwiki_builder import Progress
+from storm_pipeline.evaluation.datasets.exclusions import Exclusions, Progress
 from storm_pipeline.evaluation.datasets.freshwiki_plan import non_article_reason
 from storm_pipeline.evaluation.datasets.freshwiki_writer import file_name
 from storm_pipeline.evaluation.datasets.leakage import copies, without_copies
@@ -87,26 +87,19 @@ class _Build:
         self._plan = plan
         self._wiki = wiki
         self._collector = collector
-        self._on_progress = on_progress
         self._taken: list[dict[str, Any]] = []
-        self.excluded = Exclusions()
+        self.excluded = Exclusions(on_progress)
 
     def topics(self) -> Iterator[Topic]:
         """Qualifying topics, month by month, each month in an order drawn by the seed until there are enough."""
         for month in self._plan.calendar():
             joined = self._wiki.members(f"Category:{_CATEGORY}", month.first_second, month.last_second)
-            found = 0
-            for page in shuffled(self._wiki.current(joined), self._plan.seed, lambda page: page.number):
-                if found == self._plan.per_month:
-                    break
-                topic = self._examine(page, month)
-                if isinstance(topic, str):
-                    self.excluded.add(page.title, topic)
-                    self._on_progress(f"{page.title}: left out, {topic}")
-                    continue
-                found += 1
-                self._on_progress(f"{page.title}: taken with {len(topic.documents)} pages")
-                yield topic
+            yield from self.excluded.taken(
+                shuffled(self._wiki.current(joined), self._plan.seed, lambda page: page.number),
+                partial(self._examine, month=month),
+                lambda topic: f"with {len(topic.documents)} pages",
+                self._plan.per_month,
+            )
 
     def _examine(self, page: CurrentPage, month: Month) -> Topic | str:
         """The topic, or why the page is excluded; cheap checks come first."""

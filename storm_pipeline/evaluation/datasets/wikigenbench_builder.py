@@ -16,8 +16,7 @@ from storm_pipeline.evaluation.datasets.current_page import CurrentPage
 from storm_pipeline.evaluation.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
 from storm_pipeline.evaluation.datasets.document_collector import DocumentCollector, Fetch
 from storm_pipeline.evaluation.datasets.event_articles import events_among
-from storm_pipeline.evaluation.datasets.exclusions import Exclusions
-from storm_pipeline.evaluation.datasets.freshwiki_builder import Progress
+from storm_pipeline.evaluation.datasets.exclusions import Exclusions, Progress
 from storm_pipeline.evaluation.datasets.leakage import copies, without_copies
 from storm_pipeline.evaluation.datasets.mediawiki import MediaWiki, PageGoneError
 from storm_pipeline.evaluation.datasets.most_edited import most_edited
@@ -93,9 +92,8 @@ class _Build:
         self._answers = answers
         self._wiki = MediaWiki(services, answers)
         self._collector = collector
-        self._on_progress = on_progress
         self._taken: list[dict[str, Any]] = []
-        self.excluded = Exclusions()
+        self.excluded = Exclusions(on_progress)
 
     def topics(self) -> Iterator[Topic]:
         """Qualifying topics in an order drawn by the seed, until there are enough."""
@@ -103,16 +101,12 @@ class _Build:
         candidates = [*(page.title for page in edited), *self._plan.titles]
         pages = shuffled(self._wiki.current(candidates), self._plan.seed, lambda page: page.number)
         events = self._events(pages)
-        for page in pages:
-            if len(self._taken) == self._plan.size:
-                return
-            topic = self._examine(page, is_event=page.item in events)
-            if isinstance(topic, str):
-                self.excluded.add(page.title, topic)
-                self._on_progress(f"{page.title}: left out, {topic}")
-                continue
-            self._on_progress(f"{page.title}: taken with {len(topic.documents)} documents")
-            yield topic
+        return self.excluded.taken(
+            pages,
+            lambda page: self._examine(page, is_event=page.item in events),
+            lambda topic: f"with {len(topic.documents)} documents",
+            self._plan.size,
+        )
 
     def _events(self, pages: list[CurrentPage]) -> set[str]:
         wanted = self._plan.events_only
