@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from storm_pipeline.evaluation.conner.published import beside_published
 from storm_pipeline.evaluation.conner.report import to_markdown
 from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Record
 from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, Study, fitted, read_records
+from storm_pipeline.evaluation.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem, published_scores, read_conner
 from storm_pipeline.evaluation.metrics.conner import Conner, pieces
 from storm_pipeline.evaluation.metrics.registry import open_metric
@@ -57,6 +59,18 @@ class Echo:
         return [f"It is about {' '.join(words(prompt)[-5:])}." for prompt in prompts]
 
 
+class Parrot(Echo):
+    """Another writer."""
+
+    name = "parrot"
+
+
+class NamedLogProbabilities(ScriptedLogProbabilities):
+    """Another language model."""
+
+    name = "other"
+
+
 def write_data(folder: Path, rows: int = 500) -> Path:
     for place in ("nq", "wow"):
         (folder / place / "random_testset").mkdir(parents=True)
@@ -77,12 +91,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_data(tmp_path_factory.mktemp("conner"))
 
 
-def study(data: Path, file: Path, lm: Echo, items: int = 9) -> Study:
+def study(data: Path, file: Path, lm: Echo, items: int = 9, *, answers: int = 4, models: Models = MODELS) -> Study:
     leads = file.with_name("leads.json")
     leads.write_text(json.dumps({"Silk": {"title": "Silk", "extract": "Silk is a fibre."}}))
     datasets = (read_conner(data, "nq"), read_conner(data, "wow"))
     evidence = Bm25Evidence(passage_pool((item for own in datasets for item in own), leads))
-    return Study(datasets, evidence, MODELS, lm, file, items=items, answers=4, choices=3)
+    return Study(datasets, evidence, models, lm, file, items=items, answers=answers, choices=3)
+
+
+@pytest.fixture(scope="module")
+def setup(data: Path, tmp_path_factory: pytest.TempPathFactory) -> StudySetup:
+    return study(data, tmp_path_factory.mktemp("setup") / "records.jsonl", Echo()).setup
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +187,55 @@ def test_a_study_goes_on_where_it_stopped(data: Path, tmp_path: Path, records: t
     assert read_records(tmp_path / "records.jsonl")[: len(records)] == records
 
 
+def test_records_of_another_setup_are_refused(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    first = study(data, file, Echo(), items=2)
+    first.run(10, lambda _: None)
+    before = file.read_bytes()
+    assert read_setup(file) == first.setup
+    other = replace(MODELS, downstream=NamedLogProbabilities(lambda context, word: -1.0))
+    with pytest.raises(ExperimentError, match=r"downstream 'test double' \(now 'other'\): .*choose another --out"):
+        study(data, file, Echo(), models=other).run(10, lambda _: None)
+    with pytest.raises(ExperimentError, match=r"writer 'echo' \(now 'parrot'\)"):
+        study(data, file, Parrot()).run(10, lambda _: None)
+    assert file.read_bytes() == before
+    assert study(data, file, Echo(), items=3, answers=9).setup == first.setup
+
+
+def test_records_without_a_setup_are_refused(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    own = study(data, file, Echo(), items=2)
+    own.run(10, lambda _: None)
+    description = file.with_name("study.json")
+    for content in ("", "{}", "[1]", description.read_text().replace("40", '"forty"')):
+        description.write_text(content)
+        with pytest.raises(ExperimentError, match=r"does not say how records\.jsonl was measured .*another --out"):
+            own.run(10, lambda _: None)
+    description.unlink()
+    with pytest.raises(ExperimentError, match=r"does not say how records\.jsonl was measured .*another --out"):
+        own.run(10, lambda _: None)
+    with pytest.raises(ExperimentError, match="another --out"):
+        read_setup(file)
+
+
+def test_a_setup_without_records_binds_nothing(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "records.jsonl"
+    assert not study(data, tmp_path / "records.jsonl", Parrot()).run(0, lambda _: None)
+    assert study(data, tmp_path / "records.jsonl", Echo(), items=1).run(10, lambda _: None)
+    assert read_setup(tmp_path / "records.jsonl").writer == "echo"
+    (tmp_path / "new").write_text("no folder")
+    with pytest.raises(ExperimentError, match="or choose another --out"):
+        require_setup(file, read_setup(tmp_path / "records.jsonl"))
+
+
+def test_other_data_are_another_setup(data: Path, tmp_path: Path, setup: StudySetup) -> None:
+    folder = write_data(tmp_path / "other")
+    rows = folder / "nq/random_testset/nq_test_random_testset.txt"
+    rows.write_text(rows.read_text().replace("It is old.", "It is new.", 1))
+    assert study(folder, tmp_path / "records.jsonl", Echo()).setup.texts != setup.texts
+    assert study(data, tmp_path / "records.jsonl", Echo()).setup == setup
+
+
 def test_samples_are_drawn_and_all_else_is_greedy(data: Path, tmp_path: Path) -> None:
     lm = Echo()
     study(data, tmp_path / "records.jsonl", lm, items=2).run(10, lambda _: None)
@@ -192,15 +260,17 @@ def test_damaged_records(tmp_path: Path) -> None:
         fitted([])
 
 
-def test_uses_that_were_not_measured_are_named(records: tuple[Record, ...]) -> None:
-    text = to_markdown([one for one in records if one.kind in KINDS], {})
+def test_uses_that_were_not_measured_are_named(records: tuple[Record, ...], setup: StudySetup) -> None:
+    text = to_markdown([one for one in records if one.kind in KINDS], {}, setup)
     assert "Not measured: random demonstrations beside chosen by Q." in text
     assert "Not measured: first sample beside chosen by Q." in text
 
 
-def test_the_report_says_all(records: tuple[Record, ...], data: Path) -> None:
+def test_the_report_says_all(records: tuple[Record, ...], data: Path, setup: StudySetup) -> None:
     views = {item.id: item.pageviews or 0 for item in read_conner(data, "wow")}
-    text = to_markdown(records, views)
+    text = to_markdown(records, views, setup)
+    assert "| writer | echo |" in text
+    assert "| evidence | stand-in:bm25 |" in text
     for part in ("### nq", "### wow", "Table 7", "Table 8", "Gamma, fitted", "first sample", "| claim |", "few-shot"):
         assert part in text
     beside = beside_published(
@@ -285,6 +355,10 @@ def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, t
     missing = runner.invoke(app, given)
     assert missing.exit_code == 1
     assert "records.jsonl cannot be read" in missing.output
+    (tmp_path / "records.jsonl").write_text("")
+    unknown_setup = runner.invoke(app, given)
+    assert unknown_setup.exit_code == 1
+    assert "choose another --out" in " ".join(unknown_setup.output.split())
     listed = runner.invoke(app, ["experiment", "conner", "--help"])
     assert all(name in listed.output for name in ("run", "report", "train-order"))
     unknown = runner.invoke(app, ["experiment", "conner", "run", "--data", str(data), "--model", "oracle=x"])

@@ -7,6 +7,7 @@ from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose
 from storm_pipeline.evaluation.conner.paper_claims import claims, signed_interval
 from storm_pipeline.evaluation.conner.scoring import EXTRINSIC, INTRINSIC, Record
 from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, fitted, measured
+from storm_pipeline.evaluation.conner.study_setup import StudySetup
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid
 from storm_pipeline.evaluation.significance import compare, interval
@@ -23,12 +24,13 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
+def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: StudySetup) -> str:
     """All tables.
 
     Args:
         records: of a study.
         pageviews: item → views of its topic's page, for the claim on long-tail knowledge.
+        setup: of the study.
 
     Raises:
         ExperimentError: too little was measured.
@@ -36,6 +38,8 @@ def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
     quality = fitted(records)
     main = [one for one in measured(records) if one.kind in KINDS]
     parts = [
+        "## Setup",
+        _table(("setting", "value"), [(name, str(value)) for name, value in setup], names=2),
         "## Means (Tables 2 and 3)",
         *(f"### {name}\n\n{_means([one for one in main if one.dataset == name])}" for name in _datasets(main)),
         "## Somers' D of the extrinsic measures given the intrinsic ones (Tables 5, 6 and 15)",

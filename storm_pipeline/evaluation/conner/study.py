@@ -15,14 +15,17 @@ from storm_pipeline.evaluation.conner.knowledge import (
     Completing,
     Demonstration,
     Drawing,
+    answer_prompt,
     answered,
     generated,
     irrelevant,
+    query_prompt,
     retrieved,
 )
 from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_demonstrations, fit_quality
 from storm_pipeline.evaluation.conner.named_models import Models
-from storm_pipeline.evaluation.conner.scoring import Record, loss_with, record
+from storm_pipeline.evaluation.conner.scoring import EVIDENCE, Record, loss_with, record
+from storm_pipeline.evaluation.conner.study_setup import StudySetup, fingerprint, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 from storm_pipeline.text.sentences import opening_of
 
@@ -80,7 +83,12 @@ class Study:
             raise DatasetError(f"{self.items} items and {self.choices} choices do not fit: at most {room} items")
 
     def run(self, minutes: float, tell: Callable[[str], None]) -> bool:
-        """Measure what is missing until the time is up; returns whether nothing is missing any more."""
+        """Measure what is missing until the time is up; returns whether nothing is missing any more.
+
+        Raises:
+            ExperimentError: the records that are there were measured with another setup, or cannot be read or written.
+        """
+        require_setup(self.file, self.setup)
         end = time.monotonic() + 60 * minutes
         for task in self._tasks():
             done = {(one.kind, one.item) for one in self.records()}
@@ -91,6 +99,31 @@ class Study:
                 self._measure(task.kind, missing[start : start + _BATCH])
                 tell(f"{task.kind}, {task.items[0].id.rpartition('-')[0]}: {len(missing) - start} were missing")
         return True
+
+    @property
+    def setup(self) -> StudySetup:
+        """What all records of the study have in common."""
+        rows = [repr(row) for own in self.datasets for row in own]
+        first = [own[0] for own in self.datasets]
+        prompts = [query_prompt(row) + answer_prompt(row, "") + Demonstration(row).of_knowledge() for row in first]
+        return StudySetup(
+            writer=self.lm.name,
+            inference=self.models.inference.name,
+            evidence=self.evidence.name,
+            matching=self.models.matching.name,
+            discourse=self.models.discourse.name,
+            lm=self.models.lm.name,
+            downstream=self.models.downstream.name,
+            words=LONGEST,
+            passages=EVIDENCE,
+            demonstrations=_N,
+            candidates=_M,
+            answer_demonstrations=_ANSWER_SHOTS,
+            random_knowledge=_U,
+            samples=len(SAMPLES),
+            top_p=_TOP_P,
+            texts=fingerprint([*rows, *prompts]),
+        )
 
     def records(self) -> tuple[Record, ...]:
         """What was measured so far; see :func:`read_records`."""
