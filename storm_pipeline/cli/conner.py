@@ -94,7 +94,7 @@ def report(
         from storm_pipeline.evaluation.conner.named_models import open_discourse
         from storm_pipeline.evaluation.conner.published import beside_published
         from storm_pipeline.evaluation.conner.report import to_markdown
-        from storm_pipeline.evaluation.conner.study import read_records
+        from storm_pipeline.evaluation.conner.study_records import read_records
         from storm_pipeline.evaluation.conner.study_setup import read_setup
         from storm_pipeline.evaluation.datasets.conner import published_scores
         from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder

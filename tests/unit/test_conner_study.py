@@ -28,7 +28,8 @@ from storm_pipeline.evaluation.conner.passage_pool import passage_pool
 from storm_pipeline.evaluation.conner.published import beside_published
 from storm_pipeline.evaluation.conner.report import to_markdown
 from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Record
-from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, Study, fitted, read_records
+from storm_pipeline.evaluation.conner.study import Study
+from storm_pipeline.evaluation.conner.study_records import KINDS, SAMPLES, SELECTED, fitted, read_records
 from storm_pipeline.evaluation.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem, published_scores, read_conner
 from storm_pipeline.evaluation.metrics.conner import Conner, pieces
@@ -183,8 +184,41 @@ def test_a_study_goes_on_where_it_stopped(data: Path, tmp_path: Path, records: t
     again = study(data, tmp_path / "records.jsonl", lm)
     assert again.run(10, lambda _: None)
     assert len(lm.asked) == asked
-    assert study(data, tmp_path / "records.jsonl", lm, items=12).run(10, lambda _: None)
-    assert read_records(tmp_path / "records.jsonl")[: len(records)] == records
+
+
+def test_more_items_keep_what_does_not_rest_on_their_number(
+    data: Path, tmp_path: Path, records: tuple[Record, ...]
+) -> None:
+    file = tmp_path / "records.jsonl"
+    study(data, file, Echo()).run(10, lambda _: None)
+    assert study(data, file, Echo(), items=12).run(10, lambda _: None)
+    more = read_records(file)
+    assert tuple(one for one in more if one.kind != SELECTED)[: len(records) - 9] == records[:-9]
+    assert {one.fit for one in more if one.kind != SELECTED} == {None}
+    assert study(data, file, Echo(), items=9).run(10, lambda _: None)
+    assert read_records(file) == more
+
+
+def fits(records: Sequence[Record]) -> dict[str, int | None]:
+    return {one.item: one.fit for one in records if one.kind == SELECTED}
+
+
+def test_demonstrations_are_chosen_anew_when_gamma_is_fitted_to_more_items(data: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "records.jsonl", tmp_path / "more" / "records.jsonl"
+    other.parent.mkdir()
+    study(data, file, Echo()).run(10, lambda _: None)
+    assert {one.item: one.fit for one in read_records(file) if one.kind == SELECTED} == {
+        f"nq-{n}": 36 for n in range(9)
+    }
+    larger = study(data, other, Echo(), items=12)
+    larger.run(10, lambda _: None)
+    one = next(one for one in larger.records() if (one.kind, one.item) == ("reference", "nq-9"))
+    with file.open("a") as lines:
+        lines.write(json.dumps(one.to_json()) + "\n")
+    assert SELECTED not in {one.kind for one in read_records(file)}
+    assert study(data, file, Echo(), items=12).run(10, lambda _: None)
+    assert fits(read_records(file)) == {f"nq-{n}": 48 for n in range(12)}
+    assert sorted(map(repr, read_records(file))) == sorted(map(repr, larger.records()))
 
 
 def test_records_of_another_setup_are_refused(data: Path, tmp_path: Path) -> None:

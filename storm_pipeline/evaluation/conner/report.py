@@ -6,7 +6,7 @@ from storm_pipeline.evaluation.conner.correlation import somers_d
 from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_knowledge
 from storm_pipeline.evaluation.conner.paper_claims import claims, signed_interval
 from storm_pipeline.evaluation.conner.scoring import EXTRINSIC, INTRINSIC, Record
-from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, fitted, measured
+from storm_pipeline.evaluation.conner.study_records import KINDS, SAMPLES, SELECTED, fitted, measured
 from storm_pipeline.evaluation.conner.study_setup import StudySetup
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid

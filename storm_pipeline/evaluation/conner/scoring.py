@@ -38,6 +38,7 @@ class Record:
         answer: the answer that was given with it; None where none was asked for.
         scores: name → value; None where it is not defined.
         random_losses: of the true answer with irrelevant knowledge.
+        fit: to how many records the gamma was fitted that chose the demonstrations; None where it chose none.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Record:
     answer: str | None
     scores: Scores
     random_losses: tuple[float, ...] = field(default=(), repr=False)
+    fit: int | None = None
 
     @property
     def dataset(self) -> str:

@@ -4,11 +4,11 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from storm_pipeline.errors import DatasetError, ExperimentError
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
 from storm_pipeline.evaluation.conner.knowledge import (
     LONGEST,
@@ -22,25 +22,28 @@ from storm_pipeline.evaluation.conner.knowledge import (
     query_prompt,
     retrieved,
 )
-from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_demonstrations, fit_quality
+from storm_pipeline.evaluation.conner.knowledge_selection import choose_demonstrations
 from storm_pipeline.evaluation.conner.named_models import Models
 from storm_pipeline.evaluation.conner.scoring import EVIDENCE, Record, loss_with, record
+from storm_pipeline.evaluation.conner.study_records import (
+    CHOICES,
+    KINDS,
+    SAMPLES,
+    SELECTED,
+    fit_size,
+    fitted,
+    read_records,
+)
 from storm_pipeline.evaluation.conner.study_setup import StudySetup, fingerprint, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 from storm_pipeline.text.sentences import opening_of
 
-KINDS = ("reference", "retrieved", "zero-shot", "few-shot")
-SELECTED = "few-shot, chosen"
-SAMPLES = tuple(f"sample {place}" for place in range(1, 6))
-"""r = 5 samples at p = 0.9, zero-shot."""
 _M, _N, _U = 30, 8, 3
 """m samples of which n demonstrations are chosen (section 5), and u pieces of irrelevant knowledge (eq. 6)."""
 _ANSWER_SHOTS = 2
 _TOP_P = 0.9
 _POOL = 100
 """The last rows of a data set, which no item that is measured belongs to: demonstrations come from them."""
-_CHOICES = 300
-"""Row from which the items of knowledge selection are taken: on them nothing is fitted."""
 _BATCH = 8
 
 
@@ -79,7 +82,7 @@ class Study:
 
     def __post_init__(self) -> None:
         room = min(map(len, self.datasets)) - _POOL
-        if self.items > room or _CHOICES + self.choices > len(self.datasets[0]) - _POOL:
+        if self.items > room or CHOICES + self.choices > len(self.datasets[0]) - _POOL:
             raise DatasetError(f"{self.items} items and {self.choices} choices do not fit: at most {room} items")
 
     def run(self, minutes: float, tell: Callable[[str], None]) -> bool:
@@ -143,12 +146,13 @@ class Study:
                     yield Task(kind, own[start : min(start + _BATCH, self.items)])
         first = self.datasets[0]
         for kind in SAMPLES:
-            yield Task(kind, first[_CHOICES : _CHOICES + self.choices])
+            yield Task(kind, first[CHOICES : CHOICES + self.choices])
         yield Task("reference", self._examples[_name(first[0])])
         yield Task(SELECTED, first[: self.items])
 
     def _measure(self, kind: str, items: Sequence[KnowledgeItem]) -> None:
         texts = self._acquired(kind, items)
+        fit = fit_size(self.records()) if kind == SELECTED else None
         shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
         wanted = [place for place, item in enumerate(items) if self._is_answered(kind, item)]
         given = answered([items[i] for i in wanted], [texts[i] for i in wanted], self.lm, shots) if wanted else []
@@ -167,7 +171,7 @@ class Study:
         ]
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found)
+            file.writelines(json.dumps(replace(one, fit=fit).to_json(), ensure_ascii=False) + "\n" for one in found)
 
     def _is_answered(self, kind: str, item: KnowledgeItem) -> bool:
         number = int(item.id.rpartition("-")[2])
@@ -203,42 +207,6 @@ class Study:
             losses = (loss_with(item, text, self.models) for text in irrelevant(item, rows[-_POOL:], _U))
             self._losses[item.id] = tuple(loss for loss in losses if loss is not None)
         return self._losses[item.id]
-
-
-def measured(records: Sequence[Record]) -> list[Record]:
-    """Those of the items that the tables are about: no examples of demonstrations, no items of knowledge selection."""
-    return [one for one in records if int(one.item.rpartition("-")[2]) < _CHOICES]
-
-
-def fitted(records: Sequence[Record]) -> Quality:
-    """Gamma of eq. 9, fitted to the gain in helpfulness of all kinds of the first data set's measured items.
-
-    Raises:
-        ExperimentError: too little was measured.
-    """
-    known = [
-        (own, gain)
-        for one in measured(records)
-        if one.kind in KINDS and one.dataset == "nq"
-        if (own := one.intrinsic()) is not None and (gain := one.scores.get("gain")) is not None
-    ]
-    if len(known) < 2:
-        raise ExperimentError("too little was measured to fit gamma: measure on with `storm experiment conner run`")
-    return fit_quality([own for own, _ in known], [gain for _, gain in known])
-
-
-def read_records(file: Path) -> tuple[Record, ...]:
-    """The records of a study, in the order in which they were made; of a unit that stands twice the last.
-
-    Raises:
-        ExperimentError: the file is absent or damaged.
-    """
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        found = [Record.from_json(json.loads(line)) for line in lines if line.strip()]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ExperimentError(f"{file} cannot be read ({error}): measure with `storm experiment conner run`") from error
-    return tuple({(one.kind, one.item): one for one in found}.values())
 
 
 def _name(item: KnowledgeItem) -> str:
