@@ -199,6 +199,21 @@ def test_more_items_keep_what_does_not_rest_on_their_number(
     assert read_records(file) == more
 
 
+def test_more_answers_are_filled_in_without_new_knowledge(data: Path, tmp_path: Path) -> None:
+    file, lm = tmp_path / "records.jsonl", Echo()
+    study(data, file, Echo()).run(10, lambda _: None)
+    assert not study(data, file, lm, answers=7).run(0, lambda _: None)
+    assert study(data, file, lm, answers=7).run(10, lambda _: None)
+    assert len(lm.asked) == 3 * (2 * len(KINDS) + 1)
+    assert all(prompt.endswith(("Answer:", "Speaker 2:")) for prompt, _ in lm.asked)
+    (tmp_path / "once").mkdir()
+    once = study(data, tmp_path / "once" / "records.jsonl", Echo(), answers=7)
+    once.run(10, lambda _: None)
+    assert sorted(map(repr, read_records(file))) == sorted(map(repr, once.records()))
+    assert study(data, file, lm, answers=2).run(10, lambda _: None)
+    assert sum(one.answer is not None for one in read_records(file)) == 7 * (2 * len(KINDS) + 1) + 3 * len(SAMPLES)
+
+
 def fits(records: Sequence[Record]) -> dict[str, int | None]:
     return {one.item: one.fit for one in records if one.kind == SELECTED}
 

@@ -4,7 +4,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from storm_pipeline.evaluation.conner.knowledge import (
 )
 from storm_pipeline.evaluation.conner.knowledge_selection import choose_demonstrations
 from storm_pipeline.evaluation.conner.named_models import Models
-from storm_pipeline.evaluation.conner.scoring import EVIDENCE, Record, loss_with, record
+from storm_pipeline.evaluation.conner.scoring import EVIDENCE, Record, loss_with, record, with_answer
 from storm_pipeline.evaluation.conner.study_records import (
     CHOICES,
     KINDS,
@@ -94,8 +94,8 @@ class Study:
         require_setup(self.file, self.setup)
         end = time.monotonic() + 60 * minutes
         for task in self._tasks():
-            done = {(one.kind, one.item) for one in self.records()}
-            missing = [item for item in task.items if (task.kind, item.id) not in done]
+            known = {one.item: one for one in self.records() if one.kind == task.kind}
+            missing = [item for item in task.items if self._is_missing(item, task.kind, known.get(item.id))]
             for start in range(0, len(missing), _BATCH):
                 if time.monotonic() >= end:
                     return False
@@ -150,28 +150,46 @@ class Study:
         yield Task("reference", self._examples[_name(first[0])])
         yield Task(SELECTED, first[: self.items])
 
+    def _is_missing(self, item: KnowledgeItem, kind: str, known: Record | None) -> bool:
+        """Whether there is no record, or one that lacks the answer that is wanted."""
+        return known is None or (known.answer is None and self._is_answered(kind, item))
+
     def _measure(self, kind: str, items: Sequence[KnowledgeItem]) -> None:
-        texts = self._acquired(kind, items)
+        """Record what is missing of some items: knowledge and answer, or the answer alone."""
+        known = {one.item: one for one in self.records() if one.kind == kind}
+        known |= {one.item: one for one in self._scored(kind, [item for item in items if item.id not in known])}
+        wanted = [item for item in items if self._is_answered(kind, item)]
+        known |= {one.item: one for one in self._answered(wanted, [known[item.id] for item in wanted])}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(known[item.id].to_json(), ensure_ascii=False) + "\n" for item in items)
+
+    def _scored(self, kind: str, items: Sequence[KnowledgeItem]) -> list[Record]:
+        """New knowledge of the items, without answers."""
         fit = fit_size(self.records()) if kind == SELECTED else None
-        shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
-        wanted = [place for place, item in enumerate(items) if self._is_answered(kind, item)]
-        given = answered([items[i] for i in wanted], [texts[i] for i in wanted], self.lm, shots) if wanted else []
-        answers = dict(zip(wanted, given, strict=True))
-        found = [
+        return [
             record(
                 kind,
                 item,
                 text,
-                answer=answers.get(place),
                 random_losses=self._random_losses(item),
                 evidence=self.evidence,
                 models=self.models,
+                fit=fit,
             )
-            for place, (item, text) in enumerate(zip(items, texts, strict=True))
+            for item, text in zip(items, self._acquired(kind, items) if items else (), strict=True)
         ]
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(replace(one, fit=fit).to_json(), ensure_ascii=False) + "\n" for one in found)
+
+    def _answered(self, items: Sequence[KnowledgeItem], known: Sequence[Record]) -> list[Record]:
+        """The records with the writer's answers."""
+        if not items:
+            return []
+        shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
+        answers = answered(items, [one.knowledge for one in known], self.lm, shots)
+        return [
+            with_answer(one, item, answer, self.evidence, self.models)
+            for one, item, answer in zip(known, items, answers, strict=True)
+        ]
 
     def _is_answered(self, kind: str, item: KnowledgeItem) -> bool:
         number = int(item.id.rpartition("-")[2])
