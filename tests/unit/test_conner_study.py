@@ -29,7 +29,14 @@ from storm_pipeline.evaluation.conner.published import beside_published
 from storm_pipeline.evaluation.conner.report import to_markdown
 from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Record
 from storm_pipeline.evaluation.conner.study import Study
-from storm_pipeline.evaluation.conner.study_records import KINDS, SAMPLES, SELECTED, fitted, read_records
+from storm_pipeline.evaluation.conner.study_records import (
+    KINDS,
+    SAMPLES,
+    SELECTED,
+    append_records,
+    fitted,
+    read_records,
+)
 from storm_pipeline.evaluation.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem, published_scores, read_conner
 from storm_pipeline.evaluation.metrics.conner import Conner, pieces
@@ -212,6 +219,40 @@ def test_more_answers_are_filled_in_without_new_knowledge(data: Path, tmp_path: 
     assert sorted(map(repr, read_records(file))) == sorted(map(repr, once.records()))
     assert study(data, file, lm, answers=2).run(10, lambda _: None)
     assert sum(one.answer is not None for one in read_records(file)) == 7 * (2 * len(KINDS) + 1) + 3 * len(SAMPLES)
+
+
+UNITS = st.builds(
+    Record,
+    st.sampled_from(("reference", "zero-shot", SELECTED)),
+    st.integers(0, 4).map("nq-{}".format),
+    st.text(max_size=8),
+    st.none() | st.text(max_size=4),
+    st.just(dict.fromkeys((*INTRINSIC, "gain"), 0.5)),
+    st.just(()),
+    st.integers(0, 6),
+)
+
+
+@given(st.lists(UNITS, max_size=20))
+def test_records_are_read_as_they_were_written_the_last_of_each_unit_and_of_the_newest_fit(
+    tmp_path_factory: pytest.TempPathFactory, written: list[Record]
+) -> None:
+    file = tmp_path_factory.mktemp("written") / "records.jsonl"
+    for one in written:
+        append_records(file, [one])
+    found = read_records(file) if written else ()
+    last = {(one.kind, one.item): one for one in written}
+    size = sum(kind != SELECTED for kind, _ in last)
+    assert set(map(repr, found)) == {repr(one) for one in last.values() if one.kind != SELECTED or one.fit == size}
+    assert len({(one.kind, one.item) for one in found}) == len(found)
+
+
+def test_a_line_separator_within_knowledge_ends_no_record(tmp_path: Path) -> None:
+    one = Record("zero-shot", "nq-0", "one\u2028two\x85three", None, {})
+    append_records(tmp_path / "new" / "records.jsonl", [one])
+    assert read_records(tmp_path / "new" / "records.jsonl") == (one,)
+    with pytest.raises(ExperimentError, match="cannot write"):
+        append_records(tmp_path / "new" / "records.jsonl" / "below", [one])
 
 
 def fits(records: Sequence[Record]) -> dict[str, int | None]:

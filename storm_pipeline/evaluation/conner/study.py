@@ -1,6 +1,5 @@
 """The measurement: knowledge of several kinds for the same items, acquired, answered with and scored, resumably."""
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ from storm_pipeline.evaluation.conner.study_records import (
     KINDS,
     SAMPLES,
     SELECTED,
+    append_records,
     fit_size,
     fitted,
     read_records,
@@ -160,9 +160,7 @@ class Study:
         known |= {one.item: one for one in self._scored(kind, [item for item in items if item.id not in known])}
         wanted = [item for item in items if self._is_answered(kind, item)]
         known |= {one.item: one for one in self._answered(wanted, [known[item.id] for item in wanted])}
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(known[item.id].to_json(), ensure_ascii=False) + "\n" for item in items)
+        append_records(self.file, [known[item.id] for item in items])
 
     def _scored(self, kind: str, items: Sequence[KnowledgeItem]) -> list[Record]:
         """New knowledge of the items, without answers."""

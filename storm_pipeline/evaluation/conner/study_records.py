@@ -1,12 +1,13 @@
 """The records of a study: their kinds, their file, and gamma, which is fitted to some of them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from storm_pipeline.errors import ExperimentError
 from storm_pipeline.evaluation.conner.knowledge_selection import Intrinsic, Quality, fit_quality
 from storm_pipeline.evaluation.conner.scoring import Record
+from storm_pipeline.files import cannot_write
 
 KINDS = ("reference", "retrieved", "zero-shot", "few-shot")
 SELECTED = "few-shot, chosen"
@@ -36,6 +37,20 @@ def fitted(records: Sequence[Record]) -> Quality:
 def fit_size(records: Sequence[Record]) -> int:
     """How many records gamma is fitted to. A study's records only grow, so this number names the fit."""
     return len(_fit_to(records))
+
+
+def append_records(file: Path, records: Iterable[Record]) -> None:
+    """Add records to a study, one JSON object a line.
+
+    Raises:
+        ExperimentError: the file cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(one.to_json()) + "\n" for one in records)
+    except OSError as error:
+        raise ExperimentError(f"{cannot_write(file, error)}, or choose another --out") from error
 
 
 def read_records(file: Path) -> tuple[Record, ...]:
