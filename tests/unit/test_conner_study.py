@@ -377,15 +377,65 @@ def made(kind: str, number: int, **scores: float) -> Record:
     return Record(kind, f"nq-{number}", "k", None, scores)
 
 
+def full(kind: str, number: int, **scores: float) -> Record:
+    """A record with all intrinsic scores and a gain."""
+    return made(kind, number, **{**dict.fromkeys((*INTRINSIC, "gain"), 0.5 + number % 7 / 100), **scores})
+
+
 def test_a_claim_holds_fails_or_stays_open() -> None:
     records = []
     for n in range(12):
         records.append(made("zero-shot", n, relevance=0.8 + n / 100, informativeness=0.9, validity=n % 2))
         records.append(made("retrieved", n, relevance=0.2, informativeness=0.1 + n / 100, validity=(n + 1) % 2))
-    lines = {line.split("|")[1].strip(): line for line in claims(records, {}).splitlines()}
+    lines = {line.split("|")[1].strip(): line for line in claims(records, {}).splitlines() if "|" in line}
     assert lines["relevance: generated above retrieved (4.3)"].endswith("| yes |")
     assert lines["informativeness: generated below retrieved (4.3)"].endswith("| no |")
     assert lines["validity: generated above retrieved (4.3)"].endswith("| open |")
+
+
+def claim_lines(items: int) -> list[str]:
+    records = []
+    for n in range(items):
+        records.append(made("zero-shot", n, relevance=0.8 + n / 100, coherence_sentence=0.5 + n % 2))
+        records.append(made("retrieved", n, relevance=0.2, coherence_sentence=0.6))
+    return claims(records, {}).splitlines()
+
+
+def test_an_open_claim_whose_interval_excludes_0_is_explained() -> None:
+    few = claim_lines(5)
+    assert few[2].endswith("0.125 | open |")
+    assert "| +0.620 " in few[2]
+    assert few[-1] == (
+        "`open` means that the interval contains 0 or that the corrected p is 0.05 or more; in 1 of 2 rows only one of "
+        "the two holds: intervals are not corrected for the number of rows and rest on other assumptions than the "
+        "tests. With 5 items, the permutation test cannot give a p below 2/2^5 = 0.0625, or 0.125 after correction for "
+        "2 comparisons: no difference in this table could have been significant, however large."
+    )
+    assert "in 0 of 2 rows" in claim_lines(12)[-1]
+    assert "could have been significant" not in claim_lines(12)[-1]
+
+
+def test_p_beside_an_interval_is_explained_for_both_uses(setup: StudySetup) -> None:
+    records = []
+    for n in range(5):
+        records += [full("few-shot", n, relevance=0.5 + n / 100), full(SELECTED, n, relevance=0.9)]
+        records += [full(kind, 300 + n, f1=0.5 + (kind != SAMPLES[0]) / 10) for kind in SAMPLES]
+    text = to_markdown(records, {}, setup)
+    assert (
+        "p is not corrected. Interval and p disagree on relevance: they rest on different assumptions. With 5 items, "
+        "the permutation test cannot give a p below 2/2^5 = 0.0625: no difference in this table could have been "
+        "significant, however large."
+    ) in text
+    assert "Student's t up to 12 items, else BCa bootstrap" in text
+
+
+def test_a_gain_of_0_is_better_than_a_loss(setup: StudySetup) -> None:
+    records = [full("few-shot", n, gain=n / 10) for n in range(3)]
+    for n in range(300, 303):
+        records += [full(kind, n, gain=-0.5, helpfulness=0.0, f1=0.0) for kind in SAMPLES[:-1]]
+        records.append(full(SAMPLES[-1], n, gain=0.0, helpfulness=0.0, f1=1.0))
+    hindsight = to_markdown(records, {}, setup).partition("most helpful in hindsight")[2]
+    assert "| f1 | 3 | 0.00 [0.00, 0.00] | 1.00 [1.00, 1.00] |" in hindsight.replace("\\", "")
 
 
 @given(st.integers(0, 499), st.integers(1, 5))
