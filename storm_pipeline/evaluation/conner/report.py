@@ -132,7 +132,9 @@ def _knowledge(records: Sequence[Record], quality: Quality) -> str:
 
 def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Record]], measures: Sequence[str]) -> str:
     """Means of two ways over the items that both have, the paired difference, and why interval and p can disagree."""
-    rows, counts, split = [], [], []
+    rows: list[tuple[str, ...]] = []
+    counts: list[int] = []
+    split: list[str] = []
     for name in measures:
         a, b = (_by_item(records, name) for _, records in (one, other))
         shared = sorted(a.keys() & b.keys())

@@ -14,7 +14,6 @@ from storm_pipeline.evaluation.conner.knowledge import (
     Completing,
     Demonstration,
     Drawing,
-    answer_prompt,
     answered,
     generated,
     irrelevant,
@@ -107,8 +106,8 @@ class Study:
     def setup(self) -> StudySetup:
         """What all records of the study have in common."""
         rows = [repr(row) for own in self.datasets for row in own]
-        first = [own[0] for own in self.datasets]
-        prompts = [query_prompt(row) + answer_prompt(row, "") + Demonstration(row).of_knowledge() for row in first]
+        shown = [Demonstration(own[0]) for own in self.datasets]
+        prompts = [query_prompt(one.item) + one.of_knowledge() + one.of_answer() for one in shown]
         return StudySetup(
             writer=self.lm.name,
             inference=self.models.inference.name,
