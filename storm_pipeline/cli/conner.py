@@ -65,7 +65,7 @@ def run(
         datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
         pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
         models = open_models(names, cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
-        evidence = open_evidence(names.evidence, cache, pool)
+        evidence = open_evidence(names.evidence, cache)(pool)
         study = Study(
             datasets,
             evidence,

@@ -43,7 +43,7 @@ from storm_pipeline.evaluation.metrics.conner import Conner, pieces
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.text.words import overlap, words
-from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Turn
+from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Snippet, Turn
 
 MODELS = Models(
     inference=ScriptedInference(lambda premise, claim: Entailment(share := overlap(claim, premise, 1), 1 - share, 0.0)),
@@ -487,6 +487,26 @@ def test_every_section_and_answer_of_an_article_is_scored() -> None:
     assert score["conner_section_coherence_paragraph"] == 0.5
     assert set(none.values()) == {None}
     assert metric.score([case("", whole)])[0] == score
+
+
+class Blank:
+    """Finds one passage that supports nothing."""
+
+    name = "blank"
+
+    def __init__(self, passages: Sequence[Snippet]) -> None:
+        self.passages = passages
+
+    def find(self, query: str, k: int) -> list[str]:
+        return ["%"]
+
+
+def test_an_article_is_checked_against_the_evidence_that_is_named() -> None:
+    whole = case("", generated({"Silk": ["Passage one.[1]", "Silk is old."]}, sources=2))
+    assert Conner(MODELS, Blank).parameters["evidence"] == "blank"
+    assert Conner(MODELS, Blank).score([whole])[0]["conner_section_fact_consistent"] == 0
+    with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
+        open_metric("conner", Resources(conner={"evidence": "google"}))
 
 
 def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, tmp_path: Path) -> None:
