@@ -156,6 +156,17 @@ def test_a_ranker_with_two_labels_or_one(tmp_path: Path) -> None:
         CrossEncoder(three).matches("trade", texts)
 
 
+def test_classifiers_without_a_trained_head_are_refused(tmp_path: Path) -> None:
+    folder = write_classifier(tmp_path / "whole", ["contradiction", "neutral", "entailment"])
+    BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    missing = r"no weights for classifier\.bias, classifier\.weight, so its scores would be random: give a model"
+    with pytest.raises(MetricError, match=f"{missing} that was trained to rank passages"):
+        CrossEncoder(tmp_path / "headless").matches("trade", ["rome fell"])
+    with pytest.raises(MetricError, match=f"{missing} that was trained on natural language inference"):
+        NliModel(tmp_path / "headless").verdicts([Pair("rome", "fell")])
+
+
 def test_coherence_momentum_scores_the_last_state_of_a_padded_text(tmp_path: Path) -> None:
     checkpoint, encoder = write_momentum(tmp_path)
     model = CoherenceMomentum(checkpoint, encoder=encoder)
