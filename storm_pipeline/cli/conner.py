@@ -48,7 +48,11 @@ def run(
     model: _Model = None,
     debug: _Debug = False,
 ) -> None:
-    """Score reference, retrieved and generated knowledge of NQ and WoW; the same command goes on."""
+    """Score reference, retrieved and generated knowledge of NQ and WoW.
+
+    The same command goes on, and so does one with more items, answers or choices. Other models or another writer
+    need another --out.
+    """
     with Guard(debug=debug):
         from storm_pipeline.assets import EMBEDDER, LEADS, fetch
         from storm_pipeline.evaluation.conner.completing import open_completions
@@ -61,7 +65,7 @@ def run(
         datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
         pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
         models = open_models(names, cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
-        evidence = open_evidence(names.evidence, cache, pool)
+        evidence = open_evidence(names.evidence, cache)(pool)
         study = Study(
             datasets,
             evidence,
@@ -90,11 +94,12 @@ def report(
         from storm_pipeline.evaluation.conner.named_models import open_discourse
         from storm_pipeline.evaluation.conner.published import beside_published
         from storm_pipeline.evaluation.conner.report import to_markdown
-        from storm_pipeline.evaluation.conner.study import read_records
+        from storm_pipeline.evaluation.conner.study_records import read_records
+        from storm_pipeline.evaluation.conner.study_setup import read_setup
         from storm_pipeline.evaluation.datasets.conner import published_scores
         from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 
-        records = read_records(_records(out))
+        records, setup = read_records(_records(out)), read_setup(_records(out))
         views = {item.id: item.pageviews for item in _rows(data, "wow") if item.pageviews is not None}
         discourse = open_discourse("sentence-order", cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
         folder = _folder(data)
@@ -105,7 +110,7 @@ def report(
             discourse,
             records,
         )
-        say(f"{to_markdown(records, views)}\n\n{beside}")
+        say(f"{to_markdown(records, views, setup)}\n\n{beside}")
 
 
 @conner_app.command("train-order", short_help="Train the stand-in for paragraph coherence anew.")

@@ -15,7 +15,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
 from storm_pipeline.evaluation.conner.causal_model import CausalModel
 from storm_pipeline.evaluation.conner.coherence_momentum import CoherenceMomentum
-from storm_pipeline.evaluation.conner.colbert import ColbertEvidence
+from storm_pipeline.evaluation.conner.colbert import ColbertEvidence, LateInteraction
 from storm_pipeline.evaluation.conner.completing import Completions, open_completions
 from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence
 from storm_pipeline.evaluation.conner.inference import NliModel
@@ -156,6 +156,17 @@ def test_a_ranker_with_two_labels_or_one(tmp_path: Path) -> None:
         CrossEncoder(three).matches("trade", texts)
 
 
+def test_classifiers_without_a_trained_head_are_refused(tmp_path: Path) -> None:
+    folder = write_classifier(tmp_path / "whole", ["contradiction", "neutral", "entailment"])
+    BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    missing = r"no weights for classifier\.bias, classifier\.weight, so its scores would be random: give a model"
+    with pytest.raises(MetricError, match=f"{missing} that was trained to rank passages"):
+        CrossEncoder(tmp_path / "headless").matches("trade", ["rome fell"])
+    with pytest.raises(MetricError, match=f"{missing} that was trained on natural language inference"):
+        NliModel(tmp_path / "headless").verdicts([Pair("rome", "fell")])
+
+
 def test_coherence_momentum_scores_the_last_state_of_a_padded_text(tmp_path: Path) -> None:
     checkpoint, encoder = write_momentum(tmp_path)
     model = CoherenceMomentum(checkpoint, encoder=encoder)
@@ -177,7 +188,8 @@ def test_coherence_momentum_scores_the_last_state_of_a_padded_text(tmp_path: Pat
 def test_late_interaction_by_hand(tmp_path: Path) -> None:
     folder = write_colbert(tmp_path / "colbert")
     chunks = [Snippet("https://a", "", text) for text in ("rome fell", "silk went on", "the trade of rome")]
-    ranker = ColbertEvidence(Bm25Evidence(chunks), folder)
+    model = LateInteraction(folder)
+    ranker = ColbertEvidence(Bm25Evidence(chunks), model)
     bert = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
     linear = load_file(folder / "model.safetensors")["linear.weight"]
 
@@ -193,14 +205,14 @@ def test_late_interaction_by_hand(tmp_path: Path) -> None:
     stop = len(SPECIAL) + len(WORDS) + 13  # the full stop, which does not count
     passage = vectors([cls, SPECIAL.index("[unused1]"), *ids("silk went on"), stop, sep], 7)[[0, 1, 2, 3, 4, 6]]
     expected = float((query @ passage.T).max(dim=1).values.sum())
-    assert ranker.scores("rome trade", ["silk went on."]) == pytest.approx([expected], abs=1e-4)
+    assert model.scores("rome trade", ["silk went on."]) == pytest.approx([expected], abs=1e-4)
     found = ["rome fell", "the trade of rome"]
-    scores = dict(zip(found, ranker.scores("rome trade", found), strict=True))
+    scores = dict(zip(found, model.scores("rome trade", found), strict=True))
     assert ranker.find("rome trade", 5) == sorted(scores, key=lambda text: -scores[text])
     assert ranker.find("rome trade", 1) == [max(scores, key=lambda text: scores[text])]
-    assert ranker.find("rome", 0) == ColbertEvidence(Bm25Evidence([]), folder).find("rome", 2) == []
+    assert ranker.find("rome", 0) == ColbertEvidence(Bm25Evidence([]), model).find("rome", 2) == []
     with pytest.raises(MetricError, match="the retriever"):
-        ColbertEvidence(Bm25Evidence(chunks), tmp_path).find("rome", 1)
+        ColbertEvidence(Bm25Evidence(chunks), LateInteraction(tmp_path)).find("rome", 1)
 
 
 def ordered(seed: int, number: int) -> list[Vectors]:
@@ -246,15 +258,15 @@ def test_models_are_opened_by_name(tmp_path: Path) -> None:
     assert open_inference(TABLE_14.inference, tmp_path, embedder).name == "nli:FacebookAI/roberta-large-mnli"
     assert open_matching("cosine", tmp_path, embedder).name == "stand-in:cosine:hashing-128"
     assert open_matching(TABLE_14.matching, tmp_path, embedder).name == "ranker:castorini/monobert-large-msmarco"
-    assert open_evidence("bm25", tmp_path, ()).name == "stand-in:bm25"
-    assert open_evidence(TABLE_14.evidence, tmp_path, ()).name == "colbert:colbert-ir/colbertv2.0 over stand-in:bm25"
+    assert open_evidence("bm25", tmp_path)(()).name == "stand-in:bm25"
+    assert open_evidence(TABLE_14.evidence, tmp_path)(()).name == "colbert:colbert-ir/colbertv2.0 over stand-in:bm25"
     assert open_discourse(TABLE_14.discourse, tmp_path, embedder).name == "momentum:aisingapore/coherence-momentum"
     assert open_lm(TABLE_14.lm, tmp_path).name == "EleutherAI/gpt-neo-2.7B"
     for opened in (open_inference, open_matching, open_discourse):
         with pytest.raises(SettingsError, match="there is no model 'tarot:x' here: write "):
             opened("tarot:x", tmp_path, embedder)
     with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
-        open_evidence("colbert:", tmp_path, ())
+        open_evidence("colbert:", tmp_path)
 
 
 def test_completions_are_asked_in_order_with_their_seed() -> None:

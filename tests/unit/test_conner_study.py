@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,22 @@ from storm_pipeline.evaluation.conner.passage_pool import passage_pool
 from storm_pipeline.evaluation.conner.published import beside_published
 from storm_pipeline.evaluation.conner.report import to_markdown
 from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Record
-from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, Study, fitted, read_records
+from storm_pipeline.evaluation.conner.study import Study
+from storm_pipeline.evaluation.conner.study_records import (
+    KINDS,
+    SAMPLES,
+    SELECTED,
+    append_records,
+    fitted,
+    read_records,
+)
+from storm_pipeline.evaluation.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem, published_scores, read_conner
 from storm_pipeline.evaluation.metrics.conner import Conner, pieces
 from storm_pipeline.evaluation.metrics.registry import open_metric
 from storm_pipeline.evaluation.metrics.resources import Resources
 from storm_pipeline.text.words import overlap, words
-from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Turn
+from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Snippet, Turn
 
 MODELS = Models(
     inference=ScriptedInference(lambda premise, claim: Entailment(share := overlap(claim, premise, 1), 1 - share, 0.0)),
@@ -57,6 +67,18 @@ class Echo:
         return [f"It is about {' '.join(words(prompt)[-5:])}." for prompt in prompts]
 
 
+class Parrot(Echo):
+    """Another writer."""
+
+    name = "parrot"
+
+
+class NamedLogProbabilities(ScriptedLogProbabilities):
+    """Another language model."""
+
+    name = "other"
+
+
 def write_data(folder: Path, rows: int = 500) -> Path:
     for place in ("nq", "wow"):
         (folder / place / "random_testset").mkdir(parents=True)
@@ -77,12 +99,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_data(tmp_path_factory.mktemp("conner"))
 
 
-def study(data: Path, file: Path, lm: Echo, items: int = 9) -> Study:
+def study(data: Path, file: Path, lm: Echo, items: int = 9, *, answers: int = 4, models: Models = MODELS) -> Study:
     leads = file.with_name("leads.json")
     leads.write_text(json.dumps({"Silk": {"title": "Silk", "extract": "Silk is a fibre."}}))
     datasets = (read_conner(data, "nq"), read_conner(data, "wow"))
     evidence = Bm25Evidence(passage_pool((item for own in datasets for item in own), leads))
-    return Study(datasets, evidence, MODELS, lm, file, items=items, answers=4, choices=3)
+    return Study(datasets, evidence, models, lm, file, items=items, answers=answers, choices=3)
+
+
+@pytest.fixture(scope="module")
+def setup(data: Path, tmp_path_factory: pytest.TempPathFactory) -> StudySetup:
+    return study(data, tmp_path_factory.mktemp("setup") / "records.jsonl", Echo()).setup
 
 
 @pytest.fixture(scope="module")
@@ -164,8 +191,139 @@ def test_a_study_goes_on_where_it_stopped(data: Path, tmp_path: Path, records: t
     again = study(data, tmp_path / "records.jsonl", lm)
     assert again.run(10, lambda _: None)
     assert len(lm.asked) == asked
-    assert study(data, tmp_path / "records.jsonl", lm, items=12).run(10, lambda _: None)
-    assert read_records(tmp_path / "records.jsonl")[: len(records)] == records
+
+
+def test_more_items_keep_what_does_not_rest_on_their_number(
+    data: Path, tmp_path: Path, records: tuple[Record, ...]
+) -> None:
+    file = tmp_path / "records.jsonl"
+    study(data, file, Echo()).run(10, lambda _: None)
+    assert study(data, file, Echo(), items=12).run(10, lambda _: None)
+    more = read_records(file)
+    assert tuple(one for one in more if one.kind != SELECTED)[: len(records) - 9] == records[:-9]
+    assert {one.fit for one in more if one.kind != SELECTED} == {None}
+    assert study(data, file, Echo(), items=9).run(10, lambda _: None)
+    assert read_records(file) == more
+
+
+def test_more_answers_are_filled_in_without_new_knowledge(data: Path, tmp_path: Path) -> None:
+    file, lm = tmp_path / "records.jsonl", Echo()
+    study(data, file, Echo()).run(10, lambda _: None)
+    assert not study(data, file, lm, answers=7).run(0, lambda _: None)
+    assert study(data, file, lm, answers=7).run(10, lambda _: None)
+    assert len(lm.asked) == 3 * (2 * len(KINDS) + 1)
+    assert all(prompt.endswith(("Answer:", "Speaker 2:")) for prompt, _ in lm.asked)
+    (tmp_path / "once").mkdir()
+    once = study(data, tmp_path / "once" / "records.jsonl", Echo(), answers=7)
+    once.run(10, lambda _: None)
+    assert sorted(map(repr, read_records(file))) == sorted(map(repr, once.records()))
+    assert study(data, file, lm, answers=2).run(10, lambda _: None)
+    assert sum(one.answer is not None for one in read_records(file)) == 7 * (2 * len(KINDS) + 1) + 3 * len(SAMPLES)
+
+
+UNITS = st.builds(
+    Record,
+    st.sampled_from(("reference", "zero-shot", SELECTED)),
+    st.integers(0, 4).map("nq-{}".format),
+    st.text(max_size=8),
+    st.none() | st.text(max_size=4),
+    st.just(dict.fromkeys((*INTRINSIC, "gain"), 0.5)),
+    st.just(()),
+    st.integers(0, 6),
+)
+
+
+@given(st.lists(UNITS, max_size=20))
+def test_records_are_read_as_they_were_written_the_last_of_each_unit_and_of_the_newest_fit(
+    tmp_path_factory: pytest.TempPathFactory, written: list[Record]
+) -> None:
+    file = tmp_path_factory.mktemp("written") / "records.jsonl"
+    for one in written:
+        append_records(file, [one])
+    found = read_records(file) if written else ()
+    last = {(one.kind, one.item): one for one in written}
+    size = sum(kind != SELECTED for kind, _ in last)
+    assert set(map(repr, found)) == {repr(one) for one in last.values() if one.kind != SELECTED or one.fit == size}
+    assert len({(one.kind, one.item) for one in found}) == len(found)
+
+
+def test_a_line_separator_within_knowledge_ends_no_record(tmp_path: Path) -> None:
+    one = Record("zero-shot", "nq-0", "one\u2028two\x85three", None, {})
+    append_records(tmp_path / "new" / "records.jsonl", [one])
+    assert read_records(tmp_path / "new" / "records.jsonl") == (one,)
+    with pytest.raises(ExperimentError, match="cannot write"):
+        append_records(tmp_path / "new" / "records.jsonl" / "below", [one])
+
+
+def fits(records: Sequence[Record]) -> dict[str, int | None]:
+    return {one.item: one.fit for one in records if one.kind == SELECTED}
+
+
+def test_demonstrations_are_chosen_anew_when_gamma_is_fitted_to_more_items(data: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "records.jsonl", tmp_path / "more" / "records.jsonl"
+    other.parent.mkdir()
+    study(data, file, Echo()).run(10, lambda _: None)
+    assert {one.item: one.fit for one in read_records(file) if one.kind == SELECTED} == {
+        f"nq-{n}": 36 for n in range(9)
+    }
+    larger = study(data, other, Echo(), items=12)
+    larger.run(10, lambda _: None)
+    one = next(one for one in larger.records() if (one.kind, one.item) == ("reference", "nq-9"))
+    with file.open("a") as lines:
+        lines.write(json.dumps(one.to_json()) + "\n")
+    assert SELECTED not in {one.kind for one in read_records(file)}
+    assert study(data, file, Echo(), items=12).run(10, lambda _: None)
+    assert fits(read_records(file)) == {f"nq-{n}": 48 for n in range(12)}
+    assert sorted(map(repr, read_records(file))) == sorted(map(repr, larger.records()))
+
+
+def test_records_of_another_setup_are_refused(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    first = study(data, file, Echo(), items=2)
+    first.run(10, lambda _: None)
+    before = file.read_bytes()
+    assert read_setup(file) == first.setup
+    other = replace(MODELS, downstream=NamedLogProbabilities(lambda context, word: -1.0))
+    with pytest.raises(ExperimentError, match=r"downstream 'test double' \(now 'other'\): .*choose another --out"):
+        study(data, file, Echo(), models=other).run(10, lambda _: None)
+    with pytest.raises(ExperimentError, match=r"writer 'echo' \(now 'parrot'\)"):
+        study(data, file, Parrot()).run(10, lambda _: None)
+    assert file.read_bytes() == before
+    assert study(data, file, Echo(), items=3, answers=9).setup == first.setup
+
+
+def test_records_without_a_setup_are_refused(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    own = study(data, file, Echo(), items=2)
+    own.run(10, lambda _: None)
+    description = file.with_name("study.json")
+    for content in ("", "{}", "[1]", description.read_text().replace("40", '"forty"')):
+        description.write_text(content)
+        with pytest.raises(ExperimentError, match=r"does not say how records\.jsonl was measured .*another --out"):
+            own.run(10, lambda _: None)
+    description.unlink()
+    with pytest.raises(ExperimentError, match=r"does not say how records\.jsonl was measured .*another --out"):
+        own.run(10, lambda _: None)
+    with pytest.raises(ExperimentError, match="another --out"):
+        read_setup(file)
+
+
+def test_a_setup_without_records_binds_nothing(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "records.jsonl"
+    assert not study(data, tmp_path / "records.jsonl", Parrot()).run(0, lambda _: None)
+    assert study(data, tmp_path / "records.jsonl", Echo(), items=1).run(10, lambda _: None)
+    assert read_setup(tmp_path / "records.jsonl").writer == "echo"
+    (tmp_path / "new").write_text("no folder")
+    with pytest.raises(ExperimentError, match="or choose another --out"):
+        require_setup(file, read_setup(tmp_path / "records.jsonl"))
+
+
+def test_other_data_are_another_setup(data: Path, tmp_path: Path, setup: StudySetup) -> None:
+    folder = write_data(tmp_path / "other")
+    rows = folder / "nq/random_testset/nq_test_random_testset.txt"
+    rows.write_text(rows.read_text().replace("It is old.", "It is new.", 1))
+    assert study(folder, tmp_path / "records.jsonl", Echo()).setup.texts != setup.texts
+    assert study(data, tmp_path / "records.jsonl", Echo()).setup == setup
 
 
 def test_samples_are_drawn_and_all_else_is_greedy(data: Path, tmp_path: Path) -> None:
@@ -192,15 +350,17 @@ def test_damaged_records(tmp_path: Path) -> None:
         fitted([])
 
 
-def test_uses_that_were_not_measured_are_named(records: tuple[Record, ...]) -> None:
-    text = to_markdown([one for one in records if one.kind in KINDS], {})
+def test_uses_that_were_not_measured_are_named(records: tuple[Record, ...], setup: StudySetup) -> None:
+    text = to_markdown([one for one in records if one.kind in KINDS], {}, setup)
     assert "Not measured: random demonstrations beside chosen by Q." in text
     assert "Not measured: first sample beside chosen by Q." in text
 
 
-def test_the_report_says_all(records: tuple[Record, ...], data: Path) -> None:
+def test_the_report_says_all(records: tuple[Record, ...], data: Path, setup: StudySetup) -> None:
     views = {item.id: item.pageviews or 0 for item in read_conner(data, "wow")}
-    text = to_markdown(records, views)
+    text = to_markdown(records, views, setup)
+    assert "| writer | echo |" in text
+    assert "| evidence | stand-in:bm25 |" in text
     for part in ("### nq", "### wow", "Table 7", "Table 8", "Gamma, fitted", "first sample", "| claim |", "few-shot"):
         assert part in text
     beside = beside_published(
@@ -217,15 +377,65 @@ def made(kind: str, number: int, **scores: float) -> Record:
     return Record(kind, f"nq-{number}", "k", None, scores)
 
 
+def full(kind: str, number: int, **scores: float) -> Record:
+    """A record with all intrinsic scores and a gain."""
+    return made(kind, number, **{**dict.fromkeys((*INTRINSIC, "gain"), 0.5 + number % 7 / 100), **scores})
+
+
 def test_a_claim_holds_fails_or_stays_open() -> None:
     records = []
     for n in range(12):
         records.append(made("zero-shot", n, relevance=0.8 + n / 100, informativeness=0.9, validity=n % 2))
         records.append(made("retrieved", n, relevance=0.2, informativeness=0.1 + n / 100, validity=(n + 1) % 2))
-    lines = {line.split("|")[1].strip(): line for line in claims(records, {}).splitlines()}
+    lines = {line.split("|")[1].strip(): line for line in claims(records, {}).splitlines() if "|" in line}
     assert lines["relevance: generated above retrieved (4.3)"].endswith("| yes |")
     assert lines["informativeness: generated below retrieved (4.3)"].endswith("| no |")
     assert lines["validity: generated above retrieved (4.3)"].endswith("| open |")
+
+
+def claim_lines(items: int) -> list[str]:
+    records = []
+    for n in range(items):
+        records.append(made("zero-shot", n, relevance=0.8 + n / 100, coherence_sentence=0.5 + n % 2))
+        records.append(made("retrieved", n, relevance=0.2, coherence_sentence=0.6))
+    return claims(records, {}).splitlines()
+
+
+def test_an_open_claim_whose_interval_excludes_0_is_explained() -> None:
+    few = claim_lines(5)
+    assert few[2].endswith("0.125 | open |")
+    assert "| +0.620 " in few[2]
+    assert few[-1] == (
+        "`open` means that the interval contains 0 or that the corrected p is 0.05 or more; in 1 of 2 rows only one of "
+        "the two holds: intervals are not corrected for the number of rows and rest on other assumptions than the "
+        "tests. With 5 items, the permutation test cannot give a p below 2/2^5 = 0.0625, or 0.125 after correction for "
+        "2 comparisons: no difference in this table could have been significant, however large."
+    )
+    assert "in 0 of 2 rows" in claim_lines(12)[-1]
+    assert "could have been significant" not in claim_lines(12)[-1]
+
+
+def test_p_beside_an_interval_is_explained_for_both_uses(setup: StudySetup) -> None:
+    records = []
+    for n in range(5):
+        records += [full("few-shot", n, relevance=0.5 + n / 100), full(SELECTED, n, relevance=0.9)]
+        records += [full(kind, 300 + n, f1=0.5 + (kind != SAMPLES[0]) / 10) for kind in SAMPLES]
+    text = to_markdown(records, {}, setup)
+    assert (
+        "p is not corrected. Interval and p disagree on relevance: they rest on different assumptions. With 5 items, "
+        "the permutation test cannot give a p below 2/2^5 = 0.0625: no difference in this table could have been "
+        "significant, however large."
+    ) in text
+    assert "Student's t up to 12 items, else BCa bootstrap" in text
+
+
+def test_a_gain_of_0_is_better_than_a_loss(setup: StudySetup) -> None:
+    records = [full("few-shot", n, gain=n / 10) for n in range(3)]
+    for n in range(300, 303):
+        records += [full(kind, n, gain=-0.5, helpfulness=0.0, f1=0.0) for kind in SAMPLES[:-1]]
+        records.append(full(SAMPLES[-1], n, gain=0.0, helpfulness=0.0, f1=1.0))
+    hindsight = to_markdown(records, {}, setup).partition("most helpful in hindsight")[2]
+    assert "| f1 | 3 | 0.00 [0.00, 0.00] | 1.00 [1.00, 1.00] |" in hindsight.replace("\\", "")
 
 
 @given(st.integers(0, 499), st.integers(1, 5))
@@ -279,12 +489,36 @@ def test_every_section_and_answer_of_an_article_is_scored() -> None:
     assert metric.score([case("", whole)])[0] == score
 
 
+class Blank:
+    """Finds one passage that supports nothing."""
+
+    name = "blank"
+
+    def __init__(self, passages: Sequence[Snippet]) -> None:
+        self.passages = passages
+
+    def find(self, query: str, k: int) -> list[str]:
+        return ["%"]
+
+
+def test_an_article_is_checked_against_the_evidence_that_is_named() -> None:
+    whole = case("", generated({"Silk": ["Passage one.[1]", "Silk is old."]}, sources=2))
+    assert Conner(MODELS, Blank).parameters["evidence"] == "blank"
+    assert Conner(MODELS, Blank).score([whole])[0]["conner_section_fact_consistent"] == 0
+    with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
+        open_metric("conner", Resources(conner={"evidence": "google"}))
+
+
 def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, tmp_path: Path) -> None:
     runner = CliRunner()
     given = ["experiment", "conner", "report", "--data", str(data), "--out", str(tmp_path)]
     missing = runner.invoke(app, given)
     assert missing.exit_code == 1
     assert "records.jsonl cannot be read" in missing.output
+    (tmp_path / "records.jsonl").write_text("")
+    unknown_setup = runner.invoke(app, given)
+    assert unknown_setup.exit_code == 1
+    assert "choose another --out" in " ".join(unknown_setup.output.split())
     listed = runner.invoke(app, ["experiment", "conner", "--help"])
     assert all(name in listed.output for name in ("run", "report", "train-order"))
     unknown = runner.invoke(app, ["experiment", "conner", "run", "--data", str(data), "--model", "oracle=x"])

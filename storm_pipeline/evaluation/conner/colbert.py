@@ -14,46 +14,32 @@ _PASSAGE_TOKENS = 180
 _QUERY_MARK, _PASSAGE_MARK = "[unused0]", "[unused1]"
 
 
-class ColbertEvidence:
-    """Reorders the best passages of a first search by the sum over query tokens of the best match with a passage token.
+class LateInteraction:
+    """ColBERTv2's score of a query and a passage: the sum over query tokens of the best match with a passage token.
 
-    Departure: ColBERTv2 searches its own compressed index; here it scores exactly the passages that ``first`` proposes.
     The model is loaded when it is first needed.
 
     Args:
-        first: proposes candidates, such as BM25.
         model: a folder with the checkpoint, which is never looked for on the network, or a name on the model hub.
-        candidates: how many passages are scored, >= 1.
         cache: where a model from the hub is kept; default: the library's own place.
     """
 
-    def __init__(
-        self, first: EvidenceSource, model: str | Path = NAME, *, candidates: int = 50, cache: Path | None = None
-    ) -> None:
-        self._first = first
+    def __init__(self, model: str | Path = NAME, *, cache: Path | None = None) -> None:
         self._source = str(model)
-        self._candidates = candidates
         self._cache = cache
         self._loaded: tuple[Any, Any, Any] | None = None
 
     @property
     def name(self) -> str:
-        """Name of the model, or of its folder, and of the first search."""
-        own = Path(self._source).name if Path(self._source).is_dir() else self._source
-        return f"colbert:{own} over {self._first.name}"
+        """Name of the model, or of its folder."""
+        return Path(self._source).name if Path(self._source).is_dir() else self._source
 
-    def find(self, query: str, k: int) -> list[str]:
-        """See :class:`~storm_pipeline.evaluation.conner.evidence_source.EvidenceSource`.
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Scores of a query with each passage, in order; in [-32, 32].
 
         Raises:
             MetricError: the model cannot be loaded.
         """
-        some = self._first.find(query, max(k, self._candidates)) if k > 0 else []
-        scores = dict(zip(range(len(some)), self.scores(query, some), strict=True)) if some else {}
-        return [some[place] for place in sorted(scores, key=lambda place: -scores[place])[:k]]
-
-    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Late interaction of a query with each passage, in order; in [-32, 32]. Errors as :meth:`find`."""
         _, _, tokenizer = self._model()
         asked = self._vectors(_QUERY_MARK, query, _QUERY_TOKENS)
         marks = {tokenizer.convert_tokens_to_ids(mark) for mark in string.punctuation}
@@ -101,3 +87,35 @@ class ColbertEvidence:
         encoder = BertModel.from_pretrained(self._source, add_pooling_layer=False, **options)
         weights = load_file(cached_file(self._source, "model.safetensors", **options))
         return encoder.eval(), weights["linear.weight"], AutoTokenizer.from_pretrained(self._source, **options)
+
+
+class ColbertEvidence:
+    """Reorders the best passages of a first search by late interaction.
+
+    Departure: ColBERTv2 searches its own compressed index; here it scores exactly the passages that ``first`` proposes.
+
+    Args:
+        first: proposes candidates, such as BM25.
+        model: scores them; several collections may share it.
+        candidates: how many passages are scored, >= 1.
+    """
+
+    def __init__(self, first: EvidenceSource, model: LateInteraction, *, candidates: int = 50) -> None:
+        self._first = first
+        self._model = model
+        self._candidates = candidates
+
+    @property
+    def name(self) -> str:
+        """Names of the model and of the first search."""
+        return f"colbert:{self._model.name} over {self._first.name}"
+
+    def find(self, query: str, k: int) -> list[str]:
+        """See :class:`~storm_pipeline.evaluation.conner.evidence_source.EvidenceSource`.
+
+        Raises:
+            MetricError: the model cannot be loaded.
+        """
+        some = self._first.find(query, max(k, self._candidates)) if k > 0 else []
+        scores = dict(zip(range(len(some)), self._model.scores(query, some), strict=True)) if some else {}
+        return [some[place] for place in sorted(scores, key=lambda place: -scores[place])[:k]]

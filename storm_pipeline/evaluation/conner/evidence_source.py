@@ -1,6 +1,6 @@
 """Where evidence for sentences, and retrieved knowledge, come from: the seam of eq. 1 and 8."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol
 
@@ -15,6 +15,10 @@ class EvidenceSource(Protocol):
     def name(self) -> str: ...  # noqa: D102
 
     def find(self, query: str, k: int) -> list[str]: ...  # noqa: D102
+
+
+EvidenceOver = Callable[[Sequence[Snippet]], EvidenceSource]
+"""Makes the search of a collection of passages."""
 
 
 class Bm25Evidence:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Pair, SupportJudge
+from storm_pipeline.evaluation.judges.pretrained import load_classifier
 
 _LONGEST = 512
 """Tokens of a premise and a hypothesis together."""
@@ -66,7 +67,7 @@ class NliModel:
         """As :class:`Inference`.
 
         Raises:
-            MetricError: the model cannot be loaded, or its labels are not the three.
+            MetricError: the model cannot be loaded, has no trained head, or its labels are not the three.
         """
         import torch
 
@@ -91,18 +92,14 @@ class NliModel:
 
     def _model(self) -> tuple[Any, Any, tuple[int, int, int]]:
         if self._loaded is None:
-            from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-            options = {"cache_dir": self._cache, "local_files_only": self._is_folder}
-            try:
-                model = AutoModelForSequenceClassification.from_pretrained(self._source, **options)
-                tokenizer = AutoTokenizer.from_pretrained(self._source, **options)
-            except (OSError, ValueError) as error:
-                raise MetricError(
-                    f"the inference model {self._source!r} cannot be loaded ({str(error).splitlines()[0]}): give a "
-                    "folder with a sequence classifier and its tokenizer, or the name of one on the hub"
-                ) from error
-            self._loaded = model.eval(), tokenizer, _places(self._source, model.config.id2label)
+            model, tokenizer = load_classifier(
+                self._source,
+                "inference model",
+                "on natural language inference",
+                is_folder=self._is_folder,
+                cache=self._cache,
+            )
+            self._loaded = model, tokenizer, _places(self._source, model.config.id2label)
         return self._loaded
 
 

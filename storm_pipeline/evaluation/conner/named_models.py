@@ -1,6 +1,6 @@
 """CONNER's models by name: those of Table 14, and those that work offline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from storm_pipeline.evaluation.conner.causal_model import CausalModel
 from storm_pipeline.evaluation.conner.coherence_momentum import NAME as MOMENTUM
 from storm_pipeline.evaluation.conner.coherence_momentum import CoherenceMomentum
 from storm_pipeline.evaluation.conner.colbert import NAME as COLBERT
-from storm_pipeline.evaluation.conner.colbert import ColbertEvidence
-from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence, EvidenceSource
+from storm_pipeline.evaluation.conner.colbert import ColbertEvidence, LateInteraction
+from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence, EvidenceOver
 from storm_pipeline.evaluation.conner.inference import Inference, NliModel, SupportInference
 from storm_pipeline.evaluation.conner.log_probabilities import LogProbabilities
 from storm_pipeline.evaluation.conner.order_training import trained_order
@@ -20,7 +20,6 @@ from storm_pipeline.evaluation.conner.relevance import CosineMatching, CrossEnco
 from storm_pipeline.evaluation.judges.base import CachingJudge
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import Embedder
-from storm_pipeline.types import Snippet
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Models:
 
 
 def open_models(names: ModelNames, cache: Path, embedder: Embedder) -> Models:
-    """Open the models of their names, but for evidence, which :func:`open_evidence` opens over a collection.
+    """Open the models of their names, but for evidence, which :func:`open_evidence` opens.
 
     Args:
         names: one a perspective.
@@ -110,10 +109,12 @@ def open_inference(name: str, cache: Path, embedder: Embedder) -> Inference:
     return NliModel(_model(name, "nli", "screen"), cache=_hub(cache))
 
 
-def open_evidence(name: str, cache: Path, passages: Sequence[Snippet]) -> EvidenceSource:
-    """``bm25`` or ``colbert:MODEL`` over some passages; errors as :func:`open_models`."""
-    first = Bm25Evidence(passages)
-    return first if name == "bm25" else ColbertEvidence(first, _model(name, "colbert", "bm25"), cache=_hub(cache))
+def open_evidence(name: str, cache: Path) -> EvidenceOver:
+    """``bm25`` or ``colbert:MODEL``, for any collections of passages; errors as :func:`open_models`."""
+    if name == "bm25":
+        return Bm25Evidence
+    model = LateInteraction(_model(name, "colbert", "bm25"), cache=_hub(cache))
+    return lambda passages: ColbertEvidence(Bm25Evidence(passages), model)
 
 
 def open_matching(name: str, cache: Path, embedder: Embedder) -> Matching:

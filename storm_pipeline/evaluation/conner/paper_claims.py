@@ -8,7 +8,8 @@ from storm_pipeline.evaluation.conner.scoring import Record
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid
 from storm_pipeline.evaluation.reporting.tables import LEVEL
-from storm_pipeline.evaluation.significance import compare, holm, interval
+from storm_pipeline.evaluation.reporting.wording import plural, smallest_possible_p
+from storm_pipeline.evaluation.significance import compare, holm, interval, smallest_p
 
 _BETTER_GENERATED = ("relevance", "coherence_sentence", "coherence_paragraph", "helpfulness", "gain", "validity")
 _WORSE_GENERATED = ("fact_consistent", "informativeness")
@@ -23,10 +24,12 @@ class PaperClaim:
         dataset: on which it was checked.
         items: how many pairs or items.
         value: the difference, or Somers' D.
-        low: lower end of its 95 % bootstrap interval.
+        low: lower end of its 95 % interval: of a difference as in :class:`MeanInterval` (Student's t for few items,
+            else bootstrap), of Somers' D by the percentile bootstrap.
         high: upper end.
         sign: 1 where the claim is that the value is above 0, -1 where below.
-        p: of the permutation test of a difference, or of Somers' D; None where there is no test.
+        p: of the permutation test of a difference, or of the asymptotic test of Somers' D; None where there is no test.
+        is_difference: whether it is a paired difference, else an association.
     """
 
     says: str
@@ -37,28 +40,59 @@ class PaperClaim:
     high: float
     sign: int
     p: float | None
+    is_difference: bool
+
+    @property
+    def excludes_0(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
 
     def verdict(self, corrected: float | None) -> str:
         """``yes`` or ``no`` where the interval leaves out 0 and the corrected p is below 0.05, else ``open``."""
-        if corrected is None or corrected >= LEVEL or self.low <= 0 <= self.high:
+        if not (self.excludes_0 and _significant(corrected)):
             return "open"
         return "yes" if (self.value > 0) == (self.sign > 0) else "no"
 
 
 def claims(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
-    """A table, a row a claim and data set; p-values are corrected by Holm's method over the whole table.
+    """A table, a row a claim and data set, and below it why an interval and a verdict can differ.
+
+    P-values are corrected by Holm's method over the whole table.
 
     Args:
         records: of the four kinds of knowledge, for the same items.
         pageviews: item → views of its topic's page.
     """
     found = [*_differences(records), *_associations(records, pageviews)]
+    corrected = holm([one.p for one in found])
     rows = [
         (one.says, one.dataset, str(one.items), signed_interval(one.value, one.low, one.high), _p(p), one.verdict(p))
-        for one, p in zip(found, holm([one.p for one in found]), strict=True)
+        for one, p in zip(found, corrected, strict=True)
     ]
     columns = ("claim", "data", "n", "difference or D [95 % interval]", "p (Holm)", "holds here")
-    return grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
+    table = grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
+    return f"{table}\n\n{_explained(found, corrected)}"
+
+
+def _explained(found: Sequence[PaperClaim], corrected: Sequence[float | None]) -> str:
+    """What `open` means, where interval and p disagree, and the smallest p that is possible."""
+    split = sum(one.excludes_0 != _significant(p) for one, p in zip(found, corrected, strict=True))
+    text = (
+        "`open` means that the interval contains 0 or that the corrected p is 0.05 or more; in "
+        f"{split} of {plural(len(found), 'row')} only one of the two holds: intervals are not corrected for the number "
+        "of rows and rest on other assumptions than the tests."
+    )
+    counts = [one.items for one in found if one.is_difference]
+    if not counts:
+        return text
+    floor = min(p for count in counts if (p := smallest_p(count)) is not None)
+    before = sum(one.p is not None and one.p < floor for one in found)  # Holm's method corrects these first
+    tests = sum(one.p is not None for one in found)
+    return f"{text} {smallest_possible_p(counts, 'item', tests - before)}"
+
+
+def _significant(corrected: float | None) -> bool:
+    return corrected is not None and corrected < LEVEL
 
 
 def _differences(records: Sequence[Record]) -> Iterator[PaperClaim]:
@@ -94,7 +128,8 @@ def _difference(
         return
     tested = compare(first, second)
     own = interval([first[item] - second[item] for item in shared])
-    yield PaperClaim(says, dataset, len(shared), own.mean, own.low or 0.0, own.high or 0.0, sign, tested.permutation)
+    low, high = own.low or 0.0, own.high or 0.0
+    yield PaperClaim(says, dataset, len(shared), own.mean, low, high, sign, tested.permutation, is_difference=True)
 
 
 def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> Iterator[PaperClaim]:
@@ -119,7 +154,7 @@ def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> It
 def _association(says: str, dataset: str, pairs: Sequence[tuple[float, float]], sign: int) -> Iterator[PaperClaim]:
     found = somers_d([x for x, _ in pairs], [y for _, y in pairs]) if pairs else None
     if found:
-        yield PaperClaim(says, dataset, found.items, found.d, found.low, found.high, sign, found.p)
+        yield PaperClaim(says, dataset, found.items, found.d, found.low, found.high, sign, found.p, is_difference=False)
 
 
 def _pairs(records: Sequence[Record], x: str, y: str) -> list[tuple[float, float]]:

@@ -11,7 +11,7 @@ from storm_pipeline.types import Snippet
 
 
 def passage_pool(items: Iterable[KnowledgeItem], leads: Path) -> tuple[Snippet, ...]:
-    """Passages of whole sentences, of as many words as are scored,; equal ones once.
+    """Passages of whole sentences, of as many words as are scored; equal ones once.
 
     It stands in for all of Wikipedia, so that references of the measured items belong to it as their pages belong to
     that: retrieval is easier here than over Wikipedia.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from storm_pipeline.errors import MetricError
+from storm_pipeline.evaluation.judges.pretrained import load_classifier
 from storm_pipeline.retrieval.embedder import Embedder
 
 _LONGEST = 512
@@ -52,7 +53,7 @@ class CrossEncoder:
         """As :class:`Matching`.
 
         Raises:
-            MetricError: the model cannot be loaded, or has more than two labels.
+            MetricError: the model cannot be loaded, has no trained head, or has more than two labels.
         """
         import torch
 
@@ -72,23 +73,15 @@ class CrossEncoder:
 
     def _model(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-            options = {"cache_dir": self._cache, "local_files_only": self._is_folder}
-            try:
-                model = AutoModelForSequenceClassification.from_pretrained(self._source, **options)
-                tokenizer = AutoTokenizer.from_pretrained(self._source, **options)
-            except (OSError, ValueError) as error:
-                raise MetricError(
-                    f"the ranker {self._source!r} cannot be loaded ({str(error).splitlines()[0]}): give a folder with "
-                    "a sequence classifier and its tokenizer, or the name of one on the hub"
-                ) from error
+            model, tokenizer = load_classifier(
+                self._source, "ranker", "to rank passages", is_folder=self._is_folder, cache=self._cache
+            )
             if model.config.num_labels > 2:
                 raise MetricError(
                     f"{self._source!r} has {model.config.num_labels} labels: a ranker has one, or two of which the "
                     "second means relevant"
                 )
-            self._loaded = model.eval(), tokenizer
+            self._loaded = model, tokenizer
         return self._loaded
 
 

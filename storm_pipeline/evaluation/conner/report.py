@@ -6,10 +6,13 @@ from storm_pipeline.evaluation.conner.correlation import somers_d
 from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_knowledge
 from storm_pipeline.evaluation.conner.paper_claims import claims, signed_interval
 from storm_pipeline.evaluation.conner.scoring import EXTRINSIC, INTRINSIC, Record
-from storm_pipeline.evaluation.conner.study import KINDS, SAMPLES, SELECTED, fitted, measured
+from storm_pipeline.evaluation.conner.study_records import KINDS, SAMPLES, SELECTED, fitted, measured
+from storm_pipeline.evaluation.conner.study_setup import StudySetup
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid
-from storm_pipeline.evaluation.significance import compare, interval
+from storm_pipeline.evaluation.reporting.tables import LEVEL
+from storm_pipeline.evaluation.reporting.wording import listed, smallest_possible_p
+from storm_pipeline.evaluation.significance import SMALL, compare, interval
 
 NONE = "–"
 _MEANS = (
@@ -23,12 +26,13 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
+def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: StudySetup) -> str:
     """All tables.
 
     Args:
         records: of a study.
         pageviews: item → views of its topic's page, for the claim on long-tail knowledge.
+        setup: of the study.
 
     Raises:
         ExperimentError: too little was measured.
@@ -36,11 +40,15 @@ def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
     quality = fitted(records)
     main = [one for one in measured(records) if one.kind in KINDS]
     parts = [
+        "## Setup",
+        _table(("setting", "value"), [(name, str(value)) for name, value in setup], names=2),
         "## Means (Tables 2 and 3)",
+        f"In brackets the 95 % interval over items: Student's t up to {SMALL} items, else BCa bootstrap.",
         *(f"### {name}\n\n{_means([one for one in main if one.dataset == name])}" for name in _datasets(main)),
         "## Somers' D of the extrinsic measures given the intrinsic ones (Tables 5, 6 and 15)",
         "† p < 0.05, not corrected; in brackets the 95 % bootstrap interval over items. n counts pieces of knowledge; "
-        "under `generated` two belong to one item, which the interval allows for and p does not.",
+        "under `generated` two belong to one item, which the interval allows for and p does not. p is "
+        "asymptotic, so † and interval can disagree.",
         *(f"### {name}\n\n{_correlations([one for one in main if one.dataset == name])}" for name in _datasets(main)),
         "## The paper's claims",
         claims(main, pageviews),
@@ -111,7 +119,8 @@ def _knowledge(records: Sequence[Record], quality: Quality) -> str:
         return quality.of(own) if own else float("-inf")
 
     def gain(one: Record) -> float:
-        return one.scores.get("gain") or float("-inf")
+        own = one.scores.get("gain")
+        return float("-inf") if own is None else own
 
     first = [next(one for one in own if one.kind == SAMPLES[0]) for own in whole]
     chosen = [choose_knowledge(own, score) for own in whole]
@@ -122,8 +131,10 @@ def _knowledge(records: Sequence[Record], quality: Quality) -> str:
 
 
 def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Record]], measures: Sequence[str]) -> str:
-    """Means of two ways over the items that both have, and the paired difference."""
-    rows = []
+    """Means of two ways over the items that both have, the paired difference, and why interval and p can disagree."""
+    rows: list[tuple[str, ...]] = []
+    counts: list[int] = []
+    split: list[str] = []
     for name in measures:
         a, b = (_by_item(records, name) for _, records in (one, other))
         shared = sorted(a.keys() & b.keys())
@@ -133,11 +144,22 @@ def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Recor
         differences = interval([b[item] - a[item] for item in shared])
         before, after = (_mean([own[item] for item in shared], len(shared)) for own in (a, b))
         p = NONE if tested.permutation is None else f"{tested.permutation:.3f}"
+        if tested.permutation is not None and differences.low is not None and differences.high is not None:
+            counts.append(len(shared))
+            if (tested.permutation < LEVEL) != (differences.low > 0 or differences.high < 0):
+                split.append(name)
         change = signed_interval(differences.mean, differences.low, differences.high)
         rows.append((name, str(len(shared)), before, after, change, p))
     if not rows:
         return f"Not measured: {one[0]} beside {other[0]}."
-    return _table(("measure", "items", one[0], other[0], "difference", "p"), rows)
+    table = _table(("measure", "items", one[0], other[0], "difference", "p"), rows)
+    return f"{table}\n\n{_explained(counts, split)}" if counts else table
+
+
+def _explained(counts: Sequence[int], split: Sequence[str]) -> str:
+    """Where interval and p disagree, and the smallest p that is possible."""
+    other = f"Interval and p disagree on {listed(split)}: they rest on different assumptions. " if split else ""
+    return f"p is not corrected. {other}{smallest_possible_p(counts, 'item', 1)}"
 
 
 def _by_item(records: Iterable[Record], name: str) -> dict[str, float]:

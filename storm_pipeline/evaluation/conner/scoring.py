@@ -1,7 +1,7 @@
 """All perspectives of one piece of knowledge, as a record."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from storm_pipeline.evaluation.conner.baselines import exact_match, word_f1
@@ -38,6 +38,7 @@ class Record:
         answer: the answer that was given with it; None where none was asked for.
         scores: name → value; None where it is not defined.
         random_losses: of the true answer with irrelevant knowledge.
+        fit: to how many records the gamma was fitted that chose the demonstrations; None where it chose none.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Record:
     answer: str | None
     scores: Scores
     random_losses: tuple[float, ...] = field(default=(), repr=False)
+    fit: int | None = None
 
     @property
     def dataset(self) -> str:
@@ -103,21 +105,24 @@ def record(
     item: KnowledgeItem,
     knowledge: str,
     *,
-    answer: str | None,
     random_losses: Sequence[float],
     evidence: EvidenceSource,
     models: Models,
+    fit: int | None = None,
 ) -> Record:
-    """Score knowledge and answer from all six perspectives."""
+    """Score knowledge from the five perspectives that need no answer; see :class:`Record` for the arguments."""
     scores = dict(intrinsic_scores(item.query, query_prompt(item), knowledge, evidence, models))
     loss = loss_with(item, knowledge, models)
     if loss is not None:
         scores["loss"] = loss
         scores["gain"] = relative_gain(loss, random_losses)
         scores["helpfulness"] = helpfulness(loss, random_losses)
-    if answer is not None:
-        scores |= _answer_scores(item, answer, evidence, models)
-    return Record(kind, item.id, knowledge, answer, scores, tuple(random_losses))
+    return Record(kind, item.id, knowledge, None, scores, tuple(random_losses), fit)
+
+
+def with_answer(one: Record, item: KnowledgeItem, answer: str, evidence: EvidenceSource, models: Models) -> Record:
+    """A record with the answer that was given with its knowledge, scored for validity."""
+    return replace(one, answer=answer, scores={**one.scores, **_answer_scores(item, answer, evidence, models)})
 
 
 def _answer_scores(item: KnowledgeItem, answer: str, evidence: EvidenceSource, models: Models) -> Scores:

@@ -1,6 +1,5 @@
 """The measurement: knowledge of several kinds for the same items, acquired, answered with and scored, resumably."""
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from storm_pipeline.errors import DatasetError, ExperimentError
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
 from storm_pipeline.evaluation.conner.knowledge import (
     LONGEST,
@@ -18,26 +17,32 @@ from storm_pipeline.evaluation.conner.knowledge import (
     answered,
     generated,
     irrelevant,
+    query_prompt,
     retrieved,
 )
-from storm_pipeline.evaluation.conner.knowledge_selection import Quality, choose_demonstrations, fit_quality
+from storm_pipeline.evaluation.conner.knowledge_selection import choose_demonstrations
 from storm_pipeline.evaluation.conner.named_models import Models
-from storm_pipeline.evaluation.conner.scoring import Record, loss_with, record
+from storm_pipeline.evaluation.conner.scoring import EVIDENCE, Record, loss_with, record, with_answer
+from storm_pipeline.evaluation.conner.study_records import (
+    CHOICES,
+    KINDS,
+    SAMPLES,
+    SELECTED,
+    append_records,
+    fit_size,
+    fitted,
+    read_records,
+)
+from storm_pipeline.evaluation.conner.study_setup import StudySetup, fingerprint, require_setup
 from storm_pipeline.evaluation.datasets.conner import KnowledgeItem
 from storm_pipeline.text.sentences import opening_of
 
-KINDS = ("reference", "retrieved", "zero-shot", "few-shot")
-SELECTED = "few-shot, chosen"
-SAMPLES = tuple(f"sample {place}" for place in range(1, 6))
-"""r = 5 samples at p = 0.9, zero-shot."""
 _M, _N, _U = 30, 8, 3
 """m samples of which n demonstrations are chosen (section 5), and u pieces of irrelevant knowledge (eq. 6)."""
 _ANSWER_SHOTS = 2
 _TOP_P = 0.9
 _POOL = 100
 """The last rows of a data set, which no item that is measured belongs to: demonstrations come from them."""
-_CHOICES = 300
-"""Row from which the items of knowledge selection are taken: on them nothing is fitted."""
 _BATCH = 8
 
 
@@ -76,21 +81,51 @@ class Study:
 
     def __post_init__(self) -> None:
         room = min(map(len, self.datasets)) - _POOL
-        if self.items > room or _CHOICES + self.choices > len(self.datasets[0]) - _POOL:
+        if self.items > room or CHOICES + self.choices > len(self.datasets[0]) - _POOL:
             raise DatasetError(f"{self.items} items and {self.choices} choices do not fit: at most {room} items")
 
     def run(self, minutes: float, tell: Callable[[str], None]) -> bool:
-        """Measure what is missing until the time is up; returns whether nothing is missing any more."""
+        """Measure what is missing until the time is up; returns whether nothing is missing any more.
+
+        Raises:
+            ExperimentError: the records that are there were measured with another setup, or cannot be read or written.
+        """
+        require_setup(self.file, self.setup)
         end = time.monotonic() + 60 * minutes
         for task in self._tasks():
-            done = {(one.kind, one.item) for one in self.records()}
-            missing = [item for item in task.items if (task.kind, item.id) not in done]
+            known = {one.item: one for one in self.records() if one.kind == task.kind}
+            missing = [item for item in task.items if self._is_missing(item, task.kind, known.get(item.id))]
             for start in range(0, len(missing), _BATCH):
                 if time.monotonic() >= end:
                     return False
                 self._measure(task.kind, missing[start : start + _BATCH])
                 tell(f"{task.kind}, {task.items[0].id.rpartition('-')[0]}: {len(missing) - start} were missing")
         return True
+
+    @property
+    def setup(self) -> StudySetup:
+        """What all records of the study have in common."""
+        rows = [repr(row) for own in self.datasets for row in own]
+        shown = [Demonstration(own[0]) for own in self.datasets]
+        prompts = [query_prompt(one.item) + one.of_knowledge() + one.of_answer() for one in shown]
+        return StudySetup(
+            writer=self.lm.name,
+            inference=self.models.inference.name,
+            evidence=self.evidence.name,
+            matching=self.models.matching.name,
+            discourse=self.models.discourse.name,
+            lm=self.models.lm.name,
+            downstream=self.models.downstream.name,
+            words=LONGEST,
+            passages=EVIDENCE,
+            demonstrations=_N,
+            candidates=_M,
+            answer_demonstrations=_ANSWER_SHOTS,
+            random_knowledge=_U,
+            samples=len(SAMPLES),
+            top_p=_TOP_P,
+            texts=fingerprint([*rows, *prompts]),
+        )
 
     def records(self) -> tuple[Record, ...]:
         """What was measured so far; see :func:`read_records`."""
@@ -110,31 +145,48 @@ class Study:
                     yield Task(kind, own[start : min(start + _BATCH, self.items)])
         first = self.datasets[0]
         for kind in SAMPLES:
-            yield Task(kind, first[_CHOICES : _CHOICES + self.choices])
+            yield Task(kind, first[CHOICES : CHOICES + self.choices])
         yield Task("reference", self._examples[_name(first[0])])
         yield Task(SELECTED, first[: self.items])
 
+    def _is_missing(self, item: KnowledgeItem, kind: str, known: Record | None) -> bool:
+        """Whether there is no record, or one that lacks the answer that is wanted."""
+        return known is None or (known.answer is None and self._is_answered(kind, item))
+
     def _measure(self, kind: str, items: Sequence[KnowledgeItem]) -> None:
-        texts = self._acquired(kind, items)
-        shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
-        wanted = [place for place, item in enumerate(items) if self._is_answered(kind, item)]
-        given = answered([items[i] for i in wanted], [texts[i] for i in wanted], self.lm, shots) if wanted else []
-        answers = dict(zip(wanted, given, strict=True))
-        found = [
+        """Record what is missing of some items: knowledge and answer, or the answer alone."""
+        known = {one.item: one for one in self.records() if one.kind == kind}
+        known |= {one.item: one for one in self._scored(kind, [item for item in items if item.id not in known])}
+        wanted = [item for item in items if self._is_answered(kind, item)]
+        known |= {one.item: one for one in self._answered(wanted, [known[item.id] for item in wanted])}
+        append_records(self.file, [known[item.id] for item in items])
+
+    def _scored(self, kind: str, items: Sequence[KnowledgeItem]) -> list[Record]:
+        """New knowledge of the items, without answers."""
+        fit = fit_size(self.records()) if kind == SELECTED else None
+        return [
             record(
                 kind,
                 item,
                 text,
-                answer=answers.get(place),
                 random_losses=self._random_losses(item),
                 evidence=self.evidence,
                 models=self.models,
+                fit=fit,
             )
-            for place, (item, text) in enumerate(zip(items, texts, strict=True))
+            for item, text in zip(items, self._acquired(kind, items) if items else (), strict=True)
         ]
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found)
+
+    def _answered(self, items: Sequence[KnowledgeItem], known: Sequence[Record]) -> list[Record]:
+        """The records with the writer's answers."""
+        if not items:
+            return []
+        shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
+        answers = answered(items, [one.knowledge for one in known], self.lm, shots)
+        return [
+            with_answer(one, item, answer, self.evidence, self.models)
+            for one, item, answer in zip(known, items, answers, strict=True)
+        ]
 
     def _is_answered(self, kind: str, item: KnowledgeItem) -> bool:
         number = int(item.id.rpartition("-")[2])
@@ -170,42 +222,6 @@ class Study:
             losses = (loss_with(item, text, self.models) for text in irrelevant(item, rows[-_POOL:], _U))
             self._losses[item.id] = tuple(loss for loss in losses if loss is not None)
         return self._losses[item.id]
-
-
-def measured(records: Sequence[Record]) -> list[Record]:
-    """Those of the items that the tables are about: no examples of demonstrations, no items of knowledge selection."""
-    return [one for one in records if int(one.item.rpartition("-")[2]) < _CHOICES]
-
-
-def fitted(records: Sequence[Record]) -> Quality:
-    """Gamma of eq. 9, fitted to the gain in helpfulness of all kinds of the first data set's measured items.
-
-    Raises:
-        ExperimentError: too little was measured.
-    """
-    known = [
-        (own, gain)
-        for one in measured(records)
-        if one.kind in KINDS and one.dataset == "nq"
-        if (own := one.intrinsic()) is not None and (gain := one.scores.get("gain")) is not None
-    ]
-    if len(known) < 2:
-        raise ExperimentError("too little was measured to fit gamma: measure on with `storm experiment conner run`")
-    return fit_quality([own for own, _ in known], [gain for _, gain in known])
-
-
-def read_records(file: Path) -> tuple[Record, ...]:
-    """The records of a study, in the order in which they were made; of a unit that stands twice the last.
-
-    Raises:
-        ExperimentError: the file is absent or damaged.
-    """
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        found = [Record.from_json(json.loads(line)) for line in lines if line.strip()]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ExperimentError(f"{file} cannot be read ({error}): measure with `storm experiment conner run`") from error
-    return tuple({(one.kind, one.item): one for one in found}.values())
 
 
 def _name(item: KnowledgeItem) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Pair
+from storm_pipeline.evaluation.judges.pretrained import require_trained
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|supports?|supported|yes|true", re.I)
 _OVERLAP = 32
@@ -48,11 +49,7 @@ def load_entailment_model(source: str, *, is_folder: bool, cache: Path | None = 
             f"the entailment model {source!r} cannot be loaded ({str(error).splitlines()[0]}): give the folder or hub "
             "name of a sequence classifier or a sequence-to-sequence model, with its tokenizer"
         ) from error
-    if loading["missing_keys"]:
-        raise MetricError(
-            f"the entailment model {source!r} has no weights for {', '.join(sorted(loading['missing_keys']))}, so its "
-            "verdicts would be random: give a model that was trained on natural language inference"
-        )
+    require_trained(source, "entailment model", "on natural language inference", loading)
     if generates:
         return Seq2SeqModel(source, model.eval(), tokenizer)
     return Classifier(model.eval(), tokenizer, _entailment_index(source, model.config.id2label))

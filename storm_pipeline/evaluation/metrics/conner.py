@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence
-from storm_pipeline.evaluation.conner.named_models import Models, model_names, open_models
+from storm_pipeline.evaluation.conner.evidence_source import Bm25Evidence, EvidenceOver
+from storm_pipeline.evaluation.conner.named_models import Models, model_names, open_evidence, open_models
 from storm_pipeline.evaluation.conner.scoring import INTRINSIC, Scores, intrinsic_scores
 from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
 from storm_pipeline.evaluation.metrics.resources import Resources
@@ -35,21 +35,23 @@ class Conner:
 
     Args:
         models: of the perspectives.
+        evidence: finds the snippets of an article that its sentences are checked against.
     """
 
     name = "conner"
     measures = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in INTRINSIC)
     reference = "Chen et al. 2023 (CONNER), section 3.3"
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, evidence: EvidenceOver = Bm25Evidence) -> None:
         self._models = models
+        self._evidence = evidence
 
     @property
     def parameters(self) -> Parameters:
         """The model of each perspective."""
         return {
             "inference": self._models.inference.name,
-            "evidence": Bm25Evidence.name,
+            "evidence": self._evidence(()).name,
             "matching": self._models.matching.name,
             "discourse": self._models.discourse.name,
             "language model": self._models.lm.name,
@@ -65,7 +67,7 @@ class Conner:
 
     def _means(self, article: Article) -> Score:
         found: dict[str, list[Scores]] = {part: [] for part in _PARTS}
-        evidence = Bm25Evidence([snippet for source in article.sources for snippet in source.snippets])
+        evidence = self._evidence([snippet for source in article.sources for snippet in source.snippets])
         for piece in pieces(article):
             prompt = f"Knowledge from an encyclopedia on: {piece.query}\n"
             found[piece.part].append(intrinsic_scores(piece.query, prompt, piece.text, evidence, self._models))
@@ -103,4 +105,6 @@ def make(resources: Resources) -> Conner:
         SettingsError: CONNER has no such model.
         AssetError, MetricError: one cannot be fetched or used.
     """
-    return Conner(open_models(model_names(resources.conner), resources.cache, resources.vectors))
+    names = model_names(resources.conner)
+    evidence = open_evidence(names.evidence, resources.cache)
+    return Conner(open_models(names, resources.cache, resources.vectors), evidence)

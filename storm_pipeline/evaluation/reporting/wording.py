@@ -95,8 +95,28 @@ def verdict(table: Table, baseline: str) -> list[str]:
         *_uncorrected(tested),
         *_interval_disagreements(tested),
         *_t_test_disagreements(tested),
-        _smallest_possible_p(tested),
+        smallest_possible_p([paired.comparison.topics for paired in tested], "topic", len(tested)),
     ]
+
+
+def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> str:
+    """A sentence on the smallest p that a table's permutation tests can give: with few topics none is significant.
+
+    Args:
+        counts: topics of each permutation test, each >= 2, at least one.
+        noun: what is counted, in the singular.
+        comparisons: for how many the smallest of these p-values is corrected, >= 1; 1 where none is.
+    """
+    largest = max(counts)
+    floor = min(p for count in counts if (p := smallest_p(count)) is not None)
+    least = min(1.0, floor * comparisons)
+    shown = f"2/2^{largest} = {floor:.3g}" if floor == 2 / 2**largest else f"{floor:.1g}"
+    limit = f"With {plural(largest, noun)}, the permutation test cannot give a p below {shown}"
+    if comparisons > 1:
+        limit += f", or {least:.3g} after correction for {plural(comparisons, 'comparison')}"
+    if least >= LEVEL:
+        limit += ": no difference in this table could have been significant, however large"
+    return f"{limit}."
 
 
 def judge_line(judged: JudgedMeasures, measures: Sequence[str]) -> str:
@@ -181,20 +201,6 @@ def _interval_disagreements(tested: Sequence[Paired]) -> list[str]:
         f"The interval of {listed(found)} excludes 0 although the difference is not significant: intervals are not "
         "corrected for the number of comparisons and rest on other assumptions than the permutation test."
     ]
-
-
-def _smallest_possible_p(tested: Sequence[Paired]) -> str:
-    """The smallest possible p: with few topics nothing can be significant."""
-    topics = max(paired.comparison.topics for paired in tested)
-    floor = min(p for paired in tested if (p := smallest_p(paired.comparison.topics)) is not None)
-    least = min(1.0, floor * len(tested))
-    shown = f"2/2^{topics} = {floor:.3g}" if floor == 2 / 2**topics else f"{floor:.1g}"
-    limit = f"With {plural(topics, 'topic')}, the permutation test cannot give a p below {shown}"
-    if len(tested) > 1:
-        limit += f", or {least:.3g} after correction for {plural(len(tested), 'comparison')}"
-    if least >= LEVEL:
-        limit += ": no difference in this table could have been significant, however large"
-    return f"{limit}."
 
 
 def _p_phrase(p: float | None) -> str:
