@@ -69,10 +69,11 @@ def interval(values: Sequence[float]) -> MeanInterval:
     mean = float(sample.mean())
     if len(sample) < 2:
         return MeanInterval(mean, None, None, len(sample))
-    if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max():
+    error = sem(sample)
+    if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max() or error == 0:  # squares of tiny values underflow
         return MeanInterval(mean, mean, mean, len(sample))
     if len(sample) <= SMALL:
-        low, high = t.interval(0.95, len(sample) - 1, loc=mean, scale=sem(sample))
+        low, high = t.interval(0.95, len(sample) - 1, loc=mean, scale=error)
     else:
         rng = np.random.default_rng(_SEED)
         low, high = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method="BCa", rng=rng).confidence_interval

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.significance import EXACT, compare, holm, interval, permutation_p, smallest_p
+from storm_pipeline.evaluation.significance import (
+    EXACT,
+    SMALL,
+    compare,
+    holm,
+    interval,
+    permutation_p,
+    smallest_p,
+)
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 P = st.floats(0, 1, allow_nan=False)
@@ -42,14 +50,25 @@ def test_holm_never_lowers_nor_reorders(values: list[float | None]) -> None:
     assert [c for _, c in sorted(pairs)] == sorted(c for _, c in pairs)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(FINITE, min_size=2, max_size=SMALL))
+def test_an_interval_of_few_topics_is_centred_on_its_mean(values: list[float]) -> None:
+    found = interval(values)
+    assert (found.topics, found.mean) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-9))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.mean <= found.high
+    assert found.low + found.high == pytest.approx(2 * found.mean, abs=1e-6 + 1e-9 * (found.high - found.low))
+
+
 @settings(max_examples=15, deadline=None)
-@given(st.lists(FINITE, min_size=1, max_size=12))
-def test_an_interval_holds_its_mean(values: list[float]) -> None:
+@given(st.lists(FINITE, min_size=SMALL + 1, max_size=20))
+def test_an_interval_of_more_topics_holds_its_mean(values: list[float]) -> None:
     found = interval(values)
     assert found.topics == len(values)
-    if found.low is not None and found.high is not None and not math.isnan(found.low):
-        slack = 1e-9 + 0.5 * (max(values) - min(values))
-        assert found.low - slack <= found.mean <= found.high + slack
+    assert found.low is not None
+    assert found.high is not None
+    assert min(values) <= found.low <= found.mean <= found.high <= max(values)
 
 
 def test_a_small_sample_has_a_t_interval_by_hand() -> None:
