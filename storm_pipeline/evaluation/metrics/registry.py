@@ -23,6 +23,7 @@ METRICS = {
     "density": "density:make",
     "citation_alce": "citation_alce:make",
     "citation_wikigenbench": "citation_wikigenbench:make",
+    "citation_wiki_live": "citation_wiki_live:make",
     "support_errors": "support_errors:make",
     "rubric": "rubric:make",
     "wikigen_quality": "wikigen_quality:make",

@@ -37,6 +37,7 @@ _GRADES = tuple(
     f"{name}_0_5" for name in ("fluency", "informativeness", "outline", "focus", "organisation", "coverage")
 )
 _WIKIGEN = ("citation_recall_wikigenbench", "citation_precision_wikigenbench", "citation_rate_wikigenbench")
+_WIKI_LIVE = tuple(f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held"))
 _STATEMENTS = ("statement_coverage", "statement_ceiling")
 _GOOD_ARTICLE = (
     "good_article_lm",
@@ -99,6 +100,14 @@ GROUPS = (
         _WIKIGEN,
         judged=_WIKIGEN,
         plotted=_WIKIGEN[:2],
+    ),
+    Group(
+        "citations-wiki-live",
+        "Citation support (Wiki Live Challenge)",
+        "Wiki Live Challenge",
+        _WIKI_LIVE,
+        judged=_WIKI_LIVE[:2],
+        plotted=_WIKI_LIVE[:1],
     ),
     Group(
         "density",
