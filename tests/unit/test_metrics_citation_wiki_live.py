@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
+from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.metrics.citation_wiki_live import CitationWikiLive
 from storm_pipeline.evaluation.types import Case, CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
 from storm_pipeline.identity import source_id
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Sentence, Snippet, Source
 
 PRESS, GUIDE, LOST = "https://press.example/orrin", "https://guide.example/orrin", "https://lost.example"
@@ -128,3 +130,8 @@ def test_a_page_that_is_not_held_changes_no_verdict(stated: list[CitedStatement]
     after = scored(published(*stated, replace(more, urls=(LOST,))))
     assert (after["support"], after["pair_support"]) == (before["support"], before["pair_support"])
     assert after["pairs"] == (before["pairs"] or 0) + 1
+
+
+def test_the_parameters_include_all_of_the_judges() -> None:
+    judge = ScreenJudge(HashingEmbedder())
+    assert {"judge": judge.name, **judge.parameters}.items() <= CitationWikiLive(judge).parameters.items()

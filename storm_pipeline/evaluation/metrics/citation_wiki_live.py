@@ -59,7 +59,8 @@ class CitationWikiLive:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and length and number of passages."""
-        return {"judge": self._judge.name, **self._judge.parameters, "words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+        own: dict[str, str | int | float] = {"passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+        return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""
