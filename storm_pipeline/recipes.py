@@ -1,6 +1,7 @@
 """Whole methods, each a composition of steps. An ablation or a baseline is another recipe, never a flag in a step."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import SettingsError
@@ -34,9 +35,11 @@ def storm(ctx: RunContext, topic: str) -> Article:
 def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
-    Not in the paper. The draft is searched for open questions ``research_rounds`` - 1 times.
+    Not in the paper. An interview's search that finds little new is repeated for more results. The draft is searched
+    for open questions ``research_rounds`` - 1 times.
     """
-    outline, conversations = storm_outline(ctx, topic)
+    interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
+    outline, conversations = _outlined(ctx, topic, interviews)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
     written = DraftedSections(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
     for number in range(2, ctx.settings.research_rounds + 1):
@@ -141,7 +144,7 @@ def rprr(ctx: RunContext, topic: str) -> Article:
     needs = [f"{topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
     evidence = [
-        ctx.writer.select(ctx, section, usable(ctx, snippets)[: ctx.settings.top_k], need)
+        ctx.writer.select(ctx, section, usable(ctx, snippets)[: ctx.settings.top_k], need, len(needs))
         for section, snippets, need in zip(outline.sections, found, needs, strict=True)
     ]
     return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))

@@ -192,7 +192,12 @@ class Settings(BaseModel):
     section_facts: int = Field(
         default=16, ge=1, le=200, description="Source sentences shown to the writer per section."
     )
-    section_words: int = Field(default=200, ge=30, le=5000, description="Target length of a section in words.")
+    section_words: int = Field(
+        default=200,
+        ge=30,
+        le=5000,
+        description="Target length of a section that is written sentence by sentence, in words.",
+    )
     max_sections: int = Field(default=8, ge=1, le=50, description="Maximum first-level sections of an article.")
     outline_depth: int = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
     outline_words: int | None = Field(

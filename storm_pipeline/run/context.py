@@ -92,8 +92,11 @@ class Writer(Protocol[E]):
         """A digest of interviews and sources, as input for refining the outline."""
         ...
 
-    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> E:
-        """Select evidence for a heading's text from retrieved snippets; an untitled heading means an article."""
+    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str, sections: int = 1) -> E:
+        """Select evidence for a heading's text from retrieved snippets; an untitled heading means an article.
+
+        The text is one of ``sections`` that share the article's length.
+        """
         ...
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> E:

@@ -29,11 +29,17 @@ _FIRST_TRIES = 3
 """Attempts at the first question: small models may end the interview before asking anything."""
 
 
-def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
+def converse(ctx: RunContext, topic: str, perspective: Perspective, *, deeper: bool = False) -> Conversation:
     """Hold one conversation of at most M turns.
 
     A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
     shown is added to the store at once, so that it is embedded in the background.
+
+    Args:
+        ctx: the run.
+        topic: of the article.
+        perspective: of the writer who asks.
+        deeper: see :func:`look_up`.
 
     Raises:
         ModelAuthError: the endpoint refuses the key; no turn can succeed.
@@ -42,7 +48,7 @@ def converse(ctx: RunContext, topic: str, perspective: Perspective) -> Conversat
     with at_place(piece_of(perspective)):
         while len(turns) < ctx.settings.turns:
             try:
-                turn = _take_turn(ctx, topic, perspective, turns)
+                turn = _take_turn(ctx, topic, perspective, turns, deeper=deeper)
             except ModelError as error:
                 ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
                 break
@@ -102,12 +108,15 @@ def piece_of(perspective: Perspective) -> str:
     return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
-def _take_turn(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> Turn | None:
+def _take_turn(
+    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], *, deeper: bool
+) -> Turn | None:
     """The next turn, or None when the writer has nothing more to ask."""
     question = _ask_question(ctx, topic, perspective, turns)
     if question is None:
         return None
-    return look_up(ctx, topic, question, known={snippet.id for turn in turns for snippet in turn.snippets})
+    known = {snippet.id for turn in turns for snippet in turn.snippets}
+    return look_up(ctx, topic, question, known=known, deeper=deeper)
 
 
 def look_up(
@@ -117,6 +126,7 @@ def look_up(
     *,
     known: Collection[str] = frozenset(),
     stored: Sequence[Snippet] = (),
+    deeper: bool = False,
 ) -> Turn:
     """A question with its queries, search results and answer.
 
@@ -124,8 +134,10 @@ def look_up(
         ctx: the run.
         topic: of the article.
         question: the question.
-        known: ids of snippets that are not shown again. If few others are found, the search is repeated deeper.
+        known: ids of snippets that are not shown again.
         stored: snippets found earlier that may answer it, shown before the search results.
+        deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
+            paper.
 
     Raises:
         ModelError: the model fails.
@@ -135,9 +147,9 @@ def look_up(
     queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[:number]
     found = search_all(ctx, queries or (question,))
     new = tuple(snippet for snippet in found if snippet.id not in known)
-    if len(new) <= len(found) / 2 and found:
-        deeper = search_all(ctx, queries or (question,), depth=_DEEPER)
-        new = tuple(snippet for snippet in deeper if snippet.id not in known)
+    if deeper and found and len(new) <= len(found) / 2:
+        more = search_all(ctx, queries or (question,), depth=_DEEPER)
+        new = tuple(snippet for snippet in more if snippet.id not in known)
     answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys((*stored, *new))))
     return Turn(question, queries, answer.sentences, answer.shown)
 

@@ -102,7 +102,7 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
             # Searched before the look-ups add to the store, so that results do not depend on their order.
             stored = dict(zip(questions, ctx.store.search(questions, _STORED), strict=True))
             turns = parallel_map(
-                lambda question: look_up(ctx, topic, question, known=cited, stored=stored[question]),
+                lambda question: look_up(ctx, topic, question, known=cited, stored=stored[question], deeper=True),
                 questions,
                 workers=_QUESTIONS,
             )

@@ -16,9 +16,6 @@ from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
 
-_PASSAGE = 120
-"""Words shown of each passage when planning from passages."""
-
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
     """An outline from the model's own knowledge of the topic; empty if the model fails, which is recorded.
@@ -40,7 +37,8 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
 def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
     """An outline from retrieved passages alone, as in the baselines RAG, oRAG and RPRR (paper section 4.3).
 
-    An outline supplied by the user takes its place.
+    The passages have as many words as the interviews that STORM refines its outline with, shared fairly: none is cut
+    before the longest ones. An outline supplied by the user takes its place.
 
     Raises:
         ModelError: the model fails.
@@ -48,9 +46,10 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
     if ctx.user_pieces.outline:
         return ctx.user_pieces.outline
     with ctx.events.in_stage("outline"):
+        shares = fair_shares([count_words(s.text) for s in sources], ctx.settings.interview_words)
         facts = [
-            Fact(opening_of(s.text, _PASSAGE, detect(s.text) or "en"), s.title, Citation(s.source_id, s.id))
-            for s in sources
+            Fact(opening_of(s.text, share, detect(s.text) or "en"), s.title, Citation(s.source_id, s.id))
+            for s, share in zip(sources, shares, strict=True)
         ]
         return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
 

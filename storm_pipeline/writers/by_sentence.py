@@ -63,7 +63,14 @@ class SentenceWriter:
         titles = "; ".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
         return titles[:_TITLES]
 
-    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> FactEvidence:
+    def select(
+        self,
+        ctx: RunContext,
+        heading: Heading,
+        snippets: Sequence[Snippet],
+        need: str,
+        sections: int = 1,  # noqa: ARG002
+    ) -> FactEvidence:
         """The self-contained sentences of all snippets that are nearest to the need."""
         room = _room(heading)
         facts = nearest_facts(snippets, need, ctx.settings.section_facts * room, serves=stands_alone)

@@ -139,8 +139,11 @@ class EditedArticle:
             return _GAINS
         if self._lacks(old.text, f"{new} {self._text_without(edit.sentence)}"):
             return _LOSES
-        language = self._ctx.settings.article_language
-        self._sentences[edit.sentence] = reworded(old, new, self._texts, language)
+        settings = self._ctx.settings
+        unchecked = settings.uncited == "unchecked"
+        self._sentences[edit.sentence] = (
+            replace(old, text=new) if unchecked else reworded(old, new, self._texts, settings.article_language)
+        )
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
         return ""
 

@@ -7,7 +7,7 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
 from storm_pipeline.writers.editing import edit_article
@@ -68,10 +68,16 @@ class WholeWriter:
         """The evidence for each heading of the draft, and the findings that match no heading."""
         return survey(ctx, draft, conversations)
 
-    def select(self, ctx: RunContext, heading: Heading, snippets: Sequence[Snippet], need: str) -> PassageEvidence:  # noqa: ARG002
+    def select(
+        self,
+        ctx: RunContext,
+        heading: Heading,
+        snippets: Sequence[Snippet],
+        need: str,  # noqa: ARG002
+        sections: int = 1,
+    ) -> PassageEvidence:
         """The snippets as passages, in the given order."""
-        words = ctx.settings.article_words if heading.title == UNTITLED else ctx.settings.section_words
-        return PassageEvidence(heading, passages(snippets), target_words=words)
+        return PassageEvidence(heading, passages(snippets), target_words=round(ctx.settings.article_words / sections))
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
         """The passages that the answers cite."""

@@ -305,7 +305,9 @@ def test_a_built_round_runs_as_an_experiment(tmp_path: Path, model: FakeModel, m
     config = config.model_copy(update={"metrics": metrics})
     with Experiment(config, tmp_path / "out", LocalExecutor(), cache=ROOT / "cache") as experiment:
         results = experiment.run().results
-    assert [(result.topic, result.failure) for result in results] == [("Big_flood", ""), ("High_flood", "")]
+    assert sorted((result.topic, result.method, result.failure) for result in results) == [
+        (topic, method, "") for topic in ("Big_flood", "High_flood") for method in ("storm", "storm, unchecked")
+    ]
     assert all(result.values["statement_coverage_lm"] is not None for result in results)
 
 

@@ -1,5 +1,6 @@
 """Baselines and ablations: each writes an article, and what it asks differs from its neighbour as the papers say."""
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -84,14 +85,25 @@ def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_p
 
 
 def test_an_outline_is_planned_from_passages_without_punctuation_too(tmp_path: Path) -> None:
-    words = " ".join(f"caravan {number} of the silk road carried goods" for number in range(40))
+    words = " ".join(f"caravan {number} of the silk road carried goods" for number in range(32))
     with FakeModel() as server:
         bare = FakeSearch(lambda query: [Snippet("https://example.org/1", "Silk Road", words)])
         storm(server, tmp_path, search=bare).outline("Silk Road", "rag")
         (request,) = server.of("PlanOutline")
     shown = request.user.partition("Silk Road: ")[2]
-    assert shown.startswith("caravan 0 of")
-    assert len(shown.split()) == 120
+    assert words in shown, "whole chunks of 256 words"
+
+
+def test_passages_of_a_plan_share_the_words_that_interviews_have(tmp_path: Path) -> None:
+    texts = [" ".join(f"{name}{number}" for number in range(length)) for name, length in (("a", 90), ("b", 900))]
+    found = [Snippet(f"https://example.org/{number}", f"Page {number}", text) for number, text in enumerate(texts)]
+    with FakeModel() as server:
+        engine = FakeSearch(lambda query: found)
+        storm(server, tmp_path, search=engine, outline_words=500).outline("Silk Road", "rag")
+        (request,) = server.of("PlanOutline")
+    shown = request.user.split()
+    assert sum(word.startswith("a") and word[1:].isdecimal() for word in shown) == 90
+    assert sum(word.startswith("b") and word[1:].isdecimal() for word in shown) == 410
 
 
 def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:
@@ -99,6 +111,34 @@ def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -
         storm(one, tmp_path).outline("Silk Road", "rag")
     _, other, _ = written("orag", tmp_path)
     assert one.of("PlanOutline")[0].messages == other.of("PlanOutline")[0].messages
+
+
+def test_only_the_recipe_with_gap_searches_searches_for_more_than_the_interviews_ask(tmp_path: Path) -> None:
+    from test_pipeline import world
+
+    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
+    replies = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+
+    def searched(recipe: str) -> tuple[set[str], set[tuple[str, int]]]:
+        searches: set[tuple[str, int]] = set()
+
+        class Mine:
+            name = "mine"
+
+            def search(self, query: str, k: int) -> list[Snippet]:
+                searches.add((query, k))
+                return list(world("What is known about aspect 1 of Silk Road?"))[:k]
+
+        with FakeModel(replies) as server:
+            made = storm(server, tmp_path / recipe, search=Mine(), top_k=4, turns=3, writing="sentences")
+            article = made.write("Silk Road", recipe)
+        return {query for own in article.conversations for turn in own.turns for query in turn.queries}, searches
+
+    queries, searches = searched("storm")
+    assert searches == {(query, 4) for query in queries}
+    queries, searches = searched("storm+gaps")
+    assert ("Silk Road Monks and temples", 8) in searches
+    assert {(query, 8) for query in queries} & searches, "a search that finds little new is repeated for more results"
 
 
 def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> None:
@@ -180,6 +220,15 @@ def test_the_plan_is_made_from_the_chunks_that_reading_alone_gets(tmp_path: Path
 
     assert shown("rprr", "PlanOutline") == [f"Chunk {page} {part}" for part in range(2) for page in range(4)][:5]
     assert sorted(shown("rr", "WriteArticle")) == sorted(shown("rprr", "PlanOutline"))
+
+
+def test_sections_of_a_plan_share_the_length_that_reading_alone_gets(tmp_path: Path) -> None:
+    def words(recipe: str, signature: str) -> list[str]:
+        _, server, _ = written(recipe, tmp_path / recipe, length="1200")
+        return [found[1] for one in server.of(signature) if (found := re.search(r"^Words: (\d+)$", one.user, re.M))]
+
+    assert words("rr", "WriteArticle") == ["1200"]
+    assert words("rprr", "WriteSection") == ["400", "400", "400"]
 
 
 def test_planning_ranks_anew_for_each_heading(tmp_path: Path) -> None:
