@@ -166,6 +166,16 @@ def _statement_coverage(article: ExpectedArticle) -> Sequence[Question]:
     )
 
 
+def _own_statements(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per sentence; none without a human article."""
+    shown = {
+        "passages": min(article.human_words, STATEMENT_PASSAGE * STATEMENT_PASSAGES),
+        "statement": article.sentence,
+    }
+    calls = article.sentences * article.in_article if article.human_words else 0
+    return (Question(asks.FindStatement, calls, shown, 8),)
+
+
 def _good_article(article: ExpectedArticle) -> Sequence[Question]:
     """Three calls in each order, each with both articles; none without a human article."""
     shown = {"topic": 3} | {
@@ -198,6 +208,7 @@ ASKS_MODEL: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
     "ib_score": _ib_score,
     "support_errors": _support_errors,
     "statement_coverage_lm": _statement_coverage,
+    "own_statements_lm": _own_statements,
     "good_article_lm": _good_article,
 }
 """Metric → its calls to the model that grades."""

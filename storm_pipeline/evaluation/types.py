@@ -153,3 +153,8 @@ class Case:
     topic: Topic
     article: Article = field(repr=False)
     system: str = ""
+
+    @property
+    def published(self) -> SystemArticle | None:
+        """The article as the data set publishes it, with its statements; None for any other article."""
+        return self.topic.written_by(self.system) if self.system else None

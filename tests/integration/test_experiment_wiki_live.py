@@ -93,7 +93,12 @@ def test_the_searched_corpus_contains_no_copy_of_the_article(
 
 
 @pytest.mark.parametrize(
-    ("metric", "signature"), [("statement_coverage_lm", "FindStatement"), ("good_article_lm", "CompareArticles")]
+    ("metric", "signature"),
+    [
+        ("statement_coverage_lm", "FindStatement"),
+        ("own_statements_lm", "FindStatement"),
+        ("good_article_lm", "CompareArticles"),
+    ],
 )
 def test_judging_matches_its_forecast(
     data: Path, model: FakeModel, tmp_path: Path, metric: str, signature: str

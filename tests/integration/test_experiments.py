@@ -182,6 +182,7 @@ JUDGING: dict[str, Answer] = {
     "CompareAnswers": json.dumps({"same": 1}),
     "CompareArticles": lambda user: compared(user, lambda *_: "tie"),
     "ClassifyUnsupported": json.dumps({"error": "inference"}),
+    "FindStatement": json.dumps({"verdict": "absent"}),
 }
 
 

@@ -12,10 +12,10 @@ from storm_pipeline.evaluation.judges.base import CachingJudge, SupportJudge
 from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.statement_coverage import best_scores
+from storm_pipeline.evaluation.own_statements import own_statements
 from storm_pipeline.evaluation.statement_passages import PASSAGE_WORDS, TOP_PASSAGES, StatementPassages, find_in_text
 from storm_pipeline.evaluation.types import Case, CitedStatement, TopicDocument
 from storm_pipeline.identity import source_id
-from storm_pipeline.text.words import words
 
 _SUPPORT, _PAIR_SUPPORT, _PAIRS, _HELD = (
     f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held")
@@ -67,8 +67,9 @@ class CitationWikiLive:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Score:
-        cited, unavailable = _cited_statements(case)
-        pairs = unavailable + sum(len(statement.urls) for statement in cited)
+        cited = own_statements(case)
+        dropped = 0 if case.published else case.article.report.unavailable_citations
+        pairs = dropped + sum(len(statement.urls) for statement in cited)
         verdicts = self._verdicts(cited, case.topic.documents)
         judged = [verdict for own in verdicts for verdict in own]
         by_statement = [any(own) for own in verdicts if own]
@@ -99,24 +100,6 @@ class CitationWikiLive:
 def make(resources: Judges) -> CitationWikiLive:
     """The metric with the evaluation's support judge."""
     return CitationWikiLive(resources.support_judge)
-
-
-def _cited_statements(case: Case) -> tuple[list[CitedStatement], int]:
-    """The statements with their pages, each page once, and how many citations were dropped for want of a page."""
-    published = case.topic.written_by(case.system) if case.system else None
-    if published:
-        return [replace(one, urls=_one_per_page(one.urls)) for one in published.statements], 0
-    urls = {source.id: source.url for source in case.article.sources}
-    sentences = [
-        CitedStatement(sentence.text, _one_per_page([urls[citation.source_id] for citation in sentence.citations]))
-        for sentence in case.article.sentences()
-        if words(sentence.text)
-    ]
-    return sentences, case.article.report.unavailable_citations
-
-
-def _one_per_page(urls: Sequence[str]) -> tuple[str, ...]:
-    return tuple({source_id(url): url for url in urls}.values())
 
 
 def _passages(page: TopicDocument, statements: Sequence[str]) -> list[StatementPassages]:

@@ -17,6 +17,7 @@ METRICS = {
     "meteor": "meteor:make",
     "statement_coverage": "statement_coverage:make",
     "statement_coverage_lm": "statement_coverage_lm:make",
+    "own_statements_lm": "own_statements_lm:make",
     "good_article_lm": "good_article:make",
     "research": "research:make",
     "shape": "shape:make",

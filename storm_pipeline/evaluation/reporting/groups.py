@@ -50,6 +50,7 @@ _GOOD_ARTICLE = (
     ),
 )
 _STATEMENTS_LM = tuple(f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
+_OWN_STATEMENTS = ("own_statement_support_lm", "own_statement_conflict_lm")
 
 GROUPS = (
     Group(
@@ -67,6 +68,14 @@ GROUPS = (
         (*_STATEMENTS, *_STATEMENTS_LM),
         judged=(*_STATEMENTS, *_STATEMENTS_LM),
         plotted=("statement_coverage", "statement_coverage_lm"),
+    ),
+    Group(
+        "own-statements",
+        "Statements of the article, against the human article",
+        "Wiki Live Challenge",
+        _OWN_STATEMENTS,
+        judged=_OWN_STATEMENTS,
+        plotted=_OWN_STATEMENTS[:1],
     ),
     Group(
         "good-article",
