@@ -79,6 +79,11 @@ def best_scores(judge: SupportJudge, statements: Sequence[StatementPassages]) ->
     return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
 
 
+def statement_screen(resources: Resources) -> ScreenJudge:
+    """The screen of statements over the evaluation's embedder."""
+    return ScreenJudge(resources.vectors, threshold=STATED)
+
+
 def make(resources: Resources) -> StatementCoverage:
-    """The metric with a screen over the evaluation's embedder."""
-    return StatementCoverage(ScreenJudge(resources.vectors, threshold=STATED))
+    """The metric with the screen of statements."""
+    return StatementCoverage(statement_screen(resources))
