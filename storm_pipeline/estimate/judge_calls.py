@@ -55,6 +55,7 @@ class ExpectedArticle:
         sentence: words per sentence.
         passage: words per passage.
         cited: passages cited per sentence.
+        page_passages: passages of a cited page that are compared with a sentence.
         unsupported: share of the sentences whose error is classified.
     """
 
@@ -69,6 +70,7 @@ class ExpectedArticle:
     sentence: int
     passage: int
     cited: int
+    page_passages: int
     unsupported: float
 
     @property
@@ -78,13 +80,37 @@ class ExpectedArticle:
 
 
 _SHORT = partial(
-    ExpectedArticle, covered=0.2, in_article=0.8, on_pages=0.0, sentence=35, passage=20, cited=1, unsupported=0.05
+    ExpectedArticle,
+    covered=0.2,
+    in_article=0.8,
+    on_pages=0.0,
+    sentence=35,
+    passage=20,
+    cited=1,
+    page_passages=1,
+    unsupported=0.05,
 )
 _USUAL = partial(
-    ExpectedArticle, covered=0.6, in_article=1.0, on_pages=0.5, sentence=22, passage=110, cited=1, unsupported=0.3
+    ExpectedArticle,
+    covered=0.6,
+    in_article=1.0,
+    on_pages=0.5,
+    sentence=22,
+    passage=110,
+    cited=1,
+    page_passages=5,
+    unsupported=0.3,
 )
 _LONG = partial(
-    ExpectedArticle, covered=1.0, in_article=1.0, on_pages=1.0, sentence=14, passage=256, cited=3, unsupported=1.0
+    ExpectedArticle,
+    covered=1.0,
+    in_article=1.0,
+    on_pages=1.0,
+    sentence=14,
+    passage=256,
+    cited=3,
+    page_passages=5,
+    unsupported=1.0,
 )
 _SCENARIOS = ((LOW, 1, 0.3, _SHORT), (LIKELY, 6, 0.9, _USUAL), (HIGH, 10, 1.5, _LONG))
 """Token rates, maximum sections, words written per word of the target length, and the article's other properties."""
@@ -140,6 +166,16 @@ def _statement_coverage(article: ExpectedArticle) -> Sequence[Question]:
     )
 
 
+def _own_statements(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per sentence; none without a human article."""
+    shown = {
+        "passages": min(article.human_words, STATEMENT_PASSAGE * STATEMENT_PASSAGES),
+        "statement": article.sentence,
+    }
+    calls = article.sentences * article.in_article if article.human_words else 0
+    return (Question(asks.FindStatement, calls, shown, 8),)
+
+
 def _good_article(article: ExpectedArticle) -> Sequence[Question]:
     """Three calls in each order, each with both articles; none without a human article."""
     shown = {"topic": 3} | {
@@ -160,17 +196,29 @@ def _support(article: ExpectedArticle) -> Sequence[Question]:
     return (Question(asks.JudgeSupport, article.sentences * (together + separate), shown, 8),)
 
 
+def _page_support(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per sentence, cited page and passage of the page."""
+    shown = {"passage": STATEMENT_PASSAGE, "claim": article.sentence}
+    return (Question(asks.JudgeSupport, article.sentences * article.cited * article.page_passages, shown, 8),)
+
+
 ASKS_MODEL: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
     "rubric": lambda article: (_graded(asks.GradeOneToFive, 4, min(article.words, LONGEST_GRADED)),),
     "wikigen_quality": _wikigen_quality,
     "ib_score": _ib_score,
     "support_errors": _support_errors,
     "statement_coverage_lm": _statement_coverage,
+    "own_statements_lm": _own_statements,
     "good_article_lm": _good_article,
 }
 """Metric → its calls to the model that grades."""
-ASK_JUDGE = frozenset({"citation_alce", "citation_wikigenbench", "support_errors"})
-"""Metrics that ask the judge of support; what one of them asked the others need not."""
+ASK_JUDGE: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
+    "citation_alce": _support,
+    "citation_wikigenbench": _support,
+    "citation_wiki_live": _page_support,
+    "support_errors": _support,
+}
+"""Metric → its calls to the judge of support; metrics with equal calls share the answers."""
 
 
 def estimate_judging(
@@ -178,7 +226,7 @@ def estimate_judging(
     metrics: Iterable[str],
     model: str,
     *,
-    judges_support: bool,
+    judged_support: Iterable[str] = (),
     fields: int = 0,
     statements: int = 0,
     human_words: int = 0,
@@ -189,13 +237,14 @@ def estimate_judging(
         settings: settings of the run that writes the article, and prices of models.
         metrics: names of metrics; those that use no model are ignored.
         model: name of the model, as in the settings.
-        judges_support: whether the model also judges the support of citations.
+        judged_support: names of the metrics for which the model also judges the support of citations; those that judge
+            none are ignored.
         fields: infobox fields of the human article.
         statements: statements of the human article.
         human_words: words of the human article.
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
-    asking += [_support] if judges_support else []
+    asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)
     price = price_of(full_name(model, settings), parse_prices(settings.prices))
     usages = []
     for rates, max_sections, written, expected in _SCENARIOS:

@@ -1,5 +1,6 @@
 """Confidence intervals and paired significance tests over topics."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -69,10 +70,11 @@ def interval(values: Sequence[float]) -> MeanInterval:
     mean = float(sample.mean())
     if len(sample) < 2:
         return MeanInterval(mean, None, None, len(sample))
-    if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max():
+    error = sem(sample)
+    if np.ptp(sample) <= _NO_SPREAD * np.abs(sample).max() or error == 0:  # squares of tiny values underflow
         return MeanInterval(mean, mean, mean, len(sample))
     if len(sample) <= SMALL:
-        low, high = t.interval(0.95, len(sample) - 1, loc=mean, scale=sem(sample))
+        low, high = t.interval(0.95, len(sample) - 1, loc=mean, scale=error)
     else:
         rng = np.random.default_rng(_SEED)
         low, high = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method="BCa", rng=rng).confidence_interval
@@ -132,6 +134,20 @@ def smallest_p(topics: int) -> float | None:
     if topics < 2:
         return None
     return 2 / 2**topics if topics <= EXACT else 1 / (_FLIPS + 1)
+
+
+def attained_level(topics: int, level: float) -> float:
+    """The probability that :func:`permutation_p` is at most ``level`` where the methods do not differ, in [0, level].
+
+    That is the largest such p that the test can give, 0 if it can give none: without ties its values are the multiples
+    of the smallest one, all equally probable.
+
+    Args:
+        topics: number of topics.
+        level: in [0, 1].
+    """
+    smallest = smallest_p(topics)
+    return math.floor(level / smallest) * smallest if smallest else 0.0
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

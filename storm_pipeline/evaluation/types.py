@@ -141,7 +141,20 @@ class Topic:
 
 @dataclass(frozen=True)
 class Case:
-    """A generated article and its topic."""
+    """An article and its topic.
+
+    Attributes:
+        topic: the topic.
+        article: the article to score.
+        system: the system of the data set whose published article it is, see :meth:`Topic.written_by`; empty for any
+            other article.
+    """
 
     topic: Topic
     article: Article = field(repr=False)
+    system: str = ""
+
+    @property
+    def published(self) -> SystemArticle | None:
+        """The article as the data set publishes it, with its statements; None for any other article."""
+        return self.topic.written_by(self.system) if self.system else None

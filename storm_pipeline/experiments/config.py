@@ -210,14 +210,14 @@ class _ExperimentFile(ExperimentConfig):
     """An experiment as written in a file.
 
     Attributes:
-        variants: each adds a row for every method with a recipe.
+        variants: each adds a row for every method whose articles it can change.
     """
 
     variants: tuple[VariantTable, ...] = ()
 
     def expanded(self) -> Mapping[str, Any]:
-        """The experiment with a row for every method and variant."""
-        rows = [variant.of(method) for variant in self.variants for method in self.methods if method.recipe]
+        """The experiment with the rows of its methods and variants."""
+        rows = [variant.of(method) for variant in self.variants for method in self.methods if variant.changes(method)]
         methods = [method.model_dump() for method in (*self.methods, *rows)]
         return self.model_dump(exclude={"variants"}) | {"methods": methods}
 

@@ -9,13 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from storm_pipeline.configuration.addresses import without_secrets
 from storm_pipeline.evaluation.datasets.closed_corpus import Sources
-from storm_pipeline.recipes import RECIPES
+from storm_pipeline.recipes import RECIPES, WITHOUT_SOURCES
 from storm_pipeline.settings import Settings
 
 DATA = "STORM_DATA"
 """Environment variable: the folder that contains the data sets."""
 _MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment sets itself."""
+_OF_SOURCES = frozenset({"uncited"})
+"""Settings that change nothing in an article written from memory."""
 _FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
 """A valid folder name, or an empty string."""
 
@@ -119,7 +121,8 @@ class MethodTable(ConfigTable):
 class VariantTable(ConfigTable):
     """Settings under which every method with a recipe is written once more, as rows of their own.
 
-    What a comparison has to vary for all methods alike: a model, or what becomes of unsupported sentences.
+    What a comparison has to vary for all methods alike: a model, or what becomes of unsupported sentences. The latter
+    leaves out recipes that write from memory: their rows would be written twice.
 
     Attributes:
         name: added to the methods' labels: ``storm, NAME``.
@@ -134,6 +137,11 @@ class VariantTable(ConfigTable):
     def _check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         check_settings(settings)
         return settings
+
+    def changes(self, method: MethodTable) -> bool:
+        """Whether the method's articles depend on the variant's settings: only runs do, and from memory not on all."""
+        ignored: frozenset[str] = _OF_SOURCES if method.recipe in WITHOUT_SOURCES else frozenset()
+        return bool(method.recipe and self.settings.keys() - ignored)
 
     def of(self, method: MethodTable) -> MethodTable:
         """The method under this variant's settings."""

@@ -111,7 +111,7 @@ def _judging_forecasts(
     kind, _, support_model = str(config.resources.get("judge", Resources.judge)).partition(":")
     metrics_by_model = {grader: frozenset(ASKS_MODEL)}
     if kind == "lm":
-        metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE
+        metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE.keys()
     for model, model_metrics in metrics_by_model.items():
         # A method's articles differ only in the topic's infobox, number of human statements, and human words.
         estimates: dict[tuple[str, int, int, int, tuple[str, ...]], JudgingEstimate] = {}
@@ -127,7 +127,7 @@ def _judging_forecasts(
                     settings_of(config, topics[unit.topic], unit),
                     metrics if model == grader else (),
                     model,
-                    judges_support=kind == "lm" and model == support_model and bool(ASK_JUDGE.intersection(metrics)),
+                    judged_support=metrics if kind == "lm" and model == support_model else (),
                     fields=key[1],
                     statements=key[2],
                     human_words=key[3],

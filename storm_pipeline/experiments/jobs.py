@@ -76,9 +76,10 @@ def score_article(job: ScoreJob) -> Scored:
     try:
         config = config_of(job.config)
         metric = metric_of(config, job.cache, job.metric)
-        case = Case(_topic(config, job.unit), load_article(job.folder))
+        method = config.method(job.unit.method)
+        case = Case(_topic(config, job.unit), load_article(job.folder), method.system)
         values = metric.score([case])[0]
-        if config.method(job.unit.method).human:
+        if method.human:
             values = {name: None if name in _UNKNOWN_OF_HUMANS else value for name, value in values.items()}
     except StormError as error:
         return Scored(failure=str(error))

@@ -14,9 +14,11 @@ from pydantic import TypeAdapter
 from storm_pipeline import __version__
 from storm_pipeline.assets import catalogue
 from storm_pipeline.errors import MissingExtraError, SettingsError, StormError
+from storm_pipeline.evaluation.judges.base import SupportJudge
 from storm_pipeline.evaluation.known_calibrations import known_calibration
 from storm_pipeline.evaluation.metrics.base import JudgedMetric, Measure, Metric
 from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.metrics.statement_coverage import statement_screen
 from storm_pipeline.evaluation.reporting import JudgedMeasures, judges_of
 from storm_pipeline.experiments import jobs
 from storm_pipeline.experiments.config import ExperimentConfig
@@ -108,8 +110,13 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 
 
 def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
-    by_support = isinstance(metric, JudgedMetric) and "judge" in dict(metric.rests_on)
-    return judges_of(metric, known_calibration(resources.support_judge) if by_support else None)
+    kinds = dict(metric.rests_on) if isinstance(metric, JudgedMetric) else {}
+    judges: dict[str, SupportJudge] = {}
+    if "judge" in kinds:
+        judges["judge"] = resources.support_judge
+    if "screen" in kinds:
+        judges["screen"] = statement_screen(resources)
+    return judges_of(metric, {kind: known_calibration(judge) for kind, judge in judges.items()})
 
 
 def _data(data: DataTable) -> str:

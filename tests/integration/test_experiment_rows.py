@@ -15,6 +15,7 @@ from storm_pipeline.experiments.units import Unit
 
 __all__ = ["data", "model"]  # fixtures
 
+FROM_MEMORY = ("direct", "rr-no-documents")
 FILE = """
 title = "A trial"
 baseline = "rr"
@@ -100,6 +101,19 @@ def test_a_variant_is_a_row_for_every_method_with_a_recipe(data: Path, tmp_path:
     assert [method.label for method in config.with_overrides(topics=1).methods] == [m.label for m in config.methods]
 
 
+def test_what_becomes_of_unsupported_sentences_adds_no_row_to_a_recipe_that_writes_from_memory(tmp_path: Path) -> None:
+    file = tmp_path / "trial.toml"
+    memory = "".join(f'[[methods]]\nrecipe = "{recipe}"\n' for recipe in FROM_MEMORY)
+    model = '[[variants]]\nname = "other"\nsettings = { writer_lm = "openai/x", uncited = "keep" }\n'
+    file.write_text(FILE.replace("[[variants]]", f"{memory}{model}[[variants]]"), "utf-8")
+    labels = [method.label for method in read_config(file).methods]
+    assert labels == [
+        *("rr", "large", "human article", "direct", "rr-no-documents"),
+        *("rr, other", "large, other", "direct, other", "rr-no-documents, other"),
+        *("rr, kept", "large, kept"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -136,4 +150,5 @@ def test_the_rows_of_the_shipped_comparisons_treat_unsupported_sentences_alike(f
         assert not any("uncited" in method.settings for method in config.methods)
         return
     unchecked = {m.label for m in config.methods if m.settings.get("uncited") == "unchecked"}
-    assert unchecked == {f"{label}, unchecked" for label in written}
+    from_memory = {m.label for m in config.methods if m.recipe in FROM_MEMORY}
+    assert unchecked == {f"{label}, unchecked" for label in written - from_memory}

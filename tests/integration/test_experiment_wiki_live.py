@@ -45,7 +45,7 @@ def described(model: FakeModel, *methods: dict[str, Any], **values: Any) -> Expe
     plain = {
         "title": "A trial",
         "baseline": MethodTable.model_validate(methods[0]).label,
-        "metrics": ["statement_coverage_lm", "citation_wikigenbench", "shape"],
+        "metrics": ["statement_coverage_lm", "citation_wiki_live", "citation_wikigenbench", "shape"],
         "data": {"set": "wiki_live", "path": "live"},
         "search": {"corpus": "topic"},
         "settings": settings,
@@ -76,6 +76,10 @@ def test_our_method_is_a_row_beside_the_systems(data: Path, model: FakeModel, tm
     by_row = dict(zip(rows, results.results, strict=True))
     assert by_row["Lake_Orrin", "second"].values["citation_recall_wikigenbench"] is None, "it cites nothing"
     assert by_row["Lake_Orrin", "alpha"].values["references"] == 3
+    pairs = {row: result.values["citation_pairs_wiki_live"] for row, result in by_row.items()}
+    assert (pairs["Lake_Orrin", "alpha"], pairs["Lake_Orrin", "second"]) == (6, 0), "those published with the article"
+    held = by_row["Lake_Orrin", "alpha"].values["citation_pages_held_wiki_live"]
+    assert held == pytest.approx(5 / 6), "one address leads to no page"
 
 
 @pytest.mark.parametrize("corpus", ["topic", "pooled"])
@@ -89,7 +93,12 @@ def test_the_searched_corpus_contains_no_copy_of_the_article(
 
 
 @pytest.mark.parametrize(
-    ("metric", "signature"), [("statement_coverage_lm", "FindStatement"), ("good_article_lm", "CompareArticles")]
+    ("metric", "signature"),
+    [
+        ("statement_coverage_lm", "FindStatement"),
+        ("own_statements_lm", "FindStatement"),
+        ("good_article_lm", "CompareArticles"),
+    ],
 )
 def test_judging_matches_its_forecast(
     data: Path, model: FakeModel, tmp_path: Path, metric: str, signature: str

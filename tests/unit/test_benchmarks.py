@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import environments, parsing
+from benchmarks import environments, parsing, statements
+from storm_pipeline.evaluation.judges.base import Pair
+from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
+from storm_pipeline.evaluation.types import HumanArticle, Topic
 from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}
 
@@ -50,3 +54,34 @@ def test_commands_in_an_environment_see_nothing_of_the_checkout(
 def test_a_command_that_fails_in_an_environment_ends_the_program_with_its_output(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="ended with 3:\nbroken"):
         environments.run([sys.executable, "-c", "print('broken'); raise SystemExit(3)"], tmp_path)
+
+
+def test_a_whole_text_supports_what_one_of_its_passages_supports() -> None:
+    herons = " ".join(f"In year {year} the herons nested again on the shore of the old lake." for year in range(40))
+    judge = statements.WholeTextJudge(ScriptedSupportJudge(lambda passage, claim: float(claim in passage)))
+    dam = "The dam was begun in 1929."
+    pairs = [Pair(herons, dam), Pair(f"{herons} {dam}", dam), Pair(f"{herons} {dam}", "Quartz glitters.")]
+    assert judge.scores(pairs) == [0, 1, 0]
+    assert (judge.name, judge.threshold) == ("test double", 0.5)
+
+
+def test_the_tasks_of_statements_hold_each_statement_with_and_without_what_states_it() -> None:
+    topics = [
+        Topic("dam", "Dam", HumanArticle("Dam", lead="The dam is high. It is grey.", statements=("The dam is high.",))),
+        Topic("inn", "Inn", HumanArticle("Inn", lead="The inn is old. Rain fell.", statements=("The inn is old.",))),
+    ]
+    own, another = statements.article_tasks(topics, HashingEmbedder(), 1)
+    stated = [(f"{topic.human.lead}", topic.human.statements[0], True) for topic in topics]
+    assert [(item.pair.passage, item.pair.claim, item.positive) for item in another.items] == [
+        stated[0],
+        (topics[1].human.lead, "The dam is high.", False),
+        stated[1],
+        (topics[0].human.lead, "The inn is old.", False),
+    ]
+    assert [(item.pair.passage, item.pair.claim, item.positive) for item in own.items] == [
+        stated[0],
+        ("It is grey.", "The dam is high.", False),
+        stated[1],
+        ("Rain fell.", "The inn is old.", False),
+    ]
+    assert [item.group for item in own.items] == ["dam", "dam", "inn", "inn"]

@@ -14,6 +14,8 @@ from storm_pipeline.evaluation.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.evaluation.judges.screen import ScreenJudge
 from storm_pipeline.evaluation.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
 from storm_pipeline.evaluation.known_calibrations import known_calibration
+from storm_pipeline.evaluation.metrics.resources import Resources
+from storm_pipeline.evaluation.metrics.statement_coverage import statement_screen
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 
@@ -133,3 +135,16 @@ def test_the_shipped_calibration_is_of_the_shipped_judge_alone(name: str) -> Non
     assert [row.task for row in found.rows] == [task.name for task in tasks(CLAIMS)]
     assert all(row.auc.low <= row.auc.value <= row.auc.high for row in found.rows)
     assert known_calibration(ScreenJudge(embedder, threshold=0.6)) is None
+
+
+def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
+    embedder = HashingEmbedder()
+    embedder.name = "all-MiniLM-L6-v2+int8"
+    resources = Resources()
+    resources.__dict__["vectors"] = embedder  # in place of the pinned one
+    found = known_calibration(statement_screen(resources))
+    assert found is not None
+    assert [row.task for row in found.rows] == ["sentences removed", "another article", "WiCE"]
+    assert found != known_calibration(ScreenJudge(embedder))
+    embedder.name = "another"
+    assert known_calibration(statement_screen(resources)) is None

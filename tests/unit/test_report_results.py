@@ -162,7 +162,7 @@ def test_a_topic_counts_once_whatever_its_seeds() -> None:
 
 def test_the_judge_of_a_metric() -> None:
     metric = CitationAlce(ScriptedSupportJudge(lambda passage, claim: 1.0))
-    (found,) = judges_of(metric, KNOWN[0])
+    (found,) = judges_of(metric, {"judge": KNOWN[0]})
     assert found.measures == ("citation_recall_alce", "citation_precision_alce")
     assert found.judge == "test double"
     assert found.calibration is KNOWN[0]
@@ -171,7 +171,9 @@ def test_the_judge_of_a_metric() -> None:
 
 def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:
     model = open_judge("openai/fake@http://127.0.0.1:9/v1")
-    support, errors = judges_of(SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), KNOWN[0])
+    support, errors = judges_of(
+        SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), {"judge": KNOWN[0]}
+    )
     assert (support.measures, support.judge, support.calibration) == (("unsupported",), "test double", KNOWN[0])
     assert (errors.measures[0], errors.judge, errors.calibration) == ("error_uncited", "openai/fake", None)
     writing, rest = judges_of(WikiGenQuality(model, ScriptedGrader(lambda _: 3)))

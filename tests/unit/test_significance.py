@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.significance import EXACT, compare, holm, interval, permutation_p, smallest_p
+from storm_pipeline.evaluation.significance import (
+    EXACT,
+    SMALL,
+    attained_level,
+    compare,
+    holm,
+    interval,
+    permutation_p,
+    smallest_p,
+)
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 P = st.floats(0, 1, allow_nan=False)
@@ -42,14 +51,25 @@ def test_holm_never_lowers_nor_reorders(values: list[float | None]) -> None:
     assert [c for _, c in sorted(pairs)] == sorted(c for _, c in pairs)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(FINITE, min_size=2, max_size=SMALL))
+def test_an_interval_of_few_topics_is_centred_on_its_mean(values: list[float]) -> None:
+    found = interval(values)
+    assert (found.topics, found.mean) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-9))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.mean <= found.high
+    assert found.low + found.high == pytest.approx(2 * found.mean, abs=1e-6 + 1e-9 * (found.high - found.low))
+
+
 @settings(max_examples=15, deadline=None)
-@given(st.lists(FINITE, min_size=1, max_size=12))
-def test_an_interval_holds_its_mean(values: list[float]) -> None:
+@given(st.lists(FINITE, min_size=SMALL + 1, max_size=20))
+def test_an_interval_of_more_topics_holds_its_mean(values: list[float]) -> None:
     found = interval(values)
     assert found.topics == len(values)
-    if found.low is not None and found.high is not None and not math.isnan(found.low):
-        slack = 1e-9 + 0.5 * (max(values) - min(values))
-        assert found.low - slack <= found.mean <= found.high + slack
+    assert found.low is not None
+    assert found.high is not None
+    assert min(values) <= found.low <= found.mean <= found.high <= max(values)
 
 
 def test_a_small_sample_has_a_t_interval_by_hand() -> None:
@@ -130,3 +150,30 @@ def _named(values: np.ndarray) -> dict[str, float]:
 
 def test_one_topic_has_no_smallest_p() -> None:
     assert smallest_p(1) is None
+
+
+@pytest.mark.parametrize(
+    ("topics", "expected"),
+    [
+        (1, 0.0),  # no test
+        (3, 0.0),  # multiples of 1/4: none is small enough
+        (5, 0.0),  # multiples of 1/16 = 0.0625
+        (6, 1 / 32),  # 2/32 = 0.0625 is too large
+        (8, 6 / 128),  # 7/128 = 0.0547 is too large
+        (31, 0.05),  # multiples of 1/(2^20 + 1)
+    ],
+)
+def test_the_attained_level_by_hand(topics: int, expected: float) -> None:
+    assert attained_level(topics, 0.05) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("topics", [3, 6, 8])
+def test_the_attained_level_is_the_share_of_equally_probable_signs_with_such_a_p(topics: int) -> None:
+    sizes = np.array([2.0**n for n in range(topics)])  # no two sums are equal
+    found = [permutation_p(np.array(signs) * sizes) <= 0.05 for signs in product((1, -1), repeat=topics)]
+    assert sum(found) / len(found) == pytest.approx(attained_level(topics, 0.05))
+
+
+@given(st.integers(1, 40), st.floats(0, 1))
+def test_the_attained_level_never_exceeds_the_level(topics: int, level: float) -> None:
+    assert 0 <= attained_level(topics, level) <= level + 1e-12

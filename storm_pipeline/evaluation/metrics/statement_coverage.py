@@ -53,7 +53,8 @@ class StatementCoverage:
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and length and number of passages."""
-        return {"screen": self._judge.name, **self._judge.parameters, "words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+        own: dict[str, str | int | float] = {"passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+        return {"screen": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""
@@ -78,6 +79,11 @@ def best_scores(judge: SupportJudge, statements: Sequence[StatementPassages]) ->
     return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
 
 
+def statement_screen(resources: Resources) -> ScreenJudge:
+    """The screen of statements over the evaluation's embedder."""
+    return ScreenJudge(resources.vectors, threshold=STATED)
+
+
 def make(resources: Resources) -> StatementCoverage:
-    """The metric with a screen over the evaluation's embedder."""
-    return StatementCoverage(ScreenJudge(resources.vectors, threshold=STATED))
+    """The metric with the screen of statements."""
+    return StatementCoverage(statement_screen(resources))

@@ -1,22 +1,14 @@
 """Statement coverage by a language model, which also detects contradicted statements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
-from storm_pipeline.evaluation.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_pipeline.evaluation.judges.model_judge import JudgeModel
 from storm_pipeline.evaluation.judges.open_judge import Judges
-from storm_pipeline.evaluation.metrics.base import Measure, Score
-from storm_pipeline.evaluation.statement_passages import (
-    PASSAGE_WORDS,
-    TOP_PASSAGES,
-    StatementPassages,
-    find_in_article,
-    find_in_documents,
-    share,
-)
+from storm_pipeline.evaluation.judges.statement_reader import StatementReader
+from storm_pipeline.evaluation.metrics.base import Measure, Parameters, Score
+from storm_pipeline.evaluation.statement_passages import find_in_article, find_in_documents, share
 from storm_pipeline.evaluation.types import Case, Topic
-from storm_pipeline.models.programs import Program
-from storm_pipeline.signatures.judging import FindStatement, Stated
 
 _COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 _CACHED_TOPICS = 256
@@ -42,21 +34,13 @@ class StatementCoverageLm:
     reference = "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements"
 
     def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self._program = Program(FindStatement, token_limit=20, greedy=True)
+        self._reader = StatementReader(model)
         self._ceiling = lru_cache(_CACHED_TOPICS)(self._of_documents)
 
     @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The model, its settings, a fingerprint of the prompt, and length and number of passages."""
-        own: dict[str, str | int | float] = {"prompt": prompt_fingerprint(self._program)}
-        return {
-            "model": self._model.name,
-            **self._model.settings,
-            **own,
-            "words": PASSAGE_WORDS,
-            "passages": TOP_PASSAGES,
-        }
+    def parameters(self) -> Parameters:
+        """Those of the reader: the model, its settings, the prompt, and the passages."""
+        return self._reader.parameters
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order.
@@ -67,25 +51,15 @@ class StatementCoverageLm:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Score:
-        verdicts = self._verdicts(find_in_article(case.article, case.topic.human.statements))
+        verdicts = self._reader.verdicts(find_in_article(case.article, case.topic.human.statements))
         stated, conflict = (share([verdict == name for verdict in verdicts]) for name in ("stated", "contradicted"))
         ceiling = self._ceiling(case.topic) if case.topic.documents else None
         return {_COVERAGE: stated, _CONFLICT: conflict, _CEILING: ceiling}
 
     def _of_documents(self, topic: Topic) -> float | None:
-        return share([verdict == "stated" for verdict in self._verdicts(find_in_documents(topic))])
-
-    def _verdicts(self, statements: Sequence[StatementPassages]) -> list[Stated]:
-        asked = [one for one in statements if one.passages]
-        replies = iter(self._model.ask(self._program, [_question(one) for one in asked]))
-        return [next(replies).verdict if one.passages else "absent" for one in statements]
+        return share([verdict == "stated" for verdict in self._reader.verdicts(find_in_documents(topic))])
 
 
 def make(resources: Judges) -> StatementCoverageLm:
     """The metric with the evaluation's judge model."""
     return StatementCoverageLm(resources.judge_model)
-
-
-def _question(one: StatementPassages) -> dict[str, str]:
-    numbered = "\n".join(f"[{i}] {' '.join(passage.split())}" for i, passage in enumerate(one.passages, 1))
-    return {"passages": numbered, "statement": one.statement}

@@ -37,6 +37,7 @@ _GRADES = tuple(
     f"{name}_0_5" for name in ("fluency", "informativeness", "outline", "focus", "organisation", "coverage")
 )
 _WIKIGEN = ("citation_recall_wikigenbench", "citation_precision_wikigenbench", "citation_rate_wikigenbench")
+_WIKI_LIVE = tuple(f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held"))
 _STATEMENTS = ("statement_coverage", "statement_ceiling")
 _GOOD_ARTICLE = (
     "good_article_lm",
@@ -49,6 +50,7 @@ _GOOD_ARTICLE = (
     ),
 )
 _STATEMENTS_LM = tuple(f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
+_OWN_STATEMENTS = ("own_statement_support_lm", "own_statement_conflict_lm")
 
 GROUPS = (
     Group(
@@ -66,6 +68,14 @@ GROUPS = (
         (*_STATEMENTS, *_STATEMENTS_LM),
         judged=(*_STATEMENTS, *_STATEMENTS_LM),
         plotted=("statement_coverage", "statement_coverage_lm"),
+    ),
+    Group(
+        "own-statements",
+        "Statements of the article, against the human article",
+        "Wiki Live Challenge",
+        _OWN_STATEMENTS,
+        judged=_OWN_STATEMENTS,
+        plotted=_OWN_STATEMENTS[:1],
     ),
     Group(
         "good-article",
@@ -99,6 +109,14 @@ GROUPS = (
         _WIKIGEN,
         judged=_WIKIGEN,
         plotted=_WIKIGEN[:2],
+    ),
+    Group(
+        "citations-wiki-live",
+        "Citation support (Wiki Live Challenge)",
+        "Wiki Live Challenge",
+        _WIKI_LIVE,
+        judged=_WIKI_LIVE[:2],
+        plotted=_WIKI_LIVE[:1],
     ),
     Group(
         "density",

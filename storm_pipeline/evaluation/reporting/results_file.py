@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -110,12 +111,14 @@ class _File(BaseModel):
     results: ExperimentResults
 
 
-def judges_of(metric: Metric, calibration: Calibration | None = None) -> tuple[JudgedMeasures, ...]:
+def judges_of(
+    metric: Metric, calibrations: Mapping[str, Calibration | None] = MappingProxyType({})
+) -> tuple[JudgedMeasures, ...]:
     """The judges of a metric; empty if it has none.
 
     Args:
         metric: any metric.
-        calibration: calibration of the support judge.
+        calibrations: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
     """
     if not isinstance(metric, JudgedMetric):
         return ()
@@ -124,7 +127,7 @@ def judges_of(metric: Metric, calibration: Calibration | None = None) -> tuple[J
             tuple(measure.name for measure in measures),
             str(metric.parameters[kind]),
             metric.parameters,
-            calibration if kind == "judge" else None,
+            calibrations.get(kind),
         )
         for kind, measures in metric.rests_on
     )

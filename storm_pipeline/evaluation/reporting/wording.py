@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from storm_pipeline.evaluation.metrics.base import Measure
 from storm_pipeline.evaluation.reporting.results_file import JudgedMeasures
 from storm_pipeline.evaluation.reporting.tables import LEVEL, Paired, Table
-from storm_pipeline.evaluation.significance import MeanInterval, smallest_p
+from storm_pipeline.evaluation.significance import MeanInterval, attained_level, smallest_p
 
 UNDEFINED, UNSCORED = "–", "·"
 """Symbols for undefined and for unscored values."""
@@ -163,15 +163,16 @@ def _significant_differences(tested: Sequence[Paired], baseline: str) -> str:
 
 
 def _uncorrected(tested: Sequence[Paired]) -> list[str]:
-    """How many differences would be significant without the correction."""
-    if len(tested) == 1:
+    """How many differences would be significant without the correction; empty where none could be."""
+    expected = sum(attained_level(paired.comparison.topics, LEVEL) for paired in tested)
+    if len(tested) == 1 or not expected:
         return []
     found = sum(
         paired.comparison.permutation is not None and paired.comparison.permutation < LEVEL for paired in tested
     )
     return [
         f"Without the correction, {found} of {len(tested)} permutation p-values are below {LEVEL}; if no method "
-        f"differed, about {LEVEL * len(tested):.1f} would be expected."
+        f"differed, about {expected:.2f} would be expected."
     ]
 
 
