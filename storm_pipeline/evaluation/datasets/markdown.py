@@ -77,15 +77,15 @@ def markdown_block(line: str) -> TextBlock:
 
 
 def _plain_line(line: str) -> str:
-    if _RULE.match(line):
+    if not line or line.isspace() or _RULE.match(line):
         return ""
     line = _LIST_MARK.sub("", _QUOTE.sub("", line))
     if "](" in line or "![" in line:
         line = _LINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub("", line)))  # twice, for images inside links
     if "<" in line:
         line = _TAG.sub("", line)
-    if 0 < len(_MARKS.findall(line)) <= _MOST_MARKS:
+    if ("*" in line or "_" in line or "`" in line) and len(_MARKS.findall(line)) <= _MOST_MARKS:
         line = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", line))
     if line.lstrip().startswith("|"):
         line = " ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
-    return _ESCAPE.sub(r"\1", line).strip()
+    return (_ESCAPE.sub(r"\1", line) if "\\" in line else line).strip()
