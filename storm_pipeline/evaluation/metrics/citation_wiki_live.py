@@ -13,7 +13,13 @@ from storm_pipeline.evaluation.judges.open_judge import Judges
 from storm_pipeline.evaluation.metrics.base import Measure, Score
 from storm_pipeline.evaluation.metrics.statement_coverage import best_scores
 from storm_pipeline.evaluation.own_statements import own_statements
-from storm_pipeline.evaluation.statement_passages import PASSAGE_WORDS, TOP_PASSAGES, StatementPassages, find_in_text
+from storm_pipeline.evaluation.statement_passages import (
+    PASSAGE_WORDS,
+    TOP_PASSAGES,
+    StatementPassages,
+    find_in_text,
+    share,
+)
 from storm_pipeline.evaluation.types import Case, CitedStatement, TopicDocument
 from storm_pipeline.identity import source_id
 
@@ -74,8 +80,8 @@ class CitationWikiLive:
         judged = [verdict for own in verdicts for verdict in own]
         by_statement = [any(own) for own in verdicts if own]
         return {
-            _SUPPORT: sum(by_statement) / len(by_statement) if by_statement else None,
-            _PAIR_SUPPORT: sum(judged) / len(judged) if judged else None,
+            _SUPPORT: share(by_statement),
+            _PAIR_SUPPORT: share(judged),
             _PAIRS: pairs,
             _HELD: len(judged) / pairs if pairs else None,
         }
