@@ -14,8 +14,8 @@ _MIN_CHARS = 60
 _CHARACTERS_A_MARK = 400
 """A text with fewer punctuation marks than one per so many characters has lost them."""
 _PUNCTUATION = re.compile(r"[.,;:!?](?=\s|$)|[%。、，؛।]")
-_SPLIT = re.compile(rf"({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}})")
-"""A word that was divided at the end of a line."""
+_SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}})")
+"""A word that was divided at the end of a line; tried once a word, so that long words take linear time."""
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 
 

@@ -1,8 +1,9 @@
 """Relative dates: last month, this year, yesterday, on Tuesday, two years ago; the following year, two years later."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from bisect import bisect_left
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ _UNITS = {
     "rok roku lata lat",
 }
 _UNIT = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_YEAR_WORDS = frozenset(_UNITS["year"].split())
 _WHEN = {
     -1: "last previous past letzte letzten letzter letztes letztem vergangene vergangenen vergangenes vorige vorigen "
     "dernier dernière pasado pasada último última scorso scorsa passado passada прошлый прошлом прошлого прошлой "
@@ -68,6 +70,19 @@ _MAX_COUNT = 400
 """Maximum number of days, weeks, months or years counted back."""
 
 
+@dataclass(frozen=True)
+class _Word:
+    """A word of a text, in lower case, with its place, its neighbours and the number in front of it (1 if none is)."""
+
+    text: str
+    start: int
+    end: int
+    second_before: str
+    before: str
+    after: str
+    count: int
+
+
 def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Mention]:
     """Relative dates of a text, resolved by its publication date.
 
@@ -77,16 +92,10 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
         language: ISO 639-1 code, for number words ("two days ago").
         published: publication date, at least its year.
     """
-    numerals = vocabulary(language).numerals
-    words = [(_without_glued(found[0].casefold()), *found.span()) for found in _WORD.finditer(text)]
-    for i, (word, start, end) in enumerate(words):
-        if word in _UNIT or word in _DAY or word in _WEEKDAYS:
-            second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
-            after = words[i + 1][0] if i + 1 < len(words) else ""
-            count = int(before) if before.isdecimal() else numerals.get(before, 1)
-            ago = min(count, _MAX_COUNT) if after in _AGO or second in _SINCE else 0
-            if readings := _resolved(word, (before, after), ago, published):
-                yield Mention(start, end, tuple(readings), "small")
+    for word in _words(text, language, (_UNIT, _DAY, _WEEKDAYS)):
+        ago = min(word.count, _MAX_COUNT) if word.after in _AGO or word.second_before in _SINCE else 0
+        if readings := _resolved(word.text, (word.before, word.after), ago, published):
+            yield Mention(word.start, word.end, tuple(readings), "small")
 
 
 def years_from_stated(text: str, language: str, stated: Sequence[Mention]) -> Iterator[Mention]:
@@ -102,18 +111,11 @@ def years_from_stated(text: str, language: str, stated: Sequence[Mention]) -> It
     known = [(start, year) for start, year in whole if year in _YEARS]
     if not known:
         return
-    numerals = vocabulary(language).numerals
-    words = [(found[0].casefold(), *found.span()) for found in _WORD.finditer(text)]
-    for i, (word, start, end) in enumerate(words):
-        if _UNIT.get(word) != "year":
-            continue
-        second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
-        after = words[i + 1][0] if i + 1 < len(words) else ""
-        count = min(int(before) if before.isdecimal() else numerals.get(before, 1), _MAX_COUNT)
-        step = 1 if (second, before) == ("the", "next") else _years_on(before, after, count)
-        base = max((own for own in known if start - _REACH <= own[0] < start), default=None)
-        if step and base:
-            yield Mention(start, end, (day_of(base[1] + step),), "small")
+    for word in _words(text, language, (_YEAR_WORDS,)):
+        place = bisect_left(known, (word.start, 0)) - 1
+        step = _years_on(word)
+        if step and place >= 0 and word.start - _REACH <= known[place][0]:
+            yield Mention(word.start, word.end, (day_of(known[place][1] + step),), "small")
 
 
 def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
@@ -132,11 +134,26 @@ def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
     return replace(mention, readings=tuple(dated))
 
 
-def _years_on(before: str, after: str, count: int) -> int:
+def _words(text: str, language: str, wanted: Sequence[Container[str]]) -> Iterator[_Word]:
+    """The wanted words of a text, in order."""
+    numerals = vocabulary(language).numerals
+    words = [(_without_glued(found[0].casefold()), *found.span()) for found in _WORD.finditer(text)]
+    for i, (word, start, end) in enumerate(words):
+        if any(word in names for names in wanted):
+            second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
+            after = words[i + 1][0] if i + 1 < len(words) else ""
+            count = int(before) if before.isdecimal() else numerals.get(before, 1)
+            yield _Word(word, start, end, second, before, after, count)
+
+
+def _years_on(word: _Word) -> int:
     """By how many years a text goes on or back; 0 for not at all."""
-    if after in _LATER or after in _EARLIER:
-        return count if after in _LATER else -count
-    near = {before, after}
+    if (word.second_before, word.before) == ("the", "next"):
+        return 1
+    count = min(word.count, _MAX_COUNT)
+    if word.after in _LATER or word.after in _EARLIER:
+        return count if word.after in _LATER else -count
+    near = {word.before, word.after}
     return bool(near & _FOLLOWING) - bool(near & _PRECEDING)
 
 

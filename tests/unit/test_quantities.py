@@ -234,6 +234,13 @@ def test_years_are_counted_from_no_later_and_no_far_year() -> None:
         assert missing("It closed in 1991.", [source]) == ("1991",)
 
 
+@pytest.mark.parametrize("source", ["a" * 100_000, "1990 year later " * 6_000, "Janu- " * 20_000])
+def test_long_sources_of_years_and_divided_words_are_read_in_linear_time(source: str) -> None:
+    began = time.process_time()
+    assert missing("It closed on January 3, 1993.", [source]) == ("January 3, 1993",)
+    assert time.process_time() - began < 5
+
+
 @pytest.mark.parametrize("source", ["sold, effective Janu- ary 1, 1930", "sold on 1 Janu\u00ad ary 1930"])
 def test_a_month_that_was_divided_at_the_end_of_a_line(source: str) -> None:
     assert missing("It was sold on January 1, 1930.", [source]) == ()
