@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from servers import Reply, ScriptedServer
 from tiny_models import SPECIAL, WORDS, write_classifier, write_colbert, write_gpt2, write_momentum
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertModel, XLNetConfig, XLNetModel
@@ -165,6 +165,24 @@ def test_classifiers_without_a_trained_head_are_refused(tmp_path: Path) -> None:
         CrossEncoder(tmp_path / "headless").matches("trade", ["rome fell"])
     with pytest.raises(MetricError, match=f"{missing} that was trained on natural language inference"):
         NliModel(tmp_path / "headless").verdicts([Pair("rome", "fell")])
+
+
+def without(folder: Path, tensor: str) -> Path:
+    """The checkpoint of a folder, robbed of one tensor."""
+    path = folder / "model.safetensors"
+    save_file({k: v for k, v in load_file(path).items() if k != tensor}, path, metadata={"format": "pt"})
+    return folder
+
+
+def test_models_that_lack_weights_are_refused(tmp_path: Path) -> None:
+    lm = CausalModel(without(write_gpt2(tmp_path / "gpt2"), "transformer.h.1.ln_2.weight"))
+    with pytest.raises(
+        MetricError, match=r"the language model .*gpt2' has no weights for transformer\.h\.1\.ln_2\.weight"
+    ):
+        lm.log_probabilities("rome", "fell")
+    retriever = LateInteraction(without(write_colbert(tmp_path / "colbert"), "bert.embeddings.LayerNorm.weight"))
+    with pytest.raises(MetricError, match=r"the retriever .*colbert' has no weights for embeddings\.LayerNorm\.weight"):
+        retriever.scores("trade", ["rome fell"])
 
 
 def test_coherence_momentum_scores_the_last_state_of_a_padded_text(tmp_path: Path) -> None:

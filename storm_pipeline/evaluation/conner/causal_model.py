@@ -8,6 +8,7 @@ from typing import Any
 
 from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.errors import MetricError
+from storm_pipeline.evaluation.judges.pretrained import require_trained
 from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.files import cannot_write
 
@@ -20,7 +21,7 @@ class CausalModel:
     is not scored. A context that does not fit the model's window loses its beginning, a text its end.
 
     A GGUF file is unpacked once, to a folder beside it (about two minutes and 4 bytes a weight), and needs the
-    package ``gguf``. The model is loaded when it is first import_optional.
+    package ``gguf``. The model is loaded when it is first needed.
 
     Args:
         model: a folder, which is never looked for on the network, a ``.gguf`` file, or a name on the model hub.
@@ -44,7 +45,7 @@ class CausalModel:
         """As :class:`~storm_pipeline.evaluation.conner.log_probabilities.LogProbabilities`.
 
         Raises:
-            MetricError: the model cannot be loaded.
+            MetricError: the model cannot be loaded, or lacks weights.
             MissingExtraError: it is a GGUF file, and the package ``gguf`` is not installed.
         """
         import torch
@@ -84,7 +85,7 @@ def unpacked(gguf: Path) -> Path:
     """The folder with a GGUF model in the form of transformers, made when it is absent: ``NAME.transformers``.
 
     Raises:
-        MetricError: the file cannot be read as a model.
+        MetricError: the file cannot be read as a model, or lacks weights.
         MissingExtraError: the package ``gguf`` is not installed.
     """
     folder = gguf.with_suffix(".transformers")
@@ -108,12 +109,15 @@ def _opened(source: Path | str, options: dict[str, Any]) -> tuple[Any, Any]:
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32, **options)
+        model, loading = AutoModelForCausalLM.from_pretrained(
+            source, dtype=torch.float32, output_loading_info=True, **options
+        )
     except (OSError, ValueError) as error:
         raise MetricError(
             f"the language model {str(source)!r} cannot be loaded ({str(error).splitlines()[0]}): give a folder with a "
             "causal model and its tokenizer, a .gguf file, or the name of one on the hub"
         ) from error
+    require_trained(str(source), "language model", "to predict the next token", loading)
     return model.eval(), tokenizer
 
 

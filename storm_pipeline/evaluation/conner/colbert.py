@@ -7,6 +7,7 @@ from typing import Any
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
+from storm_pipeline.evaluation.judges.pretrained import require_trained
 
 NAME = "colbert-ir/colbertv2.0"
 _QUERY_TOKENS = 32
@@ -38,7 +39,7 @@ class LateInteraction:
         """Scores of a query with each passage, in order; in [-32, 32].
 
         Raises:
-            MetricError: the model cannot be loaded.
+            MetricError: the model cannot be loaded, or lacks weights.
         """
         _, _, tokenizer = self._model()
         asked = self._vectors(_QUERY_MARK, query, _QUERY_TOKENS)
@@ -84,7 +85,10 @@ class LateInteraction:
         from transformers.utils import cached_file
 
         options = {"cache_dir": self._cache, "local_files_only": Path(self._source).is_dir()}
-        encoder = BertModel.from_pretrained(self._source, add_pooling_layer=False, **options)
+        encoder, loading = BertModel.from_pretrained(
+            self._source, add_pooling_layer=False, output_loading_info=True, **options
+        )
+        require_trained(self._source, "retriever", "for late interaction", loading)
         weights = load_file(cached_file(self._source, "model.safetensors", **options))
         return encoder.eval(), weights["linear.weight"], AutoTokenizer.from_pretrained(self._source, **options)
 
@@ -114,7 +118,7 @@ class ColbertEvidence:
         """See :class:`~storm_pipeline.evaluation.conner.evidence_source.EvidenceSource`.
 
         Raises:
-            MetricError: the model cannot be loaded.
+            MetricError: the model cannot be loaded, or lacks weights.
         """
         some = self._first.find(query, max(k, self._candidates)) if k > 0 else []
         scores = dict(zip(range(len(some)), self._model.scores(query, some), strict=True)) if some else {}
