@@ -111,6 +111,26 @@ REFINE = [
     )
 ]
 
+PLAN = [
+    dspy.Example(
+        topic="Lake Orrin",
+        wanted="five to seven sections",
+        sources="""[1] Lake Orrin: A glacier left the lake behind some 11,000 years ago.
+[2] Selby: The first houses on the shore were built by charcoal burners about 1640.
+[3] Orrin Dam: The dam at the lake's southern end was built between 1931 and 1936.
+[4] Orrin Dam: About 400 families lost their farms when the water rose.
+[5] Char: The char of the lake were cut off from their spawning streams by the dam.
+[6] Orrin Line: Boats carried slate across the lake to the railway until 1961.""",
+        sections=[
+            OutlineSection(title="Geography", subsections=[]),
+            OutlineSection(title="Early settlement", subsections=[]),
+            OutlineSection(title="Orrin Dam", subsections=["Construction", "Displaced families"]),
+            OutlineSection(title="Fish", subsections=[]),
+            OutlineSection(title="Economy", subsections=[]),
+        ],
+    )
+]
+
 HEADING = [
     dspy.Example(
         topic="Lake Orrin",

@@ -99,7 +99,9 @@ class Programs:
     refine: Program = field(
         default_factory=partial(Program, outline.RefineOutline, examples.REFINE, token_limit=220, greedy=True)
     )
-    plan: Program = field(default_factory=partial(Program, outline.PlanOutline, token_limit=220, greedy=True))
+    plan: Program = field(
+        default_factory=partial(Program, outline.PlanOutline, examples.PLAN, token_limit=220, greedy=True)
+    )
     place: Program = field(default_factory=partial(Program, outline.PlaceFindings, token_limit=1000))
     article: Program = field(default_factory=partial(Program, writing.WriteArticle, token_limit=4000))
     memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, token_limit=4000))

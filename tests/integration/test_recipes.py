@@ -106,6 +106,16 @@ def test_passages_of_a_plan_share_the_words_that_interviews_have(tmp_path: Path)
     assert sum(word.startswith("b") and word[1:].isdecimal() for word in shown) == 410
 
 
+@pytest.mark.parametrize(
+    ("recipe", "signature"), [("direct", "DraftOutline"), ("rag", "PlanOutline"), ("storm", "RefineOutline")]
+)
+def test_all_methods_are_shown_an_outline_of_the_form_wanted(tmp_path: Path, recipe: str, signature: str) -> None:
+    with FakeModel() as server:
+        storm(server, tmp_path).outline("Silk Road", recipe)
+        (request,) = server.of(signature)
+    assert any(role == "assistant" and '"subsections"' in shown for role, shown in request.messages)
+
+
 def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:
     with FakeModel() as one:
         storm(one, tmp_path).outline("Silk Road", "rag")
