@@ -188,6 +188,26 @@ def test_progress_may_stop_a_fetch_and_the_next_one_finishes_it(shop: Shop) -> N
     assert shop.fetch("model").read_bytes() == b"".join(CHUNKS[:2])
 
 
+def test_folders_may_vanish_while_a_download_is_measured(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.joined("model", CHUNKS[:1])
+    passing = shop.cache / "models" / ".parts" / "model" / "tmp" / "passing"
+    listed, removed = os.scandir, []
+
+    def list_late(path: str | int = ".") -> object:
+        if str(path) == str(passing):
+            passing.rmdir()
+            removed.append(path)
+        return listed(path)
+
+    def create(name: str, done: int, total: int) -> None:
+        if not removed and passing.parent.is_dir():
+            passing.mkdir(exist_ok=True)
+
+    monkeypatch.setattr(os, "scandir", list_late)
+    assert shop.fetch("model", create).read_bytes() == CHUNKS[0]
+    assert removed
+
+
 def test_a_damaged_part_is_downloaded_anew(shop: Shop) -> None:
     shop.joined("model", CHUNKS[:1])
     shop.stock("model")

@@ -438,7 +438,7 @@ def test_time_grows_with_the_length(unit: str) -> None:
 
     seconds(1000)
     small = min(seconds(4_000) for _ in range(2))
-    assert seconds(20_000) < 15 * small + 0.2
+    assert min(seconds(20_000) for _ in range(3)) < 15 * small + 0.2
 
 
 def test_a_megabyte_is_read_in_seconds() -> None:
