@@ -93,6 +93,15 @@ DRAFT = [
     )
 ]
 
+_OF_SOURCES = [
+    OutlineSection(title="Geography", subsections=[]),
+    OutlineSection(title="Early settlement", subsections=[]),
+    OutlineSection(title="Orrin Dam", subsections=["Construction", "Displaced families"]),
+    OutlineSection(title="Fish", subsections=[]),
+    OutlineSection(title="Economy", subsections=[]),
+]
+"""The outline of both examples that are given sources, so that no method is shown a better one."""
+
 REFINE = [
     dspy.Example(
         topic="Lake Orrin",
@@ -101,13 +110,7 @@ REFINE = [
         interviews="Writer: Who lost land to the Orrin Dam?\nExpert: Some 400 families had to give up their farms.\n"
         "Writer: What became of the fish of Lake Orrin?\nExpert: Char could no longer reach the streams in which they spawn.",
         draft="# Geography\n# History\n## Early settlement\n# Ecology\n# Economy\n# Culture",
-        sections=[
-            OutlineSection(title="Geography", subsections=[]),
-            OutlineSection(title="Early settlement", subsections=[]),
-            OutlineSection(title="Orrin Dam", subsections=["Construction", "Displaced families"]),
-            OutlineSection(title="Fish", subsections=[]),
-            OutlineSection(title="Economy", subsections=[]),
-        ],
+        sections=_OF_SOURCES,
     )
 ]
 
@@ -121,13 +124,7 @@ PLAN = [
 [4] Orrin Dam: About 400 families lost their farms when the water rose.
 [5] Char: The char of the lake were cut off from their spawning streams by the dam.
 [6] Orrin Line: Boats carried slate across the lake to the railway until 1961.""",
-        sections=[
-            OutlineSection(title="Geography", subsections=[]),
-            OutlineSection(title="Early settlement", subsections=[]),
-            OutlineSection(title="Orrin Dam", subsections=["Construction", "Displaced families"]),
-            OutlineSection(title="Fish", subsections=[]),
-            OutlineSection(title="Economy", subsections=[]),
-        ],
+        sections=_OF_SOURCES,
     )
 ]
 

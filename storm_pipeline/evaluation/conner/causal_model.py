@@ -8,7 +8,7 @@ from typing import Any
 
 from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.errors import MetricError
-from storm_pipeline.evaluation.judges.pretrained import require_trained
+from storm_pipeline.evaluation.judges.pretrained import load_trained
 from storm_pipeline.evaluation.metrics.optional_imports import import_optional
 from storm_pipeline.files import cannot_write
 
@@ -109,16 +109,20 @@ def _opened(source: Path | str, options: dict[str, Any]) -> tuple[Any, Any]:
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model, loading = AutoModelForCausalLM.from_pretrained(
-            source, dtype=torch.float32, output_loading_info=True, **options
+        model = load_trained(
+            AutoModelForCausalLM,
+            str(source),
+            "language model",
+            "to predict the next token",
+            dtype=torch.float32,
+            **options,
         )
     except (OSError, ValueError) as error:
         raise MetricError(
             f"the language model {str(source)!r} cannot be loaded ({str(error).splitlines()[0]}): give a folder with a "
             "causal model and its tokenizer, a .gguf file, or the name of one on the hub"
         ) from error
-    require_trained(str(source), "language model", "to predict the next token", loading)
-    return model.eval(), tokenizer
+    return model, tokenizer
 
 
 def _keeps(model: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.conner.evidence_source import EvidenceSource
-from storm_pipeline.evaluation.judges.pretrained import require_trained
+from storm_pipeline.evaluation.judges.pretrained import load_trained
 
 NAME = "colbert-ir/colbertv2.0"
 _QUERY_TOKENS = 32
@@ -85,12 +85,11 @@ class LateInteraction:
         from transformers.utils import cached_file
 
         options = {"cache_dir": self._cache, "local_files_only": Path(self._source).is_dir()}
-        encoder, loading = BertModel.from_pretrained(
-            self._source, add_pooling_layer=False, output_loading_info=True, **options
+        encoder = load_trained(
+            BertModel, self._source, "retriever", "for late interaction", add_pooling_layer=False, **options
         )
-        require_trained(self._source, "retriever", "for late interaction", loading)
         weights = load_file(cached_file(self._source, "model.safetensors", **options))
-        return encoder.eval(), weights["linear.weight"], AutoTokenizer.from_pretrained(self._source, **options)
+        return encoder, weights["linear.weight"], AutoTokenizer.from_pretrained(self._source, **options)
 
 
 class ColbertEvidence:

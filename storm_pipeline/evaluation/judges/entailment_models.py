@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from storm_pipeline.errors import MetricError
 from storm_pipeline.evaluation.judges.base import Pair
-from storm_pipeline.evaluation.judges.pretrained import require_trained
+from storm_pipeline.evaluation.judges.pretrained import load_trained
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|supports?|supported|yes|true", re.I)
 _OVERLAP = 32
@@ -42,17 +42,16 @@ def load_entailment_model(source: str, *, is_folder: bool, cache: Path | None = 
         classifies = any("SequenceClassification" in name for name in config.architectures or ())
         generates = config.is_encoder_decoder and not classifies
         kind = AutoModelForSeq2SeqLM if generates else AutoModelForSequenceClassification
-        model, loading = kind.from_pretrained(source, output_loading_info=True, **options)
+        model = load_trained(kind, source, "entailment model", "on natural language inference", **options)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
     except (OSError, ValueError) as error:
         raise MetricError(
             f"the entailment model {source!r} cannot be loaded ({str(error).splitlines()[0]}): give the folder or hub "
             "name of a sequence classifier or a sequence-to-sequence model, with its tokenizer"
         ) from error
-    require_trained(source, "entailment model", "on natural language inference", loading)
     if generates:
-        return Seq2SeqModel(source, model.eval(), tokenizer)
-    return Classifier(model.eval(), tokenizer, _entailment_index(source, model.config.id2label))
+        return Seq2SeqModel(source, model, tokenizer)
+    return Classifier(model, tokenizer, _entailment_index(source, model.config.id2label))
 
 
 class Classifier:

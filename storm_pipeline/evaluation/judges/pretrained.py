@@ -1,6 +1,5 @@
-"""Sequence classifiers from transformers, which are refused where some of their weights were never trained."""
+"""Models from transformers, which are refused where some of their weights were never trained."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,31 +25,34 @@ def load_classifier(
 
     options = {"cache_dir": cache, "local_files_only": is_folder}
     try:
-        model, loading = AutoModelForSequenceClassification.from_pretrained(source, output_loading_info=True, **options)
+        model = load_trained(AutoModelForSequenceClassification, source, called, trained, **options)
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
     except (OSError, ValueError) as error:
         raise MetricError(
             f"the {called} {source!r} cannot be loaded ({str(error).splitlines()[0]}): give a folder with a sequence "
             "classifier and its tokenizer, or the name of one on the hub"
         ) from error
-    require_trained(source, called, trained, loading)
-    return model.eval(), tokenizer
+    return model, tokenizer
 
 
-def require_trained(source: str, called: str, trained: str, loading: Mapping[str, Any]) -> None:
-    """Refuse a model for some of whose weights the files hold no values, so that transformers drew them at random.
+def load_trained(kind: Any, source: str, called: str, trained: str, **options: Any) -> Any:
+    """A model, ready for inference; refused where the files lack weights, which transformers would draw at random.
 
     Args:
-        source: folder or hub name of the model.
-        called: as for :func:`load_classifier`.
+        kind: class of transformers that loads it.
+        source: as for :func:`load_classifier`.
+        called: likewise.
         trained: likewise.
-        loading: what ``from_pretrained(…, output_loading_info=True)`` says of the loading.
+        options: further arguments of ``from_pretrained``.
 
     Raises:
         MetricError: there are such weights.
+        OSError, ValueError: it cannot be loaded.
     """
+    model, loading = kind.from_pretrained(source, output_loading_info=True, **options)
     if loading["missing_keys"]:
         raise MetricError(
             f"the {called} {source!r} has no weights for {', '.join(sorted(loading['missing_keys']))}, so its scores "
             f"would be random: give a model that was trained {trained}"
         )
+    return model.eval()
