@@ -1,11 +1,22 @@
 """Worked examples: small models follow a form that they have seen far better than one that they are told.
 
-All about one invented place, so that no fact of them can leak into a real article unnoticed.
+All about one invented place, so that no fact of them can leak into a real article unnoticed. Headings that name it are
+dropped from outlines of other topics (:func:`names_invented`).
 """
+
+import re
 
 import dspy
 
 from storm_pipeline.signatures.shapes import Editor, OutlineSection
+
+_INVENTED = re.compile(r"\b(?:Lake Orrin|Orrin (?:Dam|Line))\b", re.IGNORECASE)
+
+
+def names_invented(text: str) -> bool:
+    """Whether a text names the examples' invented lake, dam or railway, as copies of them by a small model do."""
+    return bool(_INVENTED.search(text))
+
 
 _FACTS = """[1] Orrin Dam: The dam at the lake's southern end was built between 1931 and 1936 to supply the capital with electricity.
 [2] Valmere cuisine: Smoked char is eaten at weddings in the whole of the country.

@@ -33,7 +33,8 @@ def punctuated_blocks(text: str) -> str:
 
 def count_words(text: str) -> float:
     """Length in words; two characters of a script without spaces, or 30 characters of a longer word, count as one."""
-    return sum(_weight(unit.group()[0]) for unit in _UNIT.finditer(text))
+    units = _UNIT.findall(text)
+    return sum(_weight(unit[0]) for unit in units) if _UNSPACED.search(text) else float(len(units))
 
 
 def chunks(text: str, limit: int = 150) -> list[str]:

@@ -11,10 +11,11 @@ from storm_pipeline.languages import count_words, detect, opening_of
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.signatures.examples import names_invented
 from storm_pipeline.signatures.shapes import OutlineSection
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
-from storm_pipeline.types import Citation, Conversation, Outline, Snippet, Turn
+from storm_pipeline.types import Citation, Conversation, Heading, Outline, Snippet, Turn
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
@@ -107,8 +108,8 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
         if isinstance(reply, str):
-            return parse_outline(reply, topic, **bounds)
-        return outline_from_headings(_headings(reply.sections), topic, **bounds)
+            return _without_copies(parse_outline(reply, topic, **bounds))
+        return _without_copies(outline_from_headings(_headings(reply.sections), topic, **bounds))
 
     def usable(reply: dspy.Prediction | str) -> bool:
         return bool(read(reply).sections)
@@ -120,6 +121,17 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         if not outline.sections:
             raise
         return outline
+
+
+def _without_copies(outline: Outline) -> Outline:
+    """The outline without headings that a small model copied from the worked example, with what is under them."""
+    if names_invented(outline.topic):
+        return outline
+
+    def own(headings: Sequence[Heading]) -> tuple[Heading, ...]:
+        return tuple(Heading(one.title, own(one.children)) for one in headings if not names_invented(one.title))
+
+    return Outline(outline.topic, own(outline.sections))
 
 
 def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:

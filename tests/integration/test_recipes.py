@@ -116,6 +116,18 @@ def test_all_methods_are_shown_an_outline_of_the_form_wanted(tmp_path: Path, rec
     assert any(role == "assistant" and '"subsections"' in shown for role, shown in request.messages)
 
 
+@pytest.mark.parametrize(
+    ("recipe", "signature"), [("direct", "DraftOutline"), ("rag", "PlanOutline"), ("storm", "RefineOutline")]
+)
+def test_headings_copied_from_the_worked_example_are_dropped(tmp_path: Path, recipe: str, signature: str) -> None:
+    copied = "# Geography\n## The Orrin Dam\n# Lake Orrin\n## Fish\n# Orrin family\n## Trade"
+    with FakeModel({signature: copied}) as server:
+        outline = storm(server, tmp_path).outline("Silk Road", recipe)
+        own = storm(server, tmp_path).outline("Orrin Dam", recipe)
+    assert list(outline.titles()) == ["Geography", "Orrin family", "Trade"]
+    assert "Lake Orrin" in own.titles()
+
+
 def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:
     with FakeModel() as one:
         storm(one, tmp_path).outline("Silk Road", "rag")
