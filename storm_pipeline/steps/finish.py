@@ -52,7 +52,7 @@ def as_article(
 def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
     if not sections:
         ctx.run.journal.forget("reply", role="writer")
-        why = ctx.ledger.failure_summary() or "the sources say too little"
+        why = ctx.ledger.failure_summary() or "the sources say too little, or what was written disagrees with them"
         raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")
 
 
