@@ -415,6 +415,12 @@ def test_an_open_claim_whose_interval_excludes_0_is_explained() -> None:
     assert "could have been significant" not in claim_lines(12)[-1]
 
 
+def test_small_numbers_are_not_rounded_to_0(setup: StudySetup) -> None:
+    assert claim_lines(20)[2].replace("\\", "").endswith("| < 0.001 | yes |")
+    records = [full(kind, n, coherence_sentence=0.01 + n / 1000) for kind in KINDS for n in range(3)]
+    assert "| 0.011 [" in to_markdown(records, {}, setup).replace("\\", "")
+
+
 def test_p_beside_an_interval_is_explained_for_both_uses(setup: StudySetup) -> None:
     records = []
     for n in range(5):

@@ -8,7 +8,7 @@ from storm_pipeline.evaluation.conner.scoring import Record
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid
 from storm_pipeline.evaluation.reporting.tables import LEVEL
-from storm_pipeline.evaluation.reporting.wording import plural, smallest_possible_p
+from storm_pipeline.evaluation.reporting.wording import p_value, plural, smallest_possible_p
 from storm_pipeline.evaluation.significance import compare, holm, interval, smallest_p
 
 _BETTER_GENERATED = ("relevance", "coherence_sentence", "coherence_paragraph", "helpfulness", "gain", "validity")
@@ -66,7 +66,14 @@ def claims(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
     found = [*_differences(records), *_associations(records, pageviews)]
     corrected = holm([one.p for one in found])
     rows = [
-        (one.says, one.dataset, str(one.items), signed_interval(one.value, one.low, one.high), _p(p), one.verdict(p))
+        (
+            one.says,
+            one.dataset,
+            str(one.items),
+            signed_interval(one.value, one.low, one.high),
+            p_value(p),
+            one.verdict(p),
+        )
         for one, p in zip(found, corrected, strict=True)
     ]
     columns = ("claim", "data", "n", "difference or D [95 % interval]", "p (Holm)", "holds here")
@@ -164,7 +171,3 @@ def _pairs(records: Sequence[Record], x: str, y: str) -> list[tuple[float, float
 def signed_interval(value: float, low: float | None, high: float | None) -> str:
     """A signed number with its interval, where there is one."""
     return f"{value:+.3f}" + (f" [{low:+.3f}, {high:+.3f}]" if low is not None and high is not None else "")
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

@@ -11,10 +11,12 @@ from storm_pipeline.evaluation.conner.study_setup import StudySetup
 from storm_pipeline.evaluation.reporting.blocks import Cell, Grid
 from storm_pipeline.evaluation.reporting.markdown import grid
 from storm_pipeline.evaluation.reporting.tables import LEVEL
-from storm_pipeline.evaluation.reporting.wording import listed, smallest_possible_p
+from storm_pipeline.evaluation.reporting.wording import listed, p_value, smallest_possible_p
 from storm_pipeline.evaluation.significance import SMALL, compare, interval
 
 NONE = "–"
+_SMALL_MEAN = 0.05
+"""Means below it are given with three digits."""
 _MEANS = (
     "fact_consistent", "fact_non_verified", "fact_inconsistent", "fact_mean", "fact_max", "relevance",
     "coherence_sentence", "coherence_paragraph", "informativeness", "helpfulness", "gain", "validity", "f1", "words",
@@ -74,8 +76,13 @@ def _mean(values: Sequence[float], items: int) -> str:
     if not values:
         return NONE
     found = interval(values)
-    ends = f" [{found.low:.2f}, {found.high:.2f}]" if found.low is not None and found.high is not None else ""
-    return f"{found.mean:.2f}{ends}" + (f" (n = {len(values)})" if len(values) != items else "")
+    digits = 3 if 0 < abs(found.mean) < _SMALL_MEAN else 2
+    ends = (
+        f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+        if found.low is not None and found.high is not None
+        else ""
+    )
+    return f"{found.mean:.{digits}f}{ends}" + (f" (n = {len(values)})" if len(values) != items else "")
 
 
 def _correlations(records: Sequence[Record]) -> str:
@@ -143,13 +150,12 @@ def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Recor
         tested = compare(b, a)
         differences = interval([b[item] - a[item] for item in shared])
         before, after = (_mean([own[item] for item in shared], len(shared)) for own in (a, b))
-        p = NONE if tested.permutation is None else f"{tested.permutation:.3f}"
         if tested.permutation is not None and differences.low is not None and differences.high is not None:
             counts.append(len(shared))
             if (tested.permutation < LEVEL) != (differences.low > 0 or differences.high < 0):
                 split.append(name)
         change = signed_interval(differences.mean, differences.low, differences.high)
-        rows.append((name, str(len(shared)), before, after, change, p))
+        rows.append((name, str(len(shared)), before, after, change, p_value(tested.permutation)))
     if not rows:
         return f"Not measured: {one[0]} beside {other[0]}."
     table = _table(("measure", "items", one[0], other[0], "difference", "p"), rows)
