@@ -4,18 +4,16 @@ All about one invented place, so that no fact of them can leak into a real artic
 dropped from outlines of other topics (:func:`names_invented`).
 """
 
-import re
-
 import dspy
 
 from storm_pipeline.signatures.shapes import Editor, OutlineSection
 
-_INVENTED = re.compile(r"\b(?:Lake Orrin|Orrin (?:Dam|Line))\b", re.IGNORECASE)
+_INVENTED = ("lake orrin", "orrin dam", "orrin line")
 
 
 def names_invented(text: str) -> bool:
     """Whether a text names the examples' invented lake, dam or railway, as copies of them by a small model do."""
-    return bool(_INVENTED.search(text))
+    return any(name in text.casefold() for name in _INVENTED)
 
 
 _FACTS = """[1] Orrin Dam: The dam at the lake's southern end was built between 1931 and 1936 to supply the capital with electricity.
