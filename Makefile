@@ -47,7 +47,7 @@ demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all
 	@$(BIN)/pytest tests/e2e
-	@$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 10 tests/integration tests/unit
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit
 
 coverage: $(READY) ## run all tests with line and branch coverage (twice the time)
 	@$(BIN)/storm assets pull --all
