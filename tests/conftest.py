@@ -1,5 +1,6 @@
 """Shared fixtures: no test reaches beyond this machine; pinned downloads come from cache/models."""
 
+import asyncio
 import os
 import socket
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 ROOT = Path(__file__).resolve().parent.parent
 os.environ["STORM_HOME"] = str(ROOT)
+asyncio.set_event_loop(None)  # else LiteLLM makes the main thread one at its first call, and never closes it
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
