@@ -24,8 +24,9 @@ def copied_from(text: str, passages: Sequence[str], longest: int, language: str 
         language: ISO 639-1 code of the text; in languages that capitalise all nouns, names count too.
     """
     plain = _QUOTED.sub(" ", text)
+    shortest = longest + 1 if plain.isascii() else 1  # a word of another script may count as several
     for i, passage in enumerate(passages):
-        run = longest_common_run(plain, passage)
+        run = longest_common_run(plain, passage, shortest)
         counted = [w for w in run if not w[0].isdigit() and (capitalises_nouns(language) or not w[0].isupper())]
         if count_words(" ".join(counted)) > longest:
             return i

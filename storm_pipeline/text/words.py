@@ -88,19 +88,26 @@ def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()
     return sum(n for script, n in found.items() if script not in used) / sum(found.values())
 
 
-def longest_common_run(a: str, b: str) -> list[str]:
+def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
     """The longest run of consecutive words that both texts share, ignoring case and punctuation, as spelt in ``a``.
 
     Extends the best run by one word wherever possible; each test is one substring search in the second text.
+
+    Args:
+        a: a text, the shorter one if there is a choice.
+        b: the other text.
+        at_least: minimum length of the run in words; if the longest one is shorter, the list is empty.
     """
     left, joined, right = _folded(a), _in_lines(a), _in_lines(b)
     begins = _begins(a)
-    best, at = 0, 0
+    best, at = at_least - 1, None
     for start in range(len(left)):
         while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
             best += 1
             at = start
-    spelt = words(unicodedata.normalize("NFKC", a)) if best else []
+    if at is None:
+        return []
+    spelt = words(unicodedata.normalize("NFKC", a))
     return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
 
 

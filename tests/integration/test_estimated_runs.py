@@ -1,5 +1,6 @@
 """Whole runs lie where their estimates say: calls, prompt and completion tokens, by stage and role."""
 
+import functools
 import itertools
 import json
 import os
@@ -225,11 +226,26 @@ def total(rows: Iterable[UsageRow], name: str) -> int:
     return sum(getattr(row, name) for row in rows)
 
 
+@functools.cache
+def estimated(run: str) -> Estimate:
+    return estimate(Settings.build({"lm": "openai/fake"} | RUNS[run]), TOPIC)
+
+
+@pytest.fixture(scope="module")
+def used_by(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Usage]:
+    """What each of :data:`RUNS` used, by the run and the model; none is written twice."""
+
+    @functools.cache
+    def written(run: str, model: str) -> Usage:
+        return write(tmp_path_factory.mktemp("run"), RUNS[run], MODELS[model]())
+
+    return written
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("run", RUNS)
-def test_a_run_lies_within_its_estimate(tmp_path: Path, run: str, model: str) -> None:
-    made = estimate(Settings.build({"lm": "openai/fake"} | RUNS[run]), TOPIC)
-    used = write(tmp_path, RUNS[run], MODELS[model]())
+def test_a_run_lies_within_its_estimate(used_by: Callable[..., Usage], run: str, model: str) -> None:
+    made, used = estimated(run), used_by(run, model)
     if model == "terse":  # its replies are stubs
         assert outside(made, used, ("calls", "tokens_in")) == []
         return
@@ -259,9 +275,8 @@ def test_the_estimate_of_another_recipe_does_not_fit(tmp_path: Path, recipe: str
 
 
 @pytest.mark.parametrize("run", ["whole", "large"])
-def test_where_sources_are_many_the_likely_numbers_are_near(tmp_path: Path, run: str) -> None:
-    made = estimate(Settings.build({"lm": "openai/fake"} | RUNS[run]), TOPIC)
-    used = write(tmp_path, RUNS[run], talkative())
+def test_where_sources_are_many_the_likely_numbers_are_near(used_by: Callable[..., Usage], run: str) -> None:
+    made, used = estimated(run), used_by(run, "talkative")
     assert used.calls == pytest.approx(made.calls.likely, rel=0.15)
     assert used.tokens_in == pytest.approx(made.tokens_in.likely, rel=0.2)
     assert used.tokens_out == pytest.approx(made.tokens_out.likely, rel=0.25)
@@ -280,16 +295,7 @@ def test_where_sources_are_many_the_likely_numbers_are_near(tmp_path: Path, run:
     ],
 )
 def test_the_estimate_of_another_run_does_not_fit(
-    tmp_path_factory: pytest.TempPathFactory, change: dict[str, object], where: str
+    used_by: Callable[..., Usage], change: dict[str, object], where: str
 ) -> None:
     made = estimate(Settings.build({"lm": "openai/fake"} | RUNS["whole"] | change), TOPIC)
-    assert where in "\n".join(outside(made, the_whole_run(tmp_path_factory)))
-
-
-_kept: list[Usage] = []
-
-
-def the_whole_run(folders: pytest.TempPathFactory) -> Usage:
-    if not _kept:
-        _kept.append(write(folders.mktemp("whole"), RUNS["whole"], talkative()))
-    return _kept[0]
+    assert where in "\n".join(outside(made, used_by("whole", "talkative")))

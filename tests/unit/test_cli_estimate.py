@@ -8,6 +8,9 @@ from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
 
+SHORT = ("--perspectives", "1", "--turns", "2")
+"""For what does not depend on a run's length."""
+
 
 def run(*arguments: str) -> Result:
     return CliRunner(env={"COLUMNS": "220", "TERM": "dumb"}).invoke(app, ["estimate", *arguments])
@@ -53,13 +56,14 @@ def test_another_recipe() -> None:
 
 
 def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None:
-    unknown = run("Silk Road", "--lm", "openai/gpt-4o", "--writer-lm", "openai/mine@http://localhost:1/v1")
+    unknown = run("Silk Road", "--lm", "openai/gpt-4o", *SHORT, "--writer-lm", "openai/mine@http://localhost:1/v1")
     assert unknown.exit_code == 0
     assert "openai/mine@http://localhost:1/v1 (writer): price unknown" in unknown.stdout
     assert "unknown dollars for openai/mine@http://localhost:1/v1, $0." in unknown.stdout
     assert "--price 'openai/mine@http://localhost:1/v1=IN/OUT'" in unknown.stdout
-    assert json.loads(run("Silk Road", "--lm", "openai/mine", "--json").stdout)["dollars"] is None
-    known = run("Silk Road", "--lm", "openai/mine", "--price", "openai/other=1/1", "--price", "openai/mine=3/0.3/15")
+    assert json.loads(run("Silk Road", "--lm", "openai/mine", *SHORT, "--json").stdout)["dollars"] is None
+    prices = ("--price", "openai/other=1/1", "--price", "openai/mine=3/0.3/15")
+    known = run("Silk Road", "--lm", "openai/mine", *SHORT, *prices)
     assert ": $3 in, $0.3 cached, $15 out per million tokens" in known.stdout
     assert "unknown" not in known.stdout
 
@@ -83,7 +87,7 @@ def test_a_narrow_terminal_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_control_characters_of_a_topic_do_not_reach_the_terminal() -> None:
-    assert "\x1b" not in run("Silk\x1b[2J Road").stdout
+    assert "\x1b" not in run("Silk\x1b[2J Road", *SHORT).stdout
 
 
 @pytest.mark.parametrize(

@@ -227,10 +227,12 @@ def slow_run(a: list[str], b: list[str]) -> int:
     return best
 
 
-@given(WORDY, WORDY)
-def test_longest_common_run_agrees_with_the_plain_search(a: str, b: str) -> None:
+@given(WORDY, WORDY, st.integers(1, 5))
+def test_longest_common_run_agrees_with_the_plain_search(a: str, b: str, at_least: int) -> None:
     fold = [w.casefold() for w in t.words(a)], [w.casefold() for w in t.words(b)]
-    assert len(t.longest_common_run(a, b)) == slow_run(*fold) == len(t.longest_common_run(b, a))
+    run = t.longest_common_run(a, b)
+    assert len(run) == slow_run(*fold) == len(t.longest_common_run(b, a))
+    assert t.longest_common_run(a, b, at_least) == (run if len(run) >= at_least else [])
 
 
 def test_longest_common_run_reads_words() -> None:
