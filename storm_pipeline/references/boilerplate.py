@@ -1,4 +1,4 @@
-"""Removes page boilerplate: cookie notices, calls to subscribe or share, credits. Pure functions.
+"""Removes page boilerplate: cookie notices, consent dialogs, calls to subscribe or share, credits. Pure functions.
 
 Only whole, short sentences addressed to the visitor are removed: "we use cookies", "share this article", a menu of
 nothing but "Terms of use" and "Privacy policy". Articles about cookie laws or a company's privacy policy use the same
@@ -34,8 +34,8 @@ _LONGEST = 40
 _LONGEST_CALL = 10
 """Maximum words of a call to action that may be removed."""
 _NOTICE = re.compile(
-    r"\b(?:we|our partners|(?:this|the|our) (?:web ?)?(?:site|page))\b.{0,60}\b(?:use|uses|using|place|store|set)s? "
-    r"(?:\w+ ){0,2}cookies\b|"
+    r"\b(?:we|our partners|(?:this|the|our) (?:web ?)?(?:site|page))\b.{0,60}\b(?:use|uses|using|utili[sz]e|"
+    r"place|store|set)s? (?:(?:[\w-]+ ){0,2}|technologies (?:such as|like) )cookies\b|"
     r"\b(?:you|your|our)\b.{0,80}\b(?:use of|accept(?:ing)?|consent to|agree to) (?:all |our |the use of )*cookies\b|"
     r"\b(?:our|your) (?:cookies?|privacy) (?:policy|notice|statement|settings|preferences)\b|"
     r"\b(?:you|your)\b.{0,60}\b(?:agree|consent)\b.{0,40}\b(?:terms (?:of|and)|privacy (?:policy|notice|statement))|"
@@ -53,16 +53,67 @@ _NOTICE = re.compile(
     r"\bnuestra política de (?:privacidad|cookies)\b",
     re.I,
 )
+_STOCK = re.compile(
+    r"\bif you do not allow (?:these|this|some|all)\b.{0,20}\bcookies?\b|\bthese cookies (?:allow us|"
+    r"may be set (?:by|through)|are set by a range|are necessary for the website to function|"
+    r"do not store any personal|enable the (?:web ?)?site to|will be stored in your|"
+    r"track visitors across websites and collect|help provide information on|ensure basic)|"
+    r"\binformation these cookies collect\b|\balert you about these cookies\b|\bblocking some types of cookies may\b|"
+    r"\byou\b.{0,40}\b(?:choose not to allow|opt[- ]?out of) (?:\w+ ){0,3}cookies\b|"
+    r"\bcookies are absolutely essential\b|\bcookielawinfo\b|\bfirst and third party cookies used\b|"
+    r"\bcookies? (?:is|are) (?:used to|set by)\b.{0,60}\b(?:how visitors|visitors with|user consent|cookie consent)\b|"
+    r"\bthird[- ]party providers whose services we\b|\bbuild(?:ing up)? a profile of your interests\b|"
+    r"\bimprove a profile about you\b|\buniquely identifying your browser\b|\bpages are the most and least popular\b|"
+    r"\bmessages you see on other websites\b|\byou will experience less targeted advertising\b|"
+    r"\bnot know when you have visited our\b|\bsome or all of these services may not\b|"
+    r"\bclick on the different category headings\b|\bnot usually directly identify you\b|"
+    r"\byour preferences or your device\b|\bthe technical storage or access (?:that )?is\b|"
+    r"\bnot consenting or withdrawing consent\b|\byou\b.{0,40}\b(?:interest[- ]based|personali[sz]ed) ads\b|"
+    r"\byou\b.{0,80}\bopt[- ]?(?:out|in)\b.{0,60}\b(?:sale|sharing|toggle|targeted advertising)\b|"
+    r"\byou must be (?:logged|signed) in to\b|\bhow your comment data is processed\b|\bforgot your password\b|"
+    r"\badditional information such as exif metadata\b|\bif the file has been modified from its original state\b|"
+    r"\btimestamp is only as accurate as the clock\b",
+    re.I,
+)
+"""Sentences that many sites have word for word: of consent dialogs (OneTrust, CookieYes, Complianz, opt-outs of sale),
+comment forms and file pages of Wikimedia Commons."""
 _OF_NOTICES = (
     *("cookie", "privacy", "terms", "all rights reserved", "image may contain", "skip to ", "new tab", "new window"),
     *("javascript", "your browser", "us on ", "subscribe to our", "your inbox", "akismet", "datenschutz"),
     *("confidentialit", "privacidad"),
 )
 """Every notice has one of these, in lower case."""
+_OF_STOCK = (
+    *(
+        "cookie",
+        "party providers",
+        "profile of your",
+        "profile about you",
+        "your browser",
+        "least popular",
+        "other websites",
+    ),
+    *("targeted advertising", "visited our", "these services", "category headings", "identify you", "your device"),
+    *(
+        "technical storage",
+        "consenting",
+        " ads",
+        "opt out",
+        "opt-out",
+        "optout",
+        "opt in",
+        "opt-in",
+        "optin",
+        "ed in to",
+    ),
+    *("comment data", "your password", "exif metadata", "original state", "the clock"),
+)
+"""Every stock sentence has one of these, in lower case."""
 _CALL = re.compile(
     r"\W*(?:(?:please |already \w+ )?(?:sign|log) (?:in|up)\b.*\b(?:account|newsletter|read|continue|comment)\b|"
     r"(?:please )?(?:subscribe|sign up)\b.*\b(?:newsletter|updates|today|now|free|unlimited)\b|"
-    r"(?:accept|reject|allow|manage) (?:all )?cookies?\b|click here\b|all rights reserved\b|"
+    r"(?:accept|reject|allow|deny|manage) (?:all )?cookies?\b|do not sell (?:or share )?my (?:personal )?(?:data|info)|"
+    r"click here\b|all rights reserved\b|"
     r"read more(?:\W|$|\s(?:about|on|at|here|from)\b)|"
     r"advertisement(?:\W*$|\W+(?:scroll|continue|skip|story))|"
     r"share (?:this (?:article|page|post|story|video)|(?:this )?on (?:facebook|twitter|x|linkedin|whatsapp))\b|"
@@ -123,7 +174,7 @@ def is_menu(piece: str) -> bool:
 
 
 def is_interstitial(sentence: str) -> bool:
-    """Whether a sentence is a site notice (at most 40 words), a call to action (10), or a credit (8).
+    """Whether a sentence is a site notice or stock (at most 40 words), a call to action (10), or a credit (8).
 
     A menu counts if it consists only of items such as "Terms of use" and "Privacy policy".
     """
@@ -132,6 +183,8 @@ def is_interstitial(sentence: str) -> bool:
         return False
     plain = caseless(sentence)
     if any(part in plain for part in _OF_NOTICES) and _NOTICE.search(sentence):
+        return True
+    if any(part in plain for part in _OF_STOCK) and _STOCK.search(sentence):
         return True
     if words <= _LONGEST_CALL and _CALL.match(sentence):
         return True

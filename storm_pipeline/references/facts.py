@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from storm_pipeline.languages import has_spaces, stem_set
+from storm_pipeline.references.boilerplate import is_interstitial
 from storm_pipeline.text.prose import statements_in
 from storm_pipeline.types import Citation, Snippet
 
@@ -36,9 +37,11 @@ class Fact:
 
 @lru_cache(maxsize=4096)
 def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
-    """The statements of a snippet, one per sentence; none if it contains only menus and the like."""
+    """The statements of a snippet, one per sentence; none if it contains only menus, site notices and the like."""
     citation = Citation(snippet.source_id, snippet.id)
-    return tuple(Fact(text, snippet.title, citation) for text in statements_in(snippet.text))
+    return tuple(
+        Fact(text, snippet.title, citation) for text in statements_in(snippet.text) if not is_interstitial(text)
+    )
 
 
 def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = "en") -> list[Snippet]:
