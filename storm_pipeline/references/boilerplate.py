@@ -72,7 +72,7 @@ _STOCK = re.compile(
     r"\byou\b.{0,80}\bopt[- ]?(?:out|in)\b.{0,60}\b(?:sale|sharing|toggle|targeted advertising)\b|"
     r"\byou must be (?:logged|signed) in to\b|\bhow your comment data is processed\b|\bforgot your password\b|"
     r"\badditional information such as exif metadata\b|\bif the file has been modified from its original state\b|"
-    r"\btimestamp is only as accurate as the clock\b",
+    r"\btimestamp is only as accurate as the clock\b|\bfiles are available under licenses specified\b",
     re.I,
 )
 """Sentences that many sites have word for word: of consent dialogs (OneTrust, CookieYes, Complianz, opt-outs of sale),
@@ -106,7 +106,7 @@ _OF_STOCK = (
         "optin",
         "ed in to",
     ),
-    *("comment data", "your password", "exif metadata", "original state", "the clock"),
+    *("comment data", "your password", "exif metadata", "original state", "the clock", "under licenses"),
 )
 """Every stock sentence has one of these, in lower case."""
 _CALL = re.compile(

@@ -79,11 +79,14 @@ def _is_notice(sentence: str) -> bool:
 
 
 def _is_list(sentence: str) -> bool:
-    """Whether a line is a menu or a bibliography that happens to end in a full stop, or has undecodable characters."""
+    """Whether a line is a menu or a bibliography that happens to end in a full stop, or has undecodable characters.
+
+    A line that starts with ``^`` is an entry of a wiki's list of references.
+    """
     found = words(sentence)
     capitals = sum(word[0].isupper() for word in found) / len(found)
     many = len(found) >= _LIST_WORDS and capitals > _LIST and _function_words(found) < _LIST_PROSE
-    return many or _BROKEN in sentence
+    return many or sentence.startswith("^") or _BROKEN in sentence
 
 
 def _function_words(found: Sequence[str]) -> float:

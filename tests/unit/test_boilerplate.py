@@ -89,6 +89,7 @@ NOTICES = [
     "Forgot your password",
     "This file contains additional information such as Exif metadata which may have been added by the digital camera.",
     "If the file has been modified from its original state, some details may not fully reflect it.",
+    "Files are available under licenses specified on their description page.",
     "The timestamp is only as accurate as the clock in the camera, and it may be completely wrong.",
 ]
 SUBJECTS = [

@@ -73,6 +73,11 @@ def test_a_menu_that_a_full_stop_happens_to_end_is_not_told() -> None:
     assert statements_in("The Tower Council of Great Yarmouth is led by Sir John Smith.")  # many names, and a sentence
 
 
+def test_an_entry_of_a_list_of_references_is_not_told() -> None:
+    entry = '^ "San Francisco 49ers at New York Giants – October 21st, 2007".'
+    assert statements_in(f"The Giants won the game in the snow. {entry}") == ("The Giants won the game in the snow.",)
+
+
 def test_of_a_text_that_lost_its_sentences_the_prose_is_told_and_the_menu_is_not() -> None:
     pieces = statements_in(f"{MENU.lower()} {MENU.lower()} {MENU.lower()} {FLAT} {MENU.lower()} {MENU.lower()}")
     assert pieces
