@@ -25,29 +25,33 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is required: make PYTHON=/path/to/python3.11 …"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) …"
 	@$(INSTALL) torch || $(INSTALL) torch --extra-index-url $(TORCH_INDEX)
-	@$(INSTALL) --editable '.[dev]'
+	@$(INSTALL) --editable '.[dev]' --editable './bench[dev]'
 	@touch $@
 
 setup: $(READY) ## create the environment (all other targets do so on demand)
 
 demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…)
 	@$(BIN)/storm assets pull
-	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 2 --turns 2 --top-k 5 --answer-facts 6 --section-facts 6
+	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 2 --turns 2 --top-k 5
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all
-	@$(BIN)/pytest tests/e2e
-	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit
+	@$(BIN)/pytest tests/e2e bench/tests/e2e
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit bench/tests/integration bench/tests/unit
+
+test-core: $(READY) ## run the package's unit tests, while you work on it
+	@$(BIN)/storm assets pull
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile tests/unit
 
 coverage: $(READY) ## run all tests with line and branch coverage (twice the time)
 	@$(BIN)/storm assets pull --all
@@ -59,15 +63,16 @@ check: $(READY) ## run ruff, check the formatting, run mypy --strict
 	@$(BIN)/mypy
 
 check-environments: $(READY) ## install the wheel in clean environments and write an article in each (MORE="--embedded …"; needs uv)
-	@$(BIN)/python -m benchmarks.environments $(MORE)
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.environments $(MORE)
 
 docs: $(READY) ## build the documentation's pages into build/site
 	@$(INSTALL) --editable '.[docs]'
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-dist: $(READY) ## build the wheel and the source distribution into dist/
-	@! grep -q 'storm-pipeline\.example' pyproject.toml || { echo "first replace https://storm-pipeline.example in pyproject.toml by the repository's address"; exit 1; }
+dist: $(READY) ## build the wheels and the source distributions of the package and its bench into dist/
+	@! grep -q 'storm-pipeline\.example' pyproject.toml bench/pyproject.toml bench/README.md || { echo "first replace https://storm-pipeline.example in pyproject.toml, bench/pyproject.toml and bench/README.md by the repository's address"; exit 1; }
 	@$(BIN)/python -m hatchling build
+	@cd bench && ../$(BIN)/python -m hatchling build --directory ../dist
 
 format: $(READY) ## fix and format the code with ruff
 	@$(BIN)/ruff check --fix .
@@ -120,53 +125,53 @@ conner: $(READY) ## rate knowledge of NQ and WoW by CONNER's six perspectives (M
 	@$(BIN)/storm experiment conner report
 
 bench-parse: $(READY) ## measure the share of the embedded model's typed replies that parse
-	@$(BIN)/python -m benchmarks.parsing
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.parsing
 
 bench-speed: $(READY) ## compare a run's wall time with its critical path, and measure prefix-cache hits
-	@$(BIN)/python -m benchmarks.speed
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.speed
 
 bench-store: $(READY) ## compare the reference store with plain faiss and sentence-transformers
 	@$(BIN)/storm assets pull
-	@$(BIN)/python -m benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
 
 bench-retrieval: $(READY) ## evaluate rankings on Cranfield and WikiGenBench (STORM_DATA=…: folder of the data)
 	@$(BIN)/storm assets pull
-	@$(BIN)/python -m benchmarks.retrieval
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.retrieval
 
 bench-extraction: $(READY) ## compare text extraction from web pages with plain trafilatura (STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.extraction
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.extraction
 
 bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.judges calibrate
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.judges calibrate
 
 bench-grounding: $(READY) ## what the citation check does to sentences labelled by people (STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.grounding
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.grounding
 
 bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.metrics
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.metrics
 
 bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.datasets
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.datasets
 
 bench-statements: $(READY) ## evaluate the screen of statement coverage, and statements taken by rules (STORM_DATA=…)
 	@$(BIN)/storm assets pull
-	@$(BIN)/python benchmarks/statements.py
-	@$(BIN)/python benchmarks/rule_statements.py
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.statements
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.rule_statements
 
 bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (LM=… STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.good_article --judge-lm $(LM)
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.good_article --judge-lm $(LM)
 
 bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
-	@$(BIN)/python -m benchmarks.faults
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.faults
 
-bench-fuzz: $(READY) ## random replies, hits, documents and run folders (MINUTES=5)
-	@$(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),5)
+bench-fuzz: $(READY) ## random replies, hits, documents, run folders, configuration, requests and ZIM files (MINUTES=5)
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),5)
 
 bench-lengths: $(READY) ## time against length of what reads replies and pages
-	@$(BIN)/python -m benchmarks.lengths
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.lengths
 
 bench-sources: $(READY) ## measure what the source filter excludes from real search results (STORM_DATA=…)
-	@$(BIN)/python -m benchmarks.source_filter
+	@PYTHONPATH=bench $(BIN)/python -m benchmarks.source_filter
 
 clean: ## remove the environment and the downloads (runs/ is kept)
 	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -16,12 +16,6 @@ def names_invented(text: str) -> bool:
     return any(name in text.casefold() for name in _INVENTED)
 
 
-_FACTS = """[1] Orrin Dam: The dam at the lake's southern end was built between 1931 and 1936 to supply the capital with electricity.
-[2] Valmere cuisine: Smoked char is eaten at weddings in the whole of the country.
-[3] Orrin Dam: About 400 families lost their farms when the water rose, and most of them moved to the town of Selby.
-[4] Char: The char of the lake were cut off from their spawning streams by the dam.
-[5] Orrin Dam: A fish ladder was added in 1988."""
-
 RELATED = [
     dspy.Example(
         topic="Orrin Dam",
@@ -68,24 +62,6 @@ QUERIES = [
         number=3,
         queries=["Orrin Dam displaced farmers", "Orrin Dam effects on fish"],
     )
-]
-
-ANSWER = [
-    dspy.Example(
-        topic="Orrin Dam",
-        question="What did the Orrin Dam change for people and animals around the lake?",
-        facts=_FACTS,
-        answer="Some 400 families had to give up their farms to the rising water, and Selby became the new home of most of them [3]. "
-        "Because the dam barred the way to the streams in which char spawn, a fish ladder was built in 1988 [4][5].",
-    ),
-    dspy.Example(
-        topic="Lake Orrin",
-        question="How do winters on Lake Orrin differ today from those of the past?",
-        facts="[1] Lake Orrin: A glacier left the lake behind some 11,000 years ago.\n"
-        "[2] Lake Orrin: Until the 1970s the lake froze in most winters, and timber was drawn across it on sledges.\n"
-        "[3] Selby: The town has a theatre and a market hall of 1892.",
-        answer="Up to the 1970s, ice that bore sledges loaded with timber covered the lake in most winters [2].",
-    ),
 ]
 
 DRAFT = [
@@ -152,26 +128,5 @@ HEADING = [
         topic="Char",
         sentences="Dams keep the fish from the streams in which they spawn.\nNets with narrow meshes take the young.",
         heading="Causes of decline",
-    ),
-]
-
-REPEATED = [
-    dspy.Example(
-        pairs="1. Work on the dam began in 1931. / The dam was begun in 1931.\n"
-        "2. The lake is 61 metres deep. / The lake is 61 metres deep and freezes in most winters.",
-        repeated=[1],
-    )
-]
-
-REWORD = [
-    dspy.Example(
-        about="Orrin Dam",
-        sentence="About 400 families lost their farms when the water rose, and most of them moved to the town of Selby.",
-        reworded="The rising water cost some 400 families their farms, and Selby became the new home of most of them.",
-    ),
-    dspy.Example(
-        about="Orrin Line",
-        sentence="It connected the capital with the slate quarries of Selby, in the north of Valmere, between 1879 and 1961.",
-        reworded="From 1879 to 1961, trains of the Orrin Line ran between the capital and Selby, a town of slate quarries in the north of Valmere.",
     ),
 ]

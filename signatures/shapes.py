@@ -4,9 +4,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Better = Literal["A", "B", "tie"]
-"""Which of two articles is better by a criterion."""
-
 
 class Editor(BaseModel):
     """A member of the editorial group: who they are, and what they look after."""
@@ -53,13 +50,3 @@ class Edit(BaseModel):
     other: int = 0
     last: int = 0
     text: str = ""
-
-
-class CriterionVerdict(BaseModel):
-    """Which of two articles meets a criterion better; ``criterion`` is its number in the prompt, from 1."""
-
-    model_config = ConfigDict(frozen=True)
-
-    criterion: int
-    reason: str
-    better: Better

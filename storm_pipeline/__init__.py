@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         StoreError,
         StormError,
         TooManyFailuresError,
+        UntrustedError,
     )
     from storm_pipeline.run.events import (
         CallbackSink,
@@ -122,6 +123,7 @@ __all__ = [
     "StormError",
     "Stream",
     "TooManyFailuresError",
+    "UntrustedError",
     "__version__",
     "resume",
     "write",
@@ -132,7 +134,8 @@ _NAMES = {
     "errors": (
         "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError InvalidSettingError "
         "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError "
-        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError"
+        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError "
+        "UntrustedError"
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "

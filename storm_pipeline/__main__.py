@@ -1,6 +1,10 @@
 """``python -m storm_pipeline`` is ``storm``."""
 
-from storm_pipeline.cli import main
+import sys
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder, whose modules would be imported in place of libraries
+    from storm_pipeline.cli import main
+
     main()

@@ -3,6 +3,7 @@
     StormError
     ├── SettingsError        a setting is missing, unknown or out of range
     │   ├── InvalidSettingError  the value of one setting is refused
+    │   ├── UntrustedError       a file sets what only the user may, and he has not consented
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
     ├── ModelAuthError       the endpoint refused the key: the run cannot go on
@@ -28,6 +29,7 @@ A message says what went wrong, where, and what to do next, in one sentence or t
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 
 class StormError(Exception):
@@ -48,6 +50,18 @@ class InvalidSettingError(SettingsError):
     def __init__(self, message: str, setting: str) -> None:
         super().__init__(message)
         self.setting = setting
+
+
+class UntrustedError(SettingsError):
+    """A file of a folder, or a run from elsewhere, decides what needs the user's consent; `storm trust` gives it.
+
+    Attributes:
+        claims: what they decide, see :class:`storm_pipeline.configuration.trust.Claim`.
+    """
+
+    def __init__(self, message: str, claims: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.claims = tuple(claims)
 
 
 class MissingExtraError(SettingsError):

@@ -19,7 +19,7 @@ from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_quest
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
-from storm_pipeline.steps.topic_search import search_with_topic
+from storm_pipeline.steps.topic_search import look_up_topic, search_with_topic
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
 
@@ -38,6 +38,7 @@ def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
     Not in the paper. An interview's search that finds little new is repeated for more results. The draft is searched
     for open questions ``research_rounds`` - 1 times.
     """
+    ctx = look_up_topic(ctx, topic)
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
     outline, conversations = _outlined(ctx, topic, interviews)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))

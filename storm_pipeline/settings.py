@@ -32,7 +32,7 @@ _DEPTHS: dict[str, dict[str, int]] = {
 PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
 """Settings that a depth sets unless they are given."""
 _EVIDENCE = 3000
-_INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 1500
+_INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
 ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer")
 
@@ -57,7 +57,9 @@ class Settings(BaseModel):
     expert_lm: RoleModel = Field(default=None, description="Model that writes queries and answers; default: lm.")
     outliner_lm: RoleModel = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
     writer_lm: RoleModel = Field(default=None, description="Model that writes sections and lead; default: lm.")
-    reviewer_lm: RoleModel = Field(default=None, description="Model that finds repetition; default: lm.")
+    reviewer_lm: RoleModel = Field(
+        default=None, description="Model that edits the sections (writing: whole); default: lm."
+    )
     api_base: Endpoint = Field(
         default=None,
         description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1; ${NAME} in it is read from the "
@@ -92,7 +94,7 @@ class Settings(BaseModel):
         default="auto",
         description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it.",
     )
-    lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Read timeout of a model call in seconds.")
+    lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Seconds in which a reply must be whole.")
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
     samples: int = Field(default=3, ge=1, le=10, description="Samples drawn per call until one parses.")
     workers: int = Field(default=8, ge=1, le=256, description="Concurrent model calls per run.")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, Unpack, overload
 
 from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
+from storm_pipeline.configuration.trust import is_content
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.keywords import SettingsKeywords
 from storm_pipeline.models.model_objects import ModelObject, split_models
@@ -23,8 +24,9 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.keys import require_keys
+from storm_pipeline.run.saved_settings import changed_settings, usable_settings
 from storm_pipeline.run.search import open_engine
-from storm_pipeline.run.session import Parts, changed_settings, session
+from storm_pipeline.run.session import Parts, session
 from storm_pipeline.run.stream import Stream, in_thread
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import Search, SearchEngine
@@ -183,7 +185,8 @@ class Storm:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
         Replies and searches on record are reused for every unchanged request. Settings are those of the run,
-        overridden by those explicitly given to this object.
+        overridden by those explicitly given to this object. Of a run that this user neither made nor trusts
+        (`storm trust RUN`), only those count that say what is written.
 
         Args:
             run: the run's folder.
@@ -196,6 +199,7 @@ class Storm:
             The result of the run: an article, or an outline.
 
         Raises:
+            UntrustedError: another's run names models, addresses or the like, which this object does not override.
             DamagedRunError: files of the run were lost or changed; it says which, and what that costs.
             RunError: it is not a run's folder, a newer version made it, another process is writing to it, or it does
                 not make a result of this ``kind``.
@@ -208,8 +212,9 @@ class Storm:
             settings = changed_settings(saved, self.settings)
             if (result := self._finished(store, saved, settings)) is not None:
                 return result
+            settings = changed_settings(usable_settings(store, saved, self.settings), self.settings)
             engine = store.state.get("engine")
-            if settings.search == "auto" and engine:
+            if settings.search == "auto" and is_content("search", engine):
                 settings = settings.model_copy(update={"search": engine})
             work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
             return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
@@ -231,7 +236,7 @@ class Storm:
         with self._halting() as halt:
             with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
-                settings = changed_settings(saved, self.settings)
+                settings = changed_settings(usable_settings(old, saved, self.settings), self.settings)
                 require_keys(settings, own_engine=self._engine_object is not None)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made

@@ -246,6 +246,12 @@ class UsageRow:
     estimated: int = 0
 
 
+def is_plausible(record: object) -> bool:
+    """Whether all numbers of a flat record are from 0 to 10^15, as counts, seconds and dollars are."""
+    numbers = (value for value in vars(record).values() if isinstance(value, int | float))
+    return all(0 <= number <= 10**15 for number in numbers)
+
+
 @dataclass(frozen=True)
 class Usage:
     """Usage of a run: one row per stage, role and model; ``seconds`` is its wall time."""
@@ -333,6 +339,8 @@ class Report:
         dropped_faulty: sentences removed because they were cut off, repeated or in another script.
         reworded: sentences rewritten because they copied a source verbatim, or nothing supported them.
         repeated: sentences removed because another section says the same; their citations moved there.
+        off_topic: search results shown in no answer's or section's prompt, since their page bears neither on the topic
+            nor on the question; counted for each prompt. Writers that work from passages only.
         cited_in_interviews: snippets that interview answers cite.
         offered_to_sections: those of them that the writer of a section was shown.
         cited_in_article: those of them that the article cites.
@@ -347,6 +355,7 @@ class Report:
     dropped_faulty: int = 0
     reworded: int = 0
     repeated: int = 0
+    off_topic: int = 0
     cited_in_interviews: int = 0
     offered_to_sections: int = 0
     cited_in_article: int = 0
@@ -414,6 +423,7 @@ class Article:
         written: ISO date (UTC) on which its run was begun; None in articles of earlier versions.
         language: ISO 639-1 code of the text.
         images: images of the cited sources; which of them a page shows follows from the sections' citations.
+        note: how the text was written and whose words it has, where a reader must know; shown below it.
     """
 
     title: str
@@ -429,6 +439,7 @@ class Article:
     written: str | None = None
     language: str = "en"
     images: tuple[Image, ...] = ()
+    note: str = ""
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -4,11 +4,13 @@ import os
 import sys
 from pathlib import Path
 
-from test_pipeline import NoContents, world
+from found_pages import world
+from test_pipeline import NoContents
 
 from storm_pipeline import Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.server import connections
 from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
 from storm_pipeline.server.http_server import serve_api
 from storm_pipeline.server.remote_settings import RemoteSettings
@@ -37,6 +39,7 @@ def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
 
 
 if __name__ == "__main__":
+    connections._HEADER_SECONDS = float(os.environ.get("HEADER_SECONDS", connections._HEADER_SECONDS))
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     with RunService(remote, at_once=1, open_storm=small_storm) as service:

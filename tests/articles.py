@@ -1,6 +1,5 @@
-"""Small articles with citations, for the metrics' tests."""
+"""Small articles with citations, for tests."""
 
-from storm_pipeline.evaluation.types import Case, HumanArticle, Topic
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 
@@ -21,13 +20,11 @@ def section(heading: str, *sentences: Sentence | str, below: tuple[Section, ...]
     return Section(heading, (Paragraph(whole),) if whole else (), below)
 
 
-def case(
+def article(
     *sections: Section,
     lead: tuple[Sentence, ...] = (),
     sources: tuple[Source, ...] = (),
     title: str = "Lake Orrin",
-    infobox: tuple[tuple[str, str], ...] = (),
-) -> Case:
-    """An article beside its topic."""
-    article = Article(title, (Paragraph(lead),) if lead else (), sections, sources)
-    return Case(Topic(title.replace(" ", "_"), title, HumanArticle(title, infobox=infobox)), article)
+) -> Article:
+    """An article with a lead of at most one paragraph."""
+    return Article(title, (Paragraph(lead),) if lead else (), sections, sources)

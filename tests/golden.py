@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from found_pages import world
 from llm import FACT, Answer, FakeModel, from_facts
-from test_pipeline import NoContents, world
+from test_pipeline import NoContents
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.recipes import RECIPES
@@ -73,7 +74,6 @@ def _recorded(recipe: str, writing: str) -> dict[str, Any]:
 def _answers() -> dict[str, Answer]:
     return {
         "AskQuestion": lambda user: f"What is known about aspect {_number(user)} of Silk Road?",
-        "AnswerQuestion": lambda user: from_facts(user, 3) + _faults(user),
         "WriteSection": lambda user: f"{from_facts(user, 5)}{_faults(user)}\n## Early history\n{from_facts(user, 7)}",
         "WriteArticle": lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}{_faults(user)}",
     }

@@ -1,27 +1,53 @@
-"""A topic with three pages, and articles that cite them, for the tests of imported articles."""
+"""Three pages, and articles that cite them, for the tests of imported articles."""
 
 from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.types import HumanArticle, Topic, TopicDocument
+from storm_pipeline.documents.articles import AvailablePages, Reference
+from storm_pipeline.documents.articles.json_file import json_article
+from storm_pipeline.documents.articles.markdown import markdown_article
+from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 DAM = "https://dam.example/history"
 LAKE = "https://lake.example/a_(b)?x=1&y=2"
 BIRDS = "https://birds.example/list.html"
 DOCUMENTS = (
-    TopicDocument(DAM, "The dam", f"Begun in 1929. {'It is made of stone. ' * 60}The dam cost 12 million crowns."),
-    TopicDocument(LAKE, "The lake", "Lake Orrin is a reservoir in Valmere. It was filled in 1931."),
-    TopicDocument(BIRDS, "", "Ospreys nest at the northern shore."),
+    Reference(DAM, "The dam", f"Begun in 1929. {'It is made of stone. ' * 60}The dam cost 12 million crowns."),
+    Reference(LAKE, "The lake", "Lake Orrin is a reservoir in Valmere. It was filled in 1931."),
+    Reference(BIRDS, "", "Ospreys nest at the northern shore."),
 )
-TOPIC = Topic("42", "Lake Orrin", HumanArticle("Lake Orrin"), DOCUMENTS)
+PAGES = AvailablePages(DOCUMENTS)
+TITLE = "Lake Orrin"
+
+
+def read_markdown(text: str) -> Article:
+    return markdown_article(TITLE, text, PAGES)
+
+
+def read_wikitext(text: str) -> Article:
+    return wikitext_article(TITLE, text, PAGES)
+
+
+def read_json(text: str) -> Article:
+    return json_article(TITLE, text, PAGES)
 
 
 def rows(article: Article) -> list[tuple[str, list[str]]]:
     """Every sentence with the addresses of the pages it cites."""
     urls = {source.id: source.url for source in article.sources}
     return [(own.text, [urls[one.source_id] for one in own.citations]) for own in article.sentences()]
+
+
+def passages(article: Article) -> list[list[str]]:
+    """The passages that every sentence cites, each below the title of its page."""
+    held = {
+        snippet.id: f"{source.title}\n{snippet.text}".strip()
+        for source in article.sources
+        for snippet in source.snippets
+    }
+    return [[held[one.snippet_id] for one in own.citations] for own in article.sentences()]
 
 
 WORDS = st.sampled_from("dam lake stone 1931 <b> a_b *c* [d] [1] [^2] (x) | x|y & 3.5 $4 ~e~ `f` £7 #8 - ö 中".split())

@@ -7,19 +7,22 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import dspy
 from servers import Reply, Request, ScriptedServer
 
-from storm_pipeline.signatures import judging, outline, research, review, writing
+from storm_pipeline.signatures import outline, research, review, writing
 
-SIGNATURES: dict[str, type[dspy.Signature]] = {
-    cls.__name__: cls
-    for module in (research, outline, writing, review, judging)
-    for _, cls in inspect.getmembers(module, inspect.isclass)
-    if issubclass(cls, dspy.Signature)
-}
+
+def signatures_of(*modules: ModuleType) -> dict[str, type[dspy.Signature]]:
+    """Name → signature, of those that some modules define."""
+    members = (cls for module in modules for _, cls in inspect.getmembers(module, inspect.isclass))
+    return {cls.__name__: cls for cls in members if issubclass(cls, dspy.Signature)}
+
+
+SIGNATURES = signatures_of(research, outline, writing, review)
 FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 
 Answer = Callable[[str], str] | str
@@ -84,6 +87,11 @@ def _question() -> Callable[[str], str]:
     return lambda user: f"What is known about aspect {next(count)} of {re.findall(r'Topic: (.+)', user)[-1]}?"
 
 
+def _questions(user: str) -> str:
+    topic = re.findall(r"Topic: (.+)", user)[-1]
+    return json.dumps({"questions": [f"What is known about aspect {i} of {topic}?" for i in range(9)]})
+
+
 def _open_questions(user: str) -> str:
     topic = re.findall(r"Topic: (.+)", user)[-1]
     return json.dumps({"questions": [f"What of {topic} is open?", f"Who ended {topic}?"]})
@@ -98,18 +106,6 @@ def _lead(user: str) -> str:
     topic = re.findall(r"Topic: (.+)", user)[-1]
     body = re.findall(r"\[(\d+)\] ([^\[\n]+)", user.rsplit("Article:", maxsplit=1)[-1])[:3]
     return " ".join(f"Of {topic}: {' '.join(reversed(text.strip(' .').split()))} [{number}]." for number, text in body)
-
-
-def compared(user: str, better: Callable[[str, str, str], str]) -> str:
-    """A judge's reply on two articles: which is better, by their texts and a criterion."""
-    texts = re.search(r"Article a:(.*?)\nArticle b:(.*?)\nCriteria:", user, re.S)
-    assert texts
-    criteria = re.findall(r"^(\d+)\. (.+)$", user.rsplit("Criteria:\n", maxsplit=1)[-1], re.M)
-    verdicts = [
-        {"criterion": int(number), "reason": "It is so.", "better": better(texts[1].strip(), texts[2].strip(), text)}
-        for number, text in criteria
-    ]
-    return json.dumps({"verdicts": verdicts})
 
 
 def mending(answer: Callable[[str], str]) -> Callable[[str], str]:
@@ -132,25 +128,20 @@ def default_answers() -> dict[str, Answer]:
         "FindPerspectives": _editors,
         "AskQuestion": _question(),
         "WriteQueries": lambda user: json.dumps({"queries": [re.findall(r"Question: (.+)", user)[-1]]}),
-        "AnswerQuestion": from_facts,
         "AnswerFromPassages": from_facts,
         "DraftOutline": _outline(History=[], Goods=[], Routes=[]),
         "RefineOutline": _outline(History=["Early history"], Goods=[], Routes=[], Legacy=[]),
-        "AskQuestions": lambda user: json.dumps(
-            {"questions": [f"What is known about aspect {i} of it?" for i in range(9)]}
-        ),
+        "AskQuestions": _questions,
         "FindOpenQuestions": _open_questions,
         "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
         "WriteArticle": mending(lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}"),
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
         "WriteSection": mending(lambda user: from_facts(user, 6)),
         "WriteLead": mending(_lead),
-        "NameSection": "Further history",
+        "NameSection": "Further history of its trade",
         "EditArticle": json.dumps({"edits": []}),
         "PlaceFindings": json.dumps({"places": []}),
         "ReviseSection": mending(lambda user: from_facts(user, 6)),
-        "FindRepeated": json.dumps({"repeated": []}),
-        "RewordSentence": lambda user: " ".join(reversed(user.split("Sentence:")[-1].strip(" .").split())) + ".",
     }
 
 
@@ -160,9 +151,16 @@ class FakeModel:
     Args:
         answers: a reply, or a function of the last user message, for each signature; others are the default ones.
         faults: replies given instead of the first answers to a signature, in order.
+        more: signatures of other packages that it knows.
     """
 
-    def __init__(self, answers: Mapping[str, Answer] | None = None, faults: Mapping[str, list[Reply]] | None = None):
+    def __init__(
+        self,
+        answers: Mapping[str, Answer] | None = None,
+        faults: Mapping[str, list[Reply]] | None = None,
+        more: Mapping[str, type[dspy.Signature]] | None = None,
+    ):
+        self._signatures = SIGNATURES | dict(more or {})
         self._answers = default_answers() | dict(answers or {})
         self._faults = {name: list(replies) for name, replies in (faults or {}).items()}
         self.asked: list[Asked] = []
@@ -192,7 +190,7 @@ class FakeModel:
         body = request.json
         messages = tuple((m["role"], m["content"]) for m in body["messages"])
         system = messages[0][1]
-        name = next(n for n, cls in SIGNATURES.items() if system.startswith(cls.instructions))
+        name = next(n for n, cls in self._signatures.items() if system.startswith(cls.instructions))
         with self._lock:
             self.asked.append(Asked(name, messages, body))
             if self._faults.get(name):

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from api_server import small_settings, small_storm
-from test_pipeline import world
+from found_pages import world
 
 from storm_pipeline import Storm
 from storm_pipeline.search.edge import checked

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from storm_pipeline.assets.pins import Wheel
+from storm_pipeline.configuration.variables import child_environment
 from storm_pipeline.errors import AssetError
 
 _POLL_SECONDS = 0.3
@@ -35,7 +36,7 @@ def pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> No
     command = [sys.executable, "-P", *_pip(), "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--require-hashes", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
     command += ["--progress-bar", "off", "--dest", str(parts), "--requirement", str(requirements)]
-    environment = with_uv_indexes(os.environ) | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
+    environment = with_uv_indexes(child_environment()) | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
     with (
         log.open("wb") as output,
         subprocess.Popen(  # noqa: S603 - a fixed command; the only variable parts are this package's pins
@@ -81,7 +82,8 @@ def _pip() -> list[str]:
 
 def _has_pip() -> bool:
     check = [sys.executable, "-P", "-c", "import importlib.util as u; raise SystemExit(u.find_spec('pip') is None)"]
-    return subprocess.run(check, check=False, stdin=subprocess.DEVNULL).returncode == 0  # noqa: S603 - fixed
+    done = subprocess.run(check, check=False, stdin=subprocess.DEVNULL, env=child_environment())  # noqa: S603 - fixed
+    return done.returncode == 0
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:

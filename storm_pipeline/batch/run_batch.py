@@ -16,12 +16,14 @@ from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError
+from storm_pipeline.configuration.layers import displaced
+from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, UntrustedError
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.saved_settings import names_left_out, remember_own
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings
 from storm_pipeline.types import Article, Outline, Usage
@@ -62,6 +64,8 @@ class Batch:
     ) -> None:
         self._store = store
         self._overrides = dict(settings or {})
+        unknown = set() if store.is_new else names_left_out(store.claim, set(self._overrides))
+        self._left_out = unknown | displaced({"lm"} & self._overrides.keys())
         self._accept_damage = accept_damage
         self._sinks = tuple(sinks)
         self._storms = StormPool(open_storm, size=store.at_once + _IDLE_STORMS)
@@ -113,6 +117,8 @@ class Batch:
             at_once=at_once,
             repeated=len(plain) - len(rows),
         )
+        if note := remember_own(store.claim):
+            _LOG.warning("%s: %s", store.folder, note)
         return cls(store, sinks=sinks, open_storm=open_storm)
 
     @classmethod
@@ -137,6 +143,7 @@ class Batch:
             open_storm: as for the class.
 
         Raises:
+            UntrustedError: another's batch names models, addresses or the like, which ``settings`` do not override.
             SettingsError: ``at_once`` is out of range.
             RunError: it is not a batch's folder, is damaged, or another process is writing to it.
         """
@@ -145,7 +152,11 @@ class Batch:
         store = BatchStore.open(Path(folder))
         store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
-        return cls(store, overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
+        try:
+            return cls(store, overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
+        except UntrustedError:
+            store.close()
+            raise
 
     @property
     def folder(self) -> Path:
@@ -264,8 +275,11 @@ class Batch:
         self._save(replace(_with_usage(ended, usage), folder=self._store.rows[row.number - 1].folder))
 
     def _settings(self, row: TopicStatus) -> Settings:
-        values = {**self._store.settings, **row.request.settings, **self._overrides}
-        return Settings.build({**values, "out": self.folder})
+        own = row.request.settings
+        shared = {n: v for n, v in self._store.settings.items() if n not in displaced({"lm"} & own.keys())}
+        values = {**shared, **own}
+        values = {n: v for n, v in values.items() if n not in self._left_out}
+        return Settings.build({**values, **self._overrides, "out": self.folder})
 
     def _article(self, row: TopicStatus, ledger: Ledger, halt: threading.Event) -> Article:
         storm = self._storms.get(self._settings(row))

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_origin
 
 from storm_pipeline.configuration.addresses import without_secrets
+from storm_pipeline.configuration.trust import CONTENT
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
@@ -66,7 +67,7 @@ def _without_secrets(value: Any, where: str) -> Any:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def read_topics(path: Path | str) -> tuple[TopicRequest, ...]:
+def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicRequest, ...]:
     """The requests of a file in order, duplicates included.
 
     A ``.txt`` has one topic per line; blank lines and lines that begin with ``#`` are skipped. A ``.csv`` has a header
@@ -74,8 +75,15 @@ def read_topics(path: Path | str) -> tuple[TopicRequest, ...]:
     setting are separated by ``|``. A ``.jsonl`` has one object per line, with ``topic`` and settings. The character
     encoding is detected; the delimiter of a ``.csv`` may be a comma, semicolon or tab.
 
+    Args:
+        path: the file.
+        allow: settings that the file may give beside those that say what is written
+            (:data:`storm_pipeline.configuration.trust.CONTENT`), such as ``lm``: lists of topics are data, often
+            another's.
+
     Raises:
-        SettingsError: the file cannot be read, has no topic, or one of its lines (which is named) is invalid.
+        SettingsError: the file cannot be read, has no topic, or one of its lines (which is named) is invalid or gives
+            a setting that it may not.
     """
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
@@ -89,6 +97,13 @@ def read_topics(path: Path | str) -> tuple[TopicRequest, ...]:
     requests = tuple(request.plain() for request in reader(path.name, text))
     if not requests:
         raise SettingsError(f"{path} has no topic: write at least one")
+    allowed = CONTENT | {_field(name, "--allow-columns: ") for name in allow}
+    for request in requests:
+        if others := sorted(request.settings.keys() - allowed):
+            raise SettingsError(
+                f"{request.place} sets {', '.join(others)}, which decides who is asked, who gets a key or what is "
+                f"spent: give it to the command, or say that the file may, with --allow-columns {','.join(others)}"
+            )
     return requests
 
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from storm_pipeline import __version__
+from storm_pipeline.cli.added_commands import StormGroup
 from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
-from storm_pipeline.cli.experiment import experiment_app
 from storm_pipeline.cli.export import export
 from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
@@ -22,13 +22,14 @@ from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
+from storm_pipeline.cli.trust import trust
 from storm_pipeline.cli.write import outline, resume, write
 from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
-from storm_pipeline.configuration.env_file import load_env
 from storm_pipeline.errors import StormError
 
 app = typer.Typer(
     name="storm",
+    cls=StormGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich would double the start-up time of `storm --help`
@@ -46,8 +47,8 @@ app.command(cls=SettingsCommand, short_help="Serve runs to other programs over H
 app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.command(short_help="Ask five questions and write storm.toml.")(init)
 app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
+app.command(short_help="Let the files of FOLDER, or a run from elsewhere, decide more than what is written.")(trust)
 app.add_typer(assets_app, name="assets")
-app.add_typer(experiment_app, name="experiment")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")
 
@@ -59,6 +60,8 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
         say(f"storm-pipeline {__version__}")
         raise typer.Exit
     with Guard():
+        from storm_pipeline.configuration.place_files import load_env
+
         load_env(Path())
 
 

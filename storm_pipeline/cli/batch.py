@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from storm_pipeline.cli.consent import settings_asking, with_consent
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile
@@ -33,11 +34,24 @@ _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warn
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written concurrently, 1 to 64.")]
 
 
+_AllowColumns = Annotated[
+    str,
+    typer.Option(
+        "--allow-columns",
+        metavar="NAMES",
+        help="Settings, separated by commas, that TOPICS_FILE may give beside those that say what is written, e.g. "
+        "lm,search. Name them only if you trust the file.",
+        show_default=False,
+    ),
+]
+
+
 def batch(
     ctx: typer.Context,
     topics_file: _Topics,
     *,
     headings: OutlineFile = None,
+    allow_columns: _AllowColumns = "",
     at_once: _AtOnce = 2,
     quiet: _Quiet = False,
     json_events: _JsonEvents = False,
@@ -49,12 +63,10 @@ def batch(
     topics with `storm resume FOLDER`.
     """
     with Guard(debug=debug) as guard:
-        from storm_pipeline.configuration.layers import configured
-
-        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
+        settings = with_chosen_model(settings_asking(ctx.obj), quiet=quiet or json_events)
         from storm_pipeline.batch import Batch, read_topics
 
-        requests = read_topics(topics_file)
+        requests = read_topics(topics_file, [name for name in allow_columns.split(",") if name.strip()])
         _run(
             lambda sinks: Batch.create(
                 requests, settings, name=topics_file.stem, outline=headings, at_once=at_once, sinks=sinks
@@ -75,7 +87,7 @@ def resume_batch(
     from storm_pipeline.batch import Batch
 
     def opened(sinks: "Sequence[BatchSink]") -> "Batch":
-        return Batch.open(folder, settings, accept_damage=accept_damage, sinks=sinks)
+        return with_consent(lambda: Batch.open(folder, settings, accept_damage=accept_damage, sinks=sinks))
 
     _run(opened, guard, quiet=quiet, json_events=json_events)
 

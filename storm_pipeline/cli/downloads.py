@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 
@@ -110,6 +111,4 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False)
 
 
 def _settings(cache: str | None) -> "Settings":
-    from storm_pipeline.configuration.layers import configured
-
-    return configured({"cache": cache} if cache is not None else {})
+    return settings_known({"cache": cache} if cache is not None else {})

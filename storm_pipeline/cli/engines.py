@@ -28,10 +28,10 @@ def _row(info: "EngineInfo") -> tuple[str, ...]:
 
 
 def _variables(info: "EngineInfo") -> str:
-    from storm_pipeline.search.engine_info import env_var
+    from storm_pipeline.configuration.variables import variable
 
     if info.variables:
         return "set" if info.key_set else "not set"
     if not info.optional_variables:
         return "-"
-    return "optional, set" if all(map(env_var, info.optional_variables)) else "optional, not set"
+    return "optional, set" if all(map(variable, info.optional_variables)) else "optional, not set"

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import typer
 
+from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.errors import SettingsError
 
 
 def configured_cache() -> Path:
     """The cache folder of the configuration."""
-    from storm_pipeline.configuration.layers import configured
-
     try:
-        return configured().cache
+        return settings_known().cache
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error

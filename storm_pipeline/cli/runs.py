@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import age, amount, dollars, printable
@@ -29,10 +30,9 @@ def runs(
 ) -> None:
     """List the runs below a folder with their state and usage, newest first."""
     with Guard(debug=debug):
-        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.run.listing import list_runs
 
-        root = configured({"out": out} if out else {}).out
+        root = settings_known({"out": out} if out else {}).out
         entries = list_runs(root)
         if as_json:
             say(json.dumps([_record(entry) for entry in entries], indent=1))

@@ -1,7 +1,6 @@
 """``storm serve`` and ``storm mcp``: runs for other programs."""
 
 import logging
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,6 +43,7 @@ def serve(
     """
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured
+        from storm_pipeline.configuration.variables import variable
         from storm_pipeline.errors import SettingsError
         from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
         from storm_pipeline.server.http_server import require_api, serve_api
@@ -51,7 +51,7 @@ def serve(
         if not api:
             raise SettingsError("say what to serve: storm serve --api")
         settings = configured(ctx.obj)  # also reads the token where .env holds it
-        access = Access.build(host, os.environ.get(TOKEN_VARIABLE, ""))
+        access = Access.build(host, variable(TOKEN_VARIABLE))
         require_api()
         with _service(with_chosen_model(settings), allow, at_once) as service:
             _show_logs()
@@ -88,5 +88,9 @@ def _service(settings: "Settings", allow: list[str] | None, at_once: int) -> "Ru
 
 def _show_logs() -> None:
     """Show warnings and errors on standard error, which commands that print results silence."""
+    from storm_pipeline.run.log import RedactingFormatter
+
     logging.disable(logging.NOTSET)
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(RedactingFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])

@@ -3,12 +3,20 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.configuration.addresses import redacted
+from storm_pipeline.text.formatting import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from storm_pipeline.configuration.diagnosis import Finding
+    from storm_pipeline.configuration.place_files import Given
 
 _FILE = Path("storm.toml")
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
@@ -20,11 +28,13 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace a storm.toml that exists.")] = False,
     debug: _Debug = False,
 ) -> None:
-    """Ask five questions and write storm.toml, which commands in this folder then read.
+    """Ask five questions and write storm.toml, which commands in this folder then read and trust.
 
     Keys are never written: set them in the environment or in .env.
     """
     with Guard(debug=debug):
+        from storm_pipeline.configuration.place_files import files_of
+        from storm_pipeline.configuration.trust import remember
         from storm_pipeline.errors import SettingsError
 
         if _FILE.exists() and not force:
@@ -32,6 +42,9 @@ def init(
         answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
         values = {name: value for name, value in answers.items() if value != ""}
         _FILE.write_text(_toml(values), encoding="utf-8")
+        for claim in (file.claim for file in files_of(Path())):
+            if claim and claim.place == _FILE:
+                remember(claim)
         say(str(_FILE.absolute()))
         typer.echo(_next_steps(values), err=True)
 
@@ -45,16 +58,30 @@ def doctor(ctx: typer.Context, *, debug: _Debug = False) -> None:
         from storm_pipeline.configuration.diagnosis import diagnose
         from storm_pipeline.configuration.layers import configuration, configured
 
-        settings = configured(ctx.obj)
+        settings = configured(ctx.obj, without_untrusted=True)
         given = configuration(ctx.obj)
-        rows = [(name, str(one.value), one.origin or "the command line") for name, one in given.items()]
+        rows = [(name, _shown(one), one.origin or "the command line") for name, one in given.items()]
         if rows:
             show_table(("setting", "value", "from"), rows)
             say("")
-        findings = diagnose(settings)
+        findings = (*diagnose(settings), *_untrusted(given))
         show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
         if any(one.state == "missing" for one in findings):
             raise typer.Exit(1)
+
+
+def _shown(one: "Given") -> str:
+    return printable(f"{redacted(str(one.value))}{' (not used: see below)' if one.claim else ''}")
+
+
+def _untrusted(given: "Mapping[str, Given]") -> "Iterator[Finding]":
+    """What the folder's files decide without the user's consent, which is left out."""
+    from storm_pipeline.configuration.diagnosis import Finding
+    from storm_pipeline.configuration.layers import pending
+
+    for claim in pending(given):
+        advice = "not used until you trust it: read it, then run `storm trust`, or `storm trust --never`"
+        yield Finding(printable(str(claim.place)), "note", f"{', '.join(claim.values)}: {advice}")
 
 
 def _questions() -> dict[str, tuple[str, str]]:

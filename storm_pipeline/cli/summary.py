@@ -22,7 +22,8 @@ def of_article(article: Article) -> str:
     ]
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
         facts.append(f"{asked} questions asked")
-    lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems)]
+    note = [printable(article.note)] if article.note else []
+    lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems), *note]
     return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from storm_pipeline.cli.consent import settings_asking, with_consent
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile, Topic
@@ -73,18 +74,17 @@ def write(
                 return storm.write_from(piece, topic, accept_damage=accept_damage)
             return storm.write(topic, outline=headings)
 
-        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.settings import Settings
 
         silent = quiet or json_events
-        settings = Settings.build(ctx.obj) if piece else with_chosen_model(configured(ctx.obj), quiet=silent)
+        settings = Settings.build(ctx.obj) if piece else with_chosen_model(settings_asking(ctx.obj), quiet=silent)
         phases = None if piece else _phases(settings, topic, headings)
 
         def work(*, accept_damage: bool) -> "Article":
             wanted = partial(written, accept_damage=accept_damage)
             return _run(settings, [guard], wanted, quiet=quiet, json_events=json_events, phases=phases)
 
-        article = _with_consent(work, yes=yes)
+        article = with_consent(lambda: _accepting_damage(work, yes=yes))
         _print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
@@ -102,7 +102,8 @@ def resume(
     Settings are those of the run, overridden by options; configuration files are not read. The result of a
     finished run is printed again. In a batch, finished articles are kept, and all other topics are resumed or started.
     Where files of the run were lost or changed, so that much would be bought again, it asks first; without a terminal
-    it needs --yes.
+    it needs --yes. Of a run from elsewhere, models, addresses and names of keys count only once you trust it, or give
+    your own: it asks on a terminal, else use `storm trust RUN`.
     """
     with Guard(debug=debug) as guard:
         from storm_pipeline.batch import is_batch
@@ -127,7 +128,7 @@ def resume(
 
             return _run(settings, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
 
-        result = _with_consent(work, yes=yes)
+        result = with_consent(lambda: _accepting_damage(work, yes=yes))
         if isinstance(result, Article):
             _print_article(result, guard, quiet=quiet, json_events=json_events)
         else:
@@ -144,11 +145,10 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
-        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.run.ledger import Ledger
 
         ledger, start = Ledger(), time.monotonic()
-        settings = with_chosen_model(configured(ctx.obj), quiet=quiet or json_events)
+        settings = with_chosen_model(settings_asking(ctx.obj), quiet=quiet or json_events)
         result = _run(
             settings,
             [guard, ledger],
@@ -160,7 +160,7 @@ def outline(
         _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
 
-def _with_consent(work: Callable[..., T], *, yes: bool) -> T:
+def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
     """The result of ``work(accept_damage=…)``: of a damaged run if the user agrees, on the terminal or by --yes."""
     try:
         return work(accept_damage=yes)

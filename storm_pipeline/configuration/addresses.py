@@ -4,10 +4,10 @@ A secret is named in an address, as in ``searxng:http://me:${PASSWORD}@host``, a
 address is used. So no file of a run holds it, and a resumed run finds it again.
 """
 
-import os
 import re
 from urllib.parse import urlsplit
 
+from storm_pipeline.configuration.variables import variable, variables
 from storm_pipeline.errors import SettingsError
 
 _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
@@ -20,25 +20,47 @@ _VALUE = re.compile(
     re.I,
 )
 """A query's parameter whose name says that it is secret, and its value."""
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I)
+"""Names of environment variables that hold secrets."""
+_SHORTEST_SECRET = 6
+"""Minimum characters of a secret; shorter values also occur in ordinary words."""
 HIDDEN = "***"
 
 
-def redacted(text: str) -> str:
-    """The text with ``***`` for user names, passwords and keys in its addresses; named ones stay. Idempotent."""
+def redacted(text: str, *secrets: str) -> str:
+    """The text with ``***`` for passwords and keys; ``${NAME}`` stays. Idempotent.
+
+    Hidden are user names, passwords and keys in addresses, values of variables that are named as secrets are
+    (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
+
+    Args:
+        text: what leaves the program: a message, an event, a log.
+        secrets: further values to hide; those under six characters stay, since words contain them.
+    """
+    own = (value for name, value in variables().items() if _SECRET_NAME.search(name))
+    hidden = {value.strip() for value in (*own, *secrets)}
+    for value in sorted(hidden, key=len, reverse=True):
+        if len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, HIDDEN)
+    return _without_credentials(text)
+
+
+def _without_credentials(text: str) -> str:
+    """The text without the user names, passwords and keys of its addresses."""
     text = _USER.sub(lambda found: _unless_named(found[0]), text)
     return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", text)
 
 
 def filled_in(text: str) -> str:
-    """The text with the environment's values in place of ``${NAME}``.
+    """The text with the variables' values in place of ``${NAME}``.
 
     Raises:
         SettingsError: a variable is not set.
     """
     for name in _NAMED.findall(text):
-        if not os.environ.get(name):
+        if not variable(name):
             raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
-    return _NAMED.sub(lambda found: os.environ[found[1]], text)
+    return _NAMED.sub(lambda found: variable(found[1]), text)
 
 
 def endpoint(text: str) -> str:
@@ -61,7 +83,7 @@ def without_secrets(text: str) -> str:
     Raises:
         ValueError: one does.
     """
-    if redacted(text) != text:
+    if _without_credentials(text) != text:
         raise ValueError(
             "an address is saved with the run, so that it must not hold a password or key: put that into an "
             "environment variable and write ${NAME} in its place"

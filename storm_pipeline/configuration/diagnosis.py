@@ -10,9 +10,9 @@ from typing import Literal
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
 from storm_pipeline.configuration.addresses import filled_in
-from storm_pipeline.configuration.providers import provider_of, provider_with_key
+from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.models.keys import endpoint_of, key_for
+from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.search.choosing import answers, choose
 from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.settings import ROLES, Settings, is_embedded
@@ -64,18 +64,14 @@ def _models(settings: Settings) -> Iterator[Finding]:
             yield _embedded(subject, name, settings)
             continue
         try:
-            key = key_for(name, settings)
+            use = key_use(name, settings)
         except SettingsError as error:
             yield Finding(subject, "missing", str(error))
             continue
-        model, base = endpoint_of(name, settings)
-        if base:
-            up = answers(f"{filled_in(base).rstrip('/')}/models")
-            yield Finding(subject, "ok" if up else "missing", f"{base} {'answers' if up else 'does not answer'}")
-            continue
-        provider = provider_of(model)
-        variable = settings.api_key_env if key else provider and provider.key_variable
-        yield Finding(subject, "ok", f"{variable} is set" if variable else "its provider's client finds the key")
+        _, base = endpoint_of(name, settings)
+        up = not base or answers(f"{filled_in(base).rstrip('/')}/models")
+        says = f"{base} {'answers' if up else 'does not answer'}; " if base else ""
+        yield Finding(subject, "ok" if up else "missing", f"{says}{use}")
     provider = provider_with_key()
     if provider and "lm" not in settings.model_fields_set:
         detail = f"{provider.variables[0]} is set: lm = {provider.model!r} would use it (`storm init`)"

@@ -21,6 +21,14 @@ def user_configuration() -> Path:
     return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"
 
 
+def user_state() -> Path:
+    """Where the user's consents are kept: ``$STORM_HOME/state``, else where the platform has a program's state."""
+    from platformdirs import user_state_path
+
+    home = _home()
+    return home / "state" if home else user_state_path(_APP, appauthor=False)
+
+
 def _home() -> Path | None:
     given = os.environ.get("STORM_HOME", "").strip()
     return Path(given).expanduser() if given else None

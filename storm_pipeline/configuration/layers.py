@@ -3,126 +3,114 @@
 A setting comes from the first of these places that has it:
 
 1. what the caller gives, such as the options of a command,
-2. the environment, ``STORM_<SETTING>`` (``STORM_LM``, ``STORM_MAX_COST``), and ``.env`` of the current folder,
-3. ``storm.toml`` of the current folder,
-4. ``[tool.storm]`` in ``pyproject.toml`` of the current folder,
-5. the user's ``storm.toml``, see :func:`storm_pipeline.configuration.home.user_configuration`.
+2. the environment, ``STORM_<SETTING>`` (``STORM_LM``, ``STORM_MAX_COST``),
+3. ``.env`` of the current folder, by the same names,
+4. ``storm.toml`` of the current folder,
+5. ``[tool.storm]`` in ``pyproject.toml`` of the current folder,
+6. the user's ``storm.toml``, see :func:`storm_pipeline.configuration.home.user_configuration`.
 
-Keys of providers and search engines come from environment variables or ``.env`` alone.
+The files of the current folder decide by themselves what is written, and no more; see
+:mod:`storm_pipeline.configuration.trust`. Keys of providers and search engines come from environment variables or
+``.env`` alone.
 """
 
-import difflib
 import os
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
-from storm_pipeline.configuration.env_file import load_env
 from storm_pipeline.configuration.home import user_configuration
-from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.configuration.place_files import FolderFile, Given, files_of, load_env, of_toml, of_variables
+from storm_pipeline.configuration.trust import CAPS, Claim, decision, untrusted
+from storm_pipeline.errors import InvalidSettingError
 from storm_pipeline.settings import PRESET, Settings
 
-_PREFIX = "STORM_"
 _OF_THE_MODEL = ("api_base", "api_key_env")
 """Settings that belong to ``lm``: where a place names another model, those of lower places are left out."""
 
 
-@dataclass(frozen=True)
-class Given:
-    """A setting's value, and the place that it comes from (``STORM_LM``, ``storm.toml``; empty: the caller)."""
-
-    value: Any
-    origin: str = ""
-
-
-def configured(given: Mapping[str, Any] | None = None, folder: Path | None = None) -> Settings:
+def configured(
+    given: Mapping[str, Any] | None = None, folder: Path | None = None, *, without_untrusted: bool = False
+) -> Settings:
     """The settings of the configuration, overridden by ``given``.
 
     Args:
         given: settings by name.
         folder: the folder whose files are read; default: the current one.
+        without_untrusted: leave out what the folder's files may not decide without the user's consent, instead of
+            raising an error.
 
     Raises:
+        UntrustedError: the folder's files decide what needs the user's consent, and nothing overrides it.
         SettingsError: a file cannot be read, or a setting is unknown or invalid; names the place.
     """
     found = configuration(given, folder)
+    claims = pending(found, folder)
+    if claims and without_untrusted:
+        found = configuration(given, folder, without_untrusted=True)
     try:
-        return Settings.build({name: one.value for name, one in found.items()})
+        settings = Settings.build({name: one.value for name, one in found.items()})
     except InvalidSettingError as error:
         origin = found[error.setting].origin if error.setting in found else ""
         if not origin:
             raise
         raise InvalidSettingError(f"{error} (from {origin})", error.setting) from None
+    if claims and not without_untrusted:
+        raise untrusted(claims)
+    return settings
 
 
-def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = None) -> dict[str, Given]:
+def configuration(
+    given: Mapping[str, Any] | None = None, folder: Path | None = None, *, without_untrusted: bool = False
+) -> dict[str, Given]:
     """Every setting that has a value somewhere, with its origin; see the module for the order of the places.
+
+    Values that count only once the user consents have a ``claim``; ``without_untrusted`` leaves them out.
 
     Raises:
         SettingsError: a file cannot be read, or names an unknown setting.
     """
     folder = folder or Path()
     load_env(folder)
+    own = of_toml(user_configuration())
     layers = [
-        _file_layer(user_configuration()),
-        _file_layer(folder / "pyproject.toml", ("tool", "storm")),
-        _file_layer(folder / "storm.toml"),
-        _environment_layer(),
+        own,
+        *(_counting(file, own, without_untrusted=without_untrusted) for file in files_of(folder)),
+        of_variables(os.environ),
         {name: Given(value) for name, value in (given or {}).items()},
     ]
     found: dict[str, Given] = {}
     for layer in layers:
-        found = {name: one for name, one in found.items() if name not in _displaced(layer)} | layer
+        found = {name: one for name, one in found.items() if name not in displaced(layer)} | layer
     return found
 
 
-def _displaced(layer: Mapping[str, Given]) -> set[str]:
+def displaced(layer: Iterable[str]) -> set[str]:
     """Settings of lower places that a place overrides without naming them."""
     names = set(PRESET) if "depth" in layer else set()
     return names | (set(_OF_THE_MODEL) if "lm" in layer else set())
 
 
-def _environment_layer() -> dict[str, Given]:
-    found = {}
-    for name, field in Settings.model_fields.items():
-        variable = _PREFIX + name.upper()
-        if text := os.environ.get(variable, "").strip():
-            many = get_origin(field.annotation) is tuple
-            value = [part.strip() for part in text.split(",") if part.strip()] if many else text
-            found[name] = Given(value, variable)
-    return found
+def pending(found: Mapping[str, Given], folder: Path | None = None) -> tuple[Claim, ...]:
+    """The claims that the user has yet to decide on, among those settings and the other variables of ``.env``."""
+    claims = [*(one.claim for one in found.values()), load_env(folder or Path())]
+    return tuple({claim.digest: claim for claim in claims if claim}.values())
 
 
-def _file_layer(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
-    """The settings of a TOML file, or of a table in it."""
+def _counting(file: FolderFile, own: Mapping[str, Given], *, without_untrusted: bool) -> dict[str, Given]:
+    """The settings of a folder's file that count, or will once the user consents; no cap is higher than the user's."""
+    layer = {name: one for name, one in file.settings.items() if not _is_higher_cap(name, one, own.get(name))}
+    counts = file.claim is None or decision(file.claim)
+    if counts:
+        return layer
+    if counts is None and not without_untrusted:
+        return {name: replace(one, claim=file.claim) if file.claims(name) else one for name, one in layer.items()}
+    return {name: one for name, one in layer.items() if not file.claims(name)}
+
+
+def _is_higher_cap(name: str, one: Given, own: Given | None) -> bool:
     try:
-        values: Any = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{file} is not valid TOML: {error}") from error
-    for name in table:
-        values = values.get(name, {}) if isinstance(values, dict) else {}
-    origin = f"[{'.'.join(table)}] in {file}" if table else str(file)
-    if not isinstance(values, dict):
-        raise SettingsError(f"{origin} is not a table of settings")
-    _check_names(values, origin)
-    return {name: Given(value, origin) for name, value in values.items()}
-
-
-def _check_names(names: Iterable[str], origin: str) -> None:
-    for name in names:
-        if name in Settings.model_fields:
-            continue
-        if "key" in name.lower() or "token" in name.lower():
-            raise SettingsError(
-                f"{origin} has {name!r}: keys do not belong in it, since it is shared; put the key into the "
-                "environment or .env, and name the variable with api_key_env if it is not the provider's usual one"
-            )
-        close = difflib.get_close_matches(name.replace("-", "_"), Settings.model_fields, 1)
-        hint = f"did you mean {close[0]!r}?" if close else "see `storm write --help` for those that exist"
-        raise SettingsError(f"{origin}: there is no setting {name!r}; {hint}")
+        return name in CAPS and own is not None and float(one.value) > float(own.value)
+    except (TypeError, ValueError):
+        return False  # it is refused as a value

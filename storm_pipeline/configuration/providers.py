@@ -1,8 +1,9 @@
 """Providers of language models: the variable of each one's key, and which provider a bare model name belongs to."""
 
-import os
 import re
 from dataclasses import dataclass
+
+from storm_pipeline.configuration.variables import OWN, variable
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Provider:
     @property
     def key_variable(self) -> str | None:
         """The variable that holds a key; None if there is none."""
-        return next((name for name in self.variables if os.environ.get(name, "").strip()), None)
+        return next((name for name in self.variables if variable(name)), None)
 
 
 PROVIDERS = (
@@ -37,6 +38,20 @@ PROVIDERS = (
     Provider("cohere", ("COHERE_API_KEY", "CO_API_KEY"), "cohere/command-a-03-2025", ("command-",)),
     Provider("groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
 )
+SEARCH_KEYS = frozenset(
+    "YDC_API_KEY TAVILY_API_KEY BRAVE_API_KEY SERPER_API_KEY EXA_API_KEY GOOGLE_API_KEY GOOGLE_CSE_ID NCBI_API_KEY "
+    "SEMANTIC_SCHOLAR_API_KEY QDRANT_API_KEY CROSSREF_MAILTO".split()
+)
+"""Variables of the search engines' keys; an engine's address is none."""
+KEYS = SEARCH_KEYS | {name for one in PROVIDERS for name in one.variables}
+"""The variables of keys, which ``.env`` may set."""
+_NOT_IN_FILES = frozenset({"STORM_HOME", "STORM_DATA"})
+"""Variables that say where the user's own folders are: of the environment alone."""
+
+
+def settable_in_env_file(name: str) -> bool:
+    """Whether ``.env`` may set a variable: the package's own, and keys; never what changes other programs."""
+    return name in KEYS or (name.startswith(OWN) and name not in _NOT_IN_FILES)
 
 
 def qualified(model: str) -> str:
@@ -59,7 +74,7 @@ def provider_of(model: str) -> Provider | None:
 
 def provider_with_key() -> Provider | None:
     """The first provider whose own variable is set; others that it accepts may hold another service's key."""
-    return next((one for one in PROVIDERS if os.environ.get(one.variables[0], "").strip()), None)
+    return next((one for one in PROVIDERS if variable(one.variables[0])), None)
 
 
 def _belongs(name: str, family: str) -> bool:

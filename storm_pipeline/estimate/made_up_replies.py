@@ -51,7 +51,6 @@ TYPICAL_REPLIES: Mapping[str, TypicalReply] = {
     "open_questions": TypicalReply(20, items=6),
     "queries": TypicalReply(5),
     "passage_answer": TypicalReply(120),
-    "answer": TypicalReply(75),
     "draft": TypicalReply(3, items=6),
     "refine": TypicalReply(3, items=6),
     "plan": TypicalReply(3, items=6),

@@ -40,19 +40,26 @@ def _page(topic: str, query: str, rank: int, scenario: Scenario) -> Iterator[Sni
     if random.random() >= scenario.new:
         subjects, rank = [random.choice(SUBJECTS[:_GENERAL_PAGES])], 0
     random = SeededRandom(*subjects, rank)
-    title = f"{topic if random.random() < scenario.named else random.words(2)} {subjects[0]} {random.words(2)}"
+    is_named = random.random() < scenario.named
+    title = f"{topic if is_named else random.words(2)} {subjects[0]} {random.words(2)}"
     opening = _opening(topic, subjects[0], random, scenario)
+    named = [_name(topic, scenario)] if is_named else []
     for _ in range(scenario.snippets):
         about = (random.sample(subjects, min(_QUERY_WORDS, len(subjects))) for _ in range(scenario.sentences))
-        sentences = [random.sentence(scenario.words, words) for words in about]
+        sentences = [random.sentence(scenario.words, [*named, *words]) for words in about]
         yield Snippet(f"https://example.org/{'-'.join(subjects)}/{rank}", title, " ".join([opening, *sentences[1:]]))
         opening = random.sentence(scenario.words, subjects[:_QUERY_WORDS])
 
 
 def _opening(topic: str, subject: str, random: SeededRandom, scenario: Scenario) -> str:
     """The first sentence of a page; on some pages it repeats or contradicts that of others, for the reviewer."""
-    names = topic.split()[: scenario.words // 2]
+    name = _name(topic, scenario)
     if random.random() >= scenario.alike:
-        return random.sentence(scenario.words, [*names, subject])
+        return random.sentence(scenario.words, [name, subject])
     negation = ["not"] if random.random() < 0.5 else []
-    return SeededRandom(topic).sentence(scenario.words, [*names, *negation, subject])
+    return SeededRandom(topic).sentence(scenario.words, [name, *negation, subject])
+
+
+def _name(topic: str, scenario: Scenario) -> str:
+    """The topic, or as much of it as fits a sentence."""
+    return " ".join(topic.split()[: scenario.words // 2])

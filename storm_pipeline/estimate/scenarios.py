@@ -39,7 +39,7 @@ class Scenario:
     headings: int = 10
     found: float = 1.0
     new: float = 0.5
-    named: float = 0.3
+    named: float = 0.8
     snippets: int = 2
     sentences: int = 3
     words: int = 22
@@ -73,5 +73,5 @@ LONG = Scenario(
     sentences=4,
     words=30,
 )
-POOR = Scenario(items="twice", copied=0.0, alike=0.0, new=0.02, snippets=1, sentences=1)
+POOR = Scenario(items="twice", copied=0.0, alike=0.0, new=0.02, named=0.3, snippets=1, sentences=1)
 """Sections lack facts, so that further searches are made for them."""

@@ -27,7 +27,9 @@ class Endnotes:
         self._document = document
         self._manuscript = manuscript
         self._cited: set[int] = set()
-        self._add_styles()
+        # python-docx looks through all styles for each run, and through all links for each link
+        self._style_ids = self._add_styles()
+        self._links: dict[str, str] = {}
         self._number_decimally()
 
     def cite(self, paragraph: "Paragraph", number: int) -> None:
@@ -65,7 +67,7 @@ class Endnotes:
             mark = self._run("", style=_MARK)
             mark.append(_element("w:endnoteRef"))
             pieces = (self._piece(part, run) for run in entry)
-            root.append(_note(number, mark, self._run(" "), *pieces, style=self._style_id(_TEXT)))
+            root.append(_note(number, mark, self._run(" "), *pieces, style=self._style_ids[_TEXT]))
         self._document.part.relate_to(part, RELATIONSHIP_TYPE.ENDNOTES)
 
     def _piece(self, part: Any, run: Run) -> Any:
@@ -77,7 +79,10 @@ class Endnotes:
         if not run.href:
             return made
         link = _element("w:hyperlink")
-        link.set(qn("r:id"), part.relate_to(run.href, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+        if run.href not in self._links:
+            self._links[run.href] = f"rId{len(self._links) + 1}"
+            part.rels.add_relationship(RELATIONSHIP_TYPE.HYPERLINK, run.href, self._links[run.href], is_external=True)
+        link.set(qn("r:id"), self._links[run.href])
         link.append(made)
         return link
 
@@ -91,13 +96,15 @@ class Endnotes:
         self._mark(paragraph).append(_element("w:fldChar", fldCharType="end"))
 
     def _mark(self, paragraph: "Paragraph", text: str = "") -> Any:
-        return paragraph.add_run(text, style=_MARK)._r
+        run = self._run(text, style=_MARK)
+        paragraph._p.append(run)
+        return run
 
     def _run(self, text: str, *, style: str = "", italic: bool = False) -> Any:
         """A run that stands in no paragraph yet."""
         run, properties = _element("w:r"), _element("w:rPr")
         if style:
-            properties.append(_element("w:rStyle", val=self._style_id(style)))
+            properties.append(_element("w:rStyle", val=self._style_ids[style]))
         if italic:
             properties.append(_element("w:i"))
         if len(properties):
@@ -109,10 +116,8 @@ class Endnotes:
             run.append(piece)
         return run
 
-    def _style_id(self, name: str) -> str:
-        return str(self._document.styles[name].style_id)
-
-    def _add_styles(self) -> None:
+    def _add_styles(self) -> dict[str, str]:
+        """Add the styles of notes, marks and links; their ids by name."""
         from docx.enum.style import WD_STYLE_TYPE
         from docx.shared import Pt, RGBColor
 
@@ -126,6 +131,7 @@ class Endnotes:
         link: Any = styles.add_style(_LINK, WD_STYLE_TYPE.CHARACTER)
         link.font.color.rgb = RGBColor(0x05, 0x63, 0xC1)
         link.font.underline = True
+        return {name: str(styles[name].style_id) for name in (_MARK, _TEXT, _LINK)}
 
     def _number_decimally(self) -> None:
         """Number the notes 1, 2, 3, not i, ii, iii, and name their separators.

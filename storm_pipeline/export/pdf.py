@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from storm_pipeline.configuration.variables import child_environment
 from storm_pipeline.errors import MissingExtraError, RunError
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.pages import article_page
@@ -67,7 +68,9 @@ def _by_browser(browser: str, page: str) -> bytes:
             options.append("--no-sandbox")  # Chromium refuses to run as root with it; the page holds no script
         command = [browser, *options, f"--print-to-pdf={target}", source.as_uri()]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
+            done = subprocess.run(  # noqa: S603
+                command, capture_output=True, timeout=_SECONDS, check=False, env=child_environment()
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise RunError(
                 f"{browser} did not print the article: {error}; install storm-pipeline[pdf] instead"

@@ -8,6 +8,8 @@ from storm_pipeline.export.reference import Reference
 from storm_pipeline.text.formatting import day
 
 _SPECIAL = re.compile(r"[&<>\[\]{}|=]|'(?=')|(?<=')'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_|(?<=:)/(?=/)")
+_MARKUP_IN_URL = re.compile(r"'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_")
+"""Two of which would be italics, a signature, a switch of the page."""
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
 _LINE_START = re.compile(r"^[*#:;!+\-]")
 _MAGIC_LINK = re.compile(r"\b(RFC|PMID|ISBN) (?=[\d ])")
@@ -58,7 +60,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
         else:
             yield f"author{number}", escape(name.family)
     yield "title", escape(reference.title)
-    yield "url", reference.link.replace("'", "%27")  # two of which would be italics
+    yield "url", _MARKUP_IN_URL.sub(lambda found: f"%{ord(found[0]):02X}", reference.link)
     yield ("journal" if reference.kind == "journal" else "website"), escape(reference.site)
     yield "publisher", escape(reference.publisher)
     yield "date", day(reference.published) if reference.published else ""

@@ -149,7 +149,7 @@ class LanguageModels:
             except AdapterParseError as error:
                 for key, _ in received[before:]:
                     self._journal.unparsed("reply", key)
-                reason = f"the reply of {program.name} does not parse: {first_line(error)}"
+                reason = f"the reply of {program.name} does not parse: {first_line(model, error)}"
                 reply = str(error.lm_response or "")
         raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
 
@@ -196,6 +196,7 @@ class LanguageModels:
                 "(such as OPENAI_API_KEY) or name yours with --api-key-env"
             ) from error
         except LMError as error:
+            self._control.seconds_left()
             raise ModelError(
                 f"{model.name} at {model.where} failed: {reason_of(model, error)}{remedy_for(error)}"
             ) from error
@@ -203,8 +204,9 @@ class LanguageModels:
     def _call(self, request: Request) -> tuple[Reply, Mapping[str, Any]]:
         with self._slots, process_slot(request.model.where, self._settings.process_workers):
             self._control.check()
+            seconds_left = self._control.seconds_left()
             start = time.monotonic()
-            reply = request.send()
+            reply = request.send(seconds_left)
             seconds = time.monotonic() - start
         return reply, self._record(request, reply, seconds)
 

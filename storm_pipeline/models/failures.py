@@ -8,6 +8,7 @@ from dspy.utils.exceptions import LMError, LMProviderError, LMTimeoutError, LMTr
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.models.model import Model
+from storm_pipeline.text import formatting
 
 _MAX_WAIT = 60.0
 _READ_TIMEOUT = re.compile(r"\bread timeout\b|\bread timed out\b", re.I)
@@ -28,18 +29,17 @@ def seconds_to_wait(state: tenacity.RetryCallState) -> float:
     return tenacity.wait_random_exponential(0.5, max=30)(state)
 
 
-def first_line(error: BaseException | None) -> str:
-    """The first line of an error's message, or its class if the message is empty; without secrets in addresses."""
-    text = redacted(str(getattr(error, "message", None) or error))
-    return text.strip().splitlines()[0][:300] if text.strip() else type(error).__name__
+def first_line(model: Model, error: BaseException | None) -> str:
+    """The first line of an error's message, or its class if the message is empty; without keys and passwords."""
+    key = str(model.lm.kwargs.get("api_key") or "")
+    return redacted(formatting.first_line(getattr(error, "message", None) or error), key)
 
 
 def reason_of(model: Model, error: BaseException | None) -> str:
     """What went wrong, in one line; for our read timeout in our own words, since DSPy would name its own option."""
     if _is_read_timeout(error):
-        seconds = model.lm.kwargs.get("timeout")
-        return f"it timed out, nothing received for {seconds:g} s" if seconds else "it timed out"
-    return first_line(error)
+        return f"it timed out, no complete reply within {model.timeout:g} s" if model.timeout else "it timed out"
+    return first_line(model, error)
 
 
 def _is_read_timeout(error: BaseException | None) -> bool:

@@ -1,9 +1,12 @@
-"""Keys of language models, from the environment."""
+"""Keys of language models: which one is sent to which address."""
 
 import os
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from storm_pipeline.configuration.providers import provider_of
 from storm_pipeline.configuration.setting_types import model_and_endpoint
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.settings import ROLES, Settings, is_embedded
@@ -18,39 +21,82 @@ def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:
     return model, base or (settings.api_base or "" if name == settings.lm else "")
 
 
-def key_for(name: str, settings: Settings) -> str | None:
-    """The key to send to a hosted model; None leaves it to the client library, which reads the provider's variable.
+@dataclass(frozen=True)
+class KeyUse:
+    """Which key is sent where.
+
+    Attributes:
+        variable: the variable that holds it; empty if none is sent, or the provider's client finds its own.
+        address: where it goes; empty for the provider's own address.
+        key: its value; None leaves it to the provider's client, which knows its provider's own address alone.
+    """
+
+    variable: str
+    address: str
+    key: str | None = field(repr=False)
+
+    def __str__(self) -> str:
+        if not self.variable:
+            return "no key is sent" if self.key else "its provider's client finds the key"
+        return f"{self.variable} is set, and sent to {self.address or 'the provider alone'}"
+
+
+def key_use(name: str, settings: Settings) -> KeyUse:
+    """Decide which key is sent to a hosted model, and to which address; nothing else decides that.
+
+    The settings are the user's word, see :mod:`storm_pipeline.configuration.trust`. ``api_key_env`` is the key of
+    ``lm``, and of other models at the same address; where ``lm`` is embedded, of the first model that is not. A
+    provider's usual key goes to the provider, or to the address that the settings give for a model of it.
 
     Args:
         name: the model as in the settings, with or without endpoint.
-        settings: may name the variable.
+        settings: name the models, their addresses and the variable.
 
     Raises:
         SettingsError: no key is set, or it cannot be one; names the variable.
     """
     model, base = endpoint_of(name, settings)
-    if settings.api_key_env:
-        if key := os.environ.get(settings.api_key_env, "").strip():
-            _check_key(settings.api_key_env, key)
-            return key
+    address = base or _address_of_the_environment(model)
+    if settings.api_key_env and _shares_the_key(name, settings):
+        if key := variable(settings.api_key_env):
+            return KeyUse(settings.api_key_env, address, _checked(settings.api_key_env, key))
         raise SettingsError(f"no key set for {model}: set {settings.api_key_env}, which --api-key-env names")
-    provider = provider_of(model)
-    if provider and (variable := provider.key_variable):
-        _check_key(variable, os.environ[variable].strip())
-        return None
+    provider, prefix = provider_of(model), model.split("/")[0].upper()
+    usual = (provider.key_variable if provider else None) or f"{prefix}_API_KEY"
+    if (provider or base) and (key := variable(usual)):
+        return KeyUse(usual, address, _checked(usual, key))
     if base:
-        return None if os.environ.get(f"{model.split('/')[0].upper()}_API_KEY") else _NO_KEY
+        return KeyUse("", address, _NO_KEY)
     if provider:
         raise SettingsError(
             f"no key set for {model}: set {provider.variables[0]} in the environment or in .env, or name another "
             "variable with --api-key-env"
         )
-    return None
+    return KeyUse("", address, None)
 
 
-def _check_key(variable: str, key: str) -> None:
+def _shares_the_key(name: str, settings: Settings) -> bool:
+    """Whether a model is where the model is that ``api_key_env`` belongs to."""
+    hosted = [one for one in (settings.lm, *map(settings.lm_of, ROLES)) if not is_embedded(one) and not is_object(one)]
+    return not hosted or _place(name, settings) == _place(hosted[0], settings)
+
+
+def _place(name: str, settings: Settings) -> tuple[str, ...]:
+    model, base = endpoint_of(name, settings)
+    parts = urlsplit(base)
+    return (parts.scheme, parts.netloc) if base else (model.split("/")[0],)
+
+
+def _address_of_the_environment(model: str) -> str:
+    """The address that the user's environment gives for a provider, which LiteLLM obeys; empty if none."""
+    prefix = model.split("/", maxsplit=1)[0].upper()
+    return next(filter(None, (os.environ.get(f"{prefix}_{end}", "") for end in ("BASE_URL", "API_BASE"))), "")
+
+
+def _checked(name: str, key: str) -> str:
     if not (key.isascii() and key.isprintable()):
-        raise SettingsError(f"{variable} holds characters that a key cannot have: copy the key again")
+        raise SettingsError(f"{name} holds characters that a key cannot have: copy the key again")
+    return key
 
 
 def require_model_keys(settings: Settings) -> None:
@@ -61,4 +107,4 @@ def require_model_keys(settings: Settings) -> None:
     """
     for name in dict.fromkeys(settings.lm_of(role) for role in ROLES):
         if not is_embedded(name) and not is_object(name):
-            key_for(name, settings)
+            key_use(name, settings)

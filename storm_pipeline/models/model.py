@@ -31,6 +31,12 @@ class Model:
     bounded: bool = False
     greedy: bool = False
 
+    @property
+    def timeout(self) -> float | None:
+        """Seconds within which a reply must be complete; None if the model's object sets none."""
+        seconds = self.lm.kwargs.get("timeout")
+        return float(seconds) if isinstance(seconds, int | float) else None
+
 
 class StatelessLM(dspy.LM):
     """A ``dspy.LM`` without history; DSPy would keep the last 10,000 prompts and replies of the process."""

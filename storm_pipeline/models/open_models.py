@@ -12,7 +12,7 @@ import dspy
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.keys import endpoint_of, key_for
+from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
@@ -43,6 +43,7 @@ def open_models(
         MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
     prices = parse_prices(settings.prices)
     fields = {role: f"{role}_lm" if getattr(settings, f"{role}_lm") else "lm" for role in ROLES}
     opened = {
@@ -87,7 +88,7 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     model, base = endpoint_of(name, settings)
     _check_provider(model)
     options: dict[str, Any] = {"api_base": filled_in(base)} if base else {}
-    if key := key_for(name, settings):
+    if key := key_use(name, settings).key:
         options["api_key"] = key
     lm = _lm(model, settings, **options)
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")

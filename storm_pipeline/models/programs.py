@@ -92,7 +92,6 @@ class Programs:
     open_questions: Program = field(default_factory=partial(Program, research.FindOpenQuestions, token_limit=500))
     queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, token_limit=120))
     passage_answer: Program = field(default_factory=partial(Program, research.AnswerFromPassages, token_limit=900))
-    answer: Program = field(default_factory=partial(Program, research.AnswerQuestion, examples.ANSWER, token_limit=300))
     draft: Program = field(
         default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, token_limit=180, greedy=True)
     )
@@ -111,9 +110,7 @@ class Programs:
     heading: Program = field(
         default_factory=partial(Program, writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
     )
-    repeated: Program = field(default_factory=partial(Program, review.FindRepeated, examples.REPEATED, token_limit=200))
     edit: Program = field(default_factory=partial(Program, review.EditArticle, token_limit=2000))
-    reword: Program = field(default_factory=partial(Program, review.RewordSentence, examples.REWORD, token_limit=160))
 
     def fingerprints(self) -> dict[str, str]:
         """Name of each program → its fingerprint, which changes with its prompts."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from dspy.clients._deprecation import adapter_message_call
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.prices import cost
 from storm_pipeline.models.programs import Program
+from storm_pipeline.models.reply_bounds import reply_within
 from storm_pipeline.models.usage_reports import valid_counts
 from storm_pipeline.run.journal import current_place, fingerprint
 from storm_pipeline.settings import Role
@@ -58,15 +60,20 @@ class Request:
         """Approximate prompt tokens."""
         return sum(_likely_tokens(str(message["content"])) for message in self.messages)
 
-    def send(self) -> "Reply":
-        """Make the call.
+    def send(self, seconds_left: float | None = None) -> "Reply":
+        """Make the call; its reply must be complete within the model's timeout, and within what the run has left.
+
+        Args:
+            seconds_left: how long the run may go on; None without a limit.
 
         Raises:
             LMError: it failed.
         """
         lm = self.model.lm
+        limits = [limit for limit in (self.model.timeout, seconds_left) if limit is not None]
         # DSPy 3.4 warns about messages that do not come from an adapter; 3.5 replaces this API.
-        with dspy.track_usage() as tracker, adapter_message_call(lm, self.messages):
+        bounds = reply_within(min(limits)) if limits else nullcontext()
+        with bounds, dspy.track_usage() as tracker, adapter_message_call(lm, self.messages):
             outputs = lm(messages=self.messages, **self.options)
         return Reply(outputs or [""], valid_counts(tracker.get_total_tokens().get(lm.model)), self.tokens_in)
 

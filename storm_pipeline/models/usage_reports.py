@@ -5,13 +5,17 @@ from functools import cache
 from typing import Any
 
 _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
+_MOST_TOKENS = 10**9
+"""Of one call."""
 
 
 def valid_counts(usage: object) -> dict[str, Any]:
-    """The counts of a report, and of its details, that are integers >= 0; whatever else it holds is left out."""
+    """The counts of a report, and of its details, that are plausible integers; whatever else it holds is left out."""
     if not isinstance(usage, Mapping):
         return {}
-    counts: dict[str, Any] = {name: value for name, value in usage.items() if type(value) is int and value >= 0}
+    counts: dict[str, Any] = {
+        name: value for name, value in usage.items() if type(value) is int and 0 <= value <= _MOST_TOKENS
+    }
     return counts | {name: valid_counts(usage[name]) for name in _DETAILS if isinstance(usage.get(name), Mapping)}
 
 

@@ -22,6 +22,10 @@ _MIN_YEAR = 1000
 _STEM = 4
 """Length of the prefix by which forms of one noun are matched."""
 
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_BEFORE_A_YEAR = re.compile(r"(?:\b(?:in|since|until|during|from|between|after|before|circa|c\.) |\()$", re.I)
+"""What makes a bare number of four digits a year."""
+
 
 def quantities(text: str, language: str = "en") -> frozenset[Quantity]:
     """The numbers, ordinals, percentages and dates of a text by value.
@@ -88,6 +92,16 @@ def full_dates(text: str, language: str = "en") -> tuple[str, ...]:
     read = (mention.readings[0] for mention in _read(repaired(text, language), language))
     days = (one for one in read if one.kind == "date" and one.day and one.low)
     return tuple(dict.fromkeys(f"{int(one.low):04d}-{one.month:02d}-{one.day:02d}" for one in days))
+
+
+def first_year(text: str, language: str = "en") -> int | None:
+    """The first year in a text: in a date, after a word such as "in", or of a decade or century; negative for BC."""
+    for mention in _read(text, language):
+        one = mention.readings[0]
+        bare = one.kind == "number" and _YEAR.fullmatch(text[mention.start : mention.end])
+        if (one.kind == "date" and one.low) or (bare and _BEFORE_A_YEAR.search(text[: mention.start])):
+            return int(one.low)
+    return None
 
 
 @functools.lru_cache(maxsize=4096)

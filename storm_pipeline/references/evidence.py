@@ -9,8 +9,8 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.types import Heading, Outline, Section, Sentence
 
-FEW_FACTS = 5
-"""A section with fewer facts was missed by the interviews: it gets a search of its own, and more rewording attempts."""
+_FEW_FACTS = 5
+"""A section with fewer facts was missed by the interviews: it gets a search of its own."""
 FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
 _FEWEST_FACTS = 2
@@ -58,7 +58,7 @@ class FactEvidence(SectionEvidence):
     @property
     def is_thin(self) -> bool:
         """Whether there are fewer than five facts."""
-        return len(self.facts) < FEW_FACTS
+        return len(self.facts) < _FEW_FACTS
 
     def adds_to(self, before: Self | None) -> bool:
         """Whether it has a fact that the earlier evidence lacked."""

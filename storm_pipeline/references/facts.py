@@ -6,7 +6,7 @@ Small models cite short numbered facts correctly, and the prompt is half as long
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
@@ -50,21 +50,6 @@ def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = 
     return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets], language), limit)
 
 
-def nearest_facts(
-    snippets: Iterable[Snippet], need: str, limit: int, *, serves: Callable[[str], bool] = bool
-) -> list[Fact]:
-    """The ``limit`` facts of the snippets that share most rare words with ``need``, in the order of the snippets.
-
-    Args:
-        snippets: search results.
-        need: what the facts have to be about.
-        limit: maximum number of facts.
-        serves: whether a fact with this text can be used.
-    """
-    facts = _distinct(fact for snippet in snippets for fact in facts_of(snippet) if serves(fact.text))
-    return _best(facts, _shared(need, [f"{fact.title} {fact.text}" for fact in facts]), limit)
-
-
 def _shared(need: str, texts: Sequence[str], language: str = "en") -> list[float]:
     """For each text the total weight of the needed stems in it: rare stems weigh more, long texts less."""
     wanted, terms = stem_set(need, language), [stem_set(text, language) for text in texts]
@@ -106,10 +91,6 @@ def recall(needed: frozenset[str], had: frozenset[str]) -> float:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _distinct(facts: Iterable[Fact]) -> list[Fact]:
-    return list({fact.text.casefold(): fact for fact in reversed(list(facts))}.values())[::-1]
 
 
 def _best(items: Sequence[T], scores: Sequence[float], limit: int) -> list[T]:

@@ -102,6 +102,7 @@ def to_html(article: Article) -> str:
         sentences=len(sentences),
         uncited=sum(not sentence.citations for sentence in sentences),
         models=", ".join(_models(article.usage)),
+        note=tidy(article.note),
         written=tidy(article.written or ""),
         usage=article.usage,
         facts=_facts(article.usage),
@@ -215,6 +216,7 @@ def _counts(article: Article) -> list[tuple[str, int]]:
         ("Faulty sentences removed", report.dropped_faulty),
         ("Sentences reworded", report.reworded),
         ("Repeated sentences removed", report.repeated),
+        ("Search results off the topic", report.off_topic),
         ("Invented citations dropped", report.invented_citations),
         ("Citations of unavailable pages dropped", report.unavailable_citations),
     ]

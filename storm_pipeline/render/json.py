@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.types import Article
+from storm_pipeline.types import Article, is_plausible
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -49,6 +49,8 @@ def from_json(text: str) -> Article:
         article = _adapter().validate_python(record["article"])
     except (ValueError, RecursionError) as error:
         raise RunError(f"the article is damaged: {_reason(error)}; render it again from its run") from error
+    if not all(map(is_plausible, (article.usage, *article.usage.rows, article.report))):
+        raise RunError("the article is damaged: a number of its usage is absurd; render it again from its run")
     known = {source.id for source in article.sources}
     for sentence in article.sentences():
         for citation in sentence.citations:

@@ -44,7 +44,7 @@ def to_markdown(article: Article, *, shared: bool = False) -> str:
         numbered = enumerate(article.references, 1)
         lines = (_reference(n, source, pages.get(source.id, ""), shared=shared) for n, source in numbered)
         blocks.append("\n".join(lines))
-    blocks.extend(["---", _counts(article)])
+    blocks.extend(["---", _counts(article), *([f"*{escape(article.note)}*"] if article.note else [])])
     return "\n\n".join(blocks) + "\n"
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from storm_pipeline.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.text.formatting import first_line
 
 Vectors = npt.NDArray[np.float32]
 """Shape (texts, dimension); every row has length 1."""
@@ -152,21 +153,20 @@ class SentenceTransformerEmbedder:
         if self._model is None:
             from sentence_transformers import SentenceTransformer
 
-            is_folder = Path(self._source).is_dir()
+            from storm_pipeline.retrieval.model_files import LOAD_ERRORS, options_without_code
+
             try:
+                options = options_without_code(self._source, self._cache)
                 self._model = SentenceTransformer(
-                    str(self._source),
-                    device="cpu",
-                    cache_folder=None if self._cache is None else str(self._cache),
-                    local_files_only=is_folder,
+                    str(self._source), device="cpu", cache_folder=options.pop("cache_dir"), **options
                 )
-            except (OSError, ValueError) as error:
+            except LOAD_ERRORS as error:
                 raise SettingsError(
-                    f"the embedder {str(self._source)!r} cannot be loaded ({str(error).splitlines()[0]}): "
+                    f"the embedder {str(self._source)!r} cannot be loaded ({first_line(error)}): "
                     f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
                 ) from error
             # Measured, because the method that returns it has a different name in each release.
-            self._dimension = int(self._model.encode([""], show_progress_bar=False).shape[1])
+            self._dimension = int(self._model.encode(["a"], show_progress_bar=False).shape[1])
         return self._model
 
 

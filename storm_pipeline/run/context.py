@@ -10,6 +10,7 @@ from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.evidence import E, Evidence
 from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.references.subject import Subject
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
@@ -17,7 +18,7 @@ from storm_pipeline.run.recorded_search import RecordedSearch
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.search.wikimedia_images import ImageSource, NoImages
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Perspective, Section, Snippet
+from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Perspective, Section, Snippet, Source
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,12 @@ class RunContext:
     run: RunStore
     user_pieces: UserPieces = UserPieces()
     images: ImageSource = field(default_factory=NoImages)
+    subject: Subject | None = None
+    """What the sources say the topic is, where that was looked up first."""
+
+    def about(self, topic: str) -> str:
+        """The topic as prompts of the research name it: with its definition, if that was looked up."""
+        return self.subject.described if self.subject else topic
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""
@@ -138,6 +145,10 @@ class Writer(Protocol[E]):
         Raises:
             ModelError: the model fails.
         """
+        ...
+
+    def note(self, topic: str, sources: Sequence[Source]) -> str:
+        """What a reader must know about the text: :attr:`storm_pipeline.types.Article.note`."""
         ...
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[E]) -> Body:

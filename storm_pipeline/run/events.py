@@ -12,7 +12,7 @@ from typing import IO, Protocol, TypedDict, Unpack
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
-from storm_pipeline.types import Revision
+from storm_pipeline.types import Revision, is_plausible
 
 _stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", default="run")
 
@@ -185,6 +185,7 @@ class Counts(TypedDict, total=False):
     dropped_faulty: int
     reworded: int
     repeated: int
+    off_topic: int
     cited_in_interviews: int
     offered_to_sections: int
     cited_in_article: int
@@ -192,6 +193,8 @@ class Counts(TypedDict, total=False):
 
 _MESSAGES = ("detail", "reason")
 """Fields of events that may quote an error."""
+_LATEST = 1e11
+"""Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
 COUNTED = frozenset(Counts.__annotations__)
 
 
@@ -228,7 +231,7 @@ class JsonLinesSink:
 def read_events(path: Path) -> Iterator[tuple[float, Event]]:
     """The events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
 
-    Damaged lines, and kinds of events that this version does not know, are skipped.
+    Damaged lines, absurd numbers, and kinds of events that this version does not know, are skipped.
 
     Raises:
         OSError: the file cannot be read.
@@ -240,9 +243,11 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
         try:
             record = json.loads(line)
             at, kind = float(record.pop("at")), kinds[record.pop("event")]
-            yield at, kind.validate_python(record)
-        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            event: Event = kind.validate_python(record)
+        except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError):
             continue
+        if 0 <= at < _LATEST and is_plausible(event):
+            yield at, event
 
 
 class Events:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from filelock import Timeout
 from pydantic import TypeAdapter
@@ -93,8 +94,8 @@ class RunStore:
             RunError: the folder cannot be made.
         """
         folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
-        state = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {}), "sessions": 0}
-        store = cls(folder, state | {"created": round(time.time(), 3)})
+        state = {"format": FORMAT, "id": uuid4().hex, "topic": topic, "recipe": recipe, "given": dict(given or {})}
+        store = cls(folder, state | {"sessions": 0, "created": round(time.time(), 3)})
         store.is_new = True
         return store
 

@@ -65,6 +65,20 @@ class RunControl:
                 "cause and resume, or allow more with --max-failures"
             )
 
+    def seconds_left(self) -> float | None:
+        """How long the run may go on by ``max_minutes``; None without such a cap.
+
+        Raises:
+            BudgetSpentError: not at all.
+        """
+        minutes = self._settings.max_minutes
+        if minutes is None:
+            return None
+        left = 60 * minutes - self._spent.seconds - (time.monotonic() - self._start)
+        if left <= 0:
+            raise BudgetSpentError(f"all {minutes:g} minutes are spent (--max-minutes); resume with more")
+        return left
+
     @contextmanager
     def spending(self, role: Role, price: Price | None, tokens_in: int, tokens_out: int) -> Iterator[None]:
         """Reserve the expected tokens and cost of a call against the caps while it is in flight.

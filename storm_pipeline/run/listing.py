@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from storm_pipeline.batch.batch_folder import is_batch, read_batch
 from storm_pipeline.errors import RunError
-from storm_pipeline.run.events import Event, read_events
+from storm_pipeline.run.events import read_events
 from storm_pipeline.run.folder import is_held, read_state
 from storm_pipeline.run.timeline import Timeline, timeline
 from storm_pipeline.types import Usage
@@ -69,13 +69,21 @@ def _folders(root: Path) -> list[Path]:
 
 def _entries(folder: Path) -> Iterator[RunEntry]:
     """The entry of a folder; for a batch also those of its runs."""
-    entry = run_entry(folder)
+    entry = _safe_entry(folder)
     if is_batch(folder):
         try:
-            yield from map(run_entry, sorted(_folders(folder), reverse=True))
+            yield from map(_safe_entry, sorted(_folders(folder), reverse=True))
         except OSError as error:
             entry = replace(entry, problem=f"cannot list the runs in it: {error.strerror}")
     yield entry
+
+
+def _safe_entry(folder: Path) -> RunEntry:
+    """As :func:`run_entry`; a folder that cannot be read in a way that nobody foresaw must not hide the others."""
+    try:
+        return run_entry(folder)
+    except Exception as error:  # noqa: BLE001 - shown in the entry
+        return RunEntry(folder, "unreadable", problem=f"unexpected {type(error).__name__}: {error}")
 
 
 def _batch_entry(folder: Path) -> RunEntry:
@@ -133,15 +141,11 @@ def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
     """
     path = folder / "events.jsonl"
     try:
-        return timeline(_plausible_events(path), running=running)
+        return timeline(read_events(path), running=running)
     except FileNotFoundError as error:
         raise RunError(f"{folder} holds no events of a run: it has no {path.name}; `storm runs` lists runs") from error
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _plausible_events(path: Path) -> Iterator[tuple[float, Event]]:
-    return ((at, event) for at, event in read_events(path) if 0 <= at < _LATEST)
 
 
 def _time(value: Any) -> float | None:

@@ -5,6 +5,7 @@ A record carries the event and the name of the run's folder as its attributes ``
 
 import logging
 
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.run.events import (
     Degraded,
     Event,
@@ -33,6 +34,14 @@ _LEVELS: dict[type[Event], int] = {
     Noted: logging.INFO,
 }
 """Levels of events; all others are logged at DEBUG."""
+
+
+class RedactingFormatter(logging.Formatter):
+    """Formats records, tracebacks included, without passwords and keys."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as text."""
+        return redacted(super().format(record))
 
 
 class LoggingSink:

@@ -36,6 +36,7 @@ from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink
 from storm_pipeline.run.recorded_images import RecordedImages
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
+from storm_pipeline.run.saved_settings import claim_of, remember_own
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
@@ -88,6 +89,7 @@ def session(
     settings = settled(settings)
     notes = [*_changes(run, before, settings), *filter(None, [less, _model_notice(settings)])]
     run.begin(settings)
+    notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json")))])
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
@@ -184,17 +186,6 @@ def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
         f"the embedded sentence encoder {EMBEDDER} is English: for an article in {settings.language_name} give "
         "--embedder a multilingual sentence-transformers model, such as paraphrase-multilingual-MiniLM-L12-v2"
     )
-
-
-def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
-    """The settings of a run's last session, overridden by those explicitly set in ``override``.
-
-    Raises:
-        SettingsError: the saved settings are no longer valid.
-    """
-    now = {name: getattr(override, name) for name in override.model_fields_set}
-    known = {name: value for name, value in saved.items() if name in Settings.model_fields}
-    return Settings.build({**known, **now})
 
 
 def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:

@@ -5,6 +5,7 @@ import contextvars
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -13,24 +14,38 @@ from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.types import Article
 
 T = TypeVar("T")
+_SECONDS_TO_END = 5.0
 
 
 async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event | None = None) -> T:
     """Await work that runs in a thread and ends early when the event that it gets is set.
 
-    Cancelling sets the event and waits for the work to end.
+    Cancelling sets the event, and waits for the work to end, but no longer than five seconds: a model may take minutes
+    to answer, and its reply is saved by then or, unless the process ends, later. The thread is our own, since
+    ``asyncio.run`` waits for those of its executor.
 
     Args:
         work: the work.
         halt: the event to use; by default a new one.
     """
     stopped = halt or threading.Event()
-    running = asyncio.ensure_future(asyncio.to_thread(work, stopped))
+    done: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            done.set_result(context.run(work, stopped))
+        except BaseException as error:  # noqa: BLE001 - raised where it is awaited
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="storm-awaited", daemon=True).start()
+    running = asyncio.wrap_future(done)
+    running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         stopped.set()
-        await asyncio.wait([running])
+        await asyncio.wait([running], timeout=_SECONDS_TO_END)
         raise
 
 

@@ -3,7 +3,6 @@
 Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.configuration.home import default_cache
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import Search
 
@@ -87,7 +87,7 @@ class EngineInfo:
     @property
     def key_set(self) -> bool | None:
         """Whether all variables are set; None if there are none."""
-        return all(map(env_var, self.variables)) if self.variables else None
+        return all(map(variable, self.variables)) if self.variables else None
 
 
 @dataclass(frozen=True)
@@ -126,18 +126,13 @@ class OpenedEngine:
     own: bool = False
 
 
-def env_var(name: str) -> str:
-    """An environment variable, stripped; empty if it is not set."""
-    return os.environ.get(name, "").strip()
-
-
 def require_key(engine: str, name: str, source: str, given: str | None = None) -> str:
     """The key of an engine: as given, else from the environment.
 
     Raises:
         SettingsError: there is none; names the variable and where to get a key.
     """
-    key = (given or env_var(name)).strip()
+    key = (given or variable(name)).strip()
     if not key:
         raise SettingsError(f"no key set for the search engine `{engine}`: set {name} to one from {source}")
     return key

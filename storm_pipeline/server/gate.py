@@ -14,6 +14,7 @@ from storm_pipeline.errors import SettingsError
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
 _BODY_SECONDS = 30.0
+_MOST_REQUESTS = 100
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -76,6 +77,7 @@ class Gate:
         self._app = app
         self._access = access
         self._open_path = open_path
+        self._under_way = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -95,7 +97,14 @@ class Gate:
         if body is None:
             await _refuse(send, 413, f"the body is larger than {self._access.most_bytes} bytes")
             return
-        await self._app(scope, _replayed(body, receive), send)
+        if self._under_way >= _MOST_REQUESTS:
+            await _refuse(send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
+            return
+        self._under_way += 1
+        try:
+            await self._app(scope, _replayed(body, receive), send)
+        finally:
+            self._under_way -= 1
 
     def _refusal(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
         if self._access.token:
@@ -105,7 +114,8 @@ class Gate:
             return None if is_right or path == self._open_path else (401, "the token is missing or wrong")
         if _host(f"//{headers.get('host', '')}") not in _LOCAL_NAMES:
             return 403, "this server answers requests to localhost only"
-        if "origin" in headers and _host(headers["origin"]) not in _LOCAL_NAMES:
+        is_foreign = headers.get("sec-fetch-site") == "cross-site"  # a browser sends no origin with most GETs
+        if _host(headers["origin"]) not in _LOCAL_NAMES if "origin" in headers else is_foreign:
             return 403, "pages of other sites may not call this server"
         return None
 

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import asdict
+from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Header, Query, Request
@@ -13,6 +13,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from filelock import Timeout
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import iterate_in_threadpool
+from starlette.exceptions import HTTPException
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import DamagedRunError, MissingExtraError, SettingsError, StormError
@@ -50,22 +51,15 @@ class ResumeOrder(BaseModel):
 
 
 def create_app(service: RunService, access: Access | None = None) -> Gate:
-    """The ASGI application of a service, whose runs it stops when it is shut down.
+    """The ASGI application of a service.
 
     Args:
         service: the runs.
         access: who may call it; by default everybody on this machine.
     """
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        await asyncio.to_thread(service.close)
-
     app = FastAPI(
         title="storm-pipeline",
         version=__version__,
-        lifespan=lifespan,
         docs_url=None,  # these pages load scripts from another site
         redoc_url=None,
         redirect_slashes=False,
@@ -86,6 +80,7 @@ def create_app(service: RunService, access: Access | None = None) -> Gate:
     add("/runs/{run}/outline", routes.outline, methods=["GET"])
     app.add_exception_handler(StormError, routes.failed)
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(Exception, _unexpected)
     return Gate(app, access or Access(), _HEALTH)
 
@@ -149,6 +144,8 @@ class _Routes:
             else:
                 yield ServerSentEvent(data=found[1], id=str(found[0]))
         state = await asyncio.to_thread(self._service.folders.state, run)
+        if state == "running" and self._service.is_closing:
+            state = "interrupted"  # what is in flight is not waited for
         yield ServerSentEvent(data={"state": state}, event="end")
 
     def article(self, run: str, format: str = "markdown", citation_style: str | None = None) -> Response:  # noqa: A002
@@ -201,6 +198,15 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
     first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     where = ".".join(str(part) for part in first.get("loc", ()))
     return JSONResponse({"error": f"{where}: {first.get('msg', 'invalid')}", "kind": "RequestValidationError"}, 422)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    """An error of the framework: there is no such path, or not with this method."""
+    status, headers = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
+    reasons = {404: "there is no such path", 405: f"this path takes no {request.method}"}
+    phrase = HTTPStatus(status).phrase
+    body = {"error": f"{reasons.get(status, phrase.lower())}; see docs/api.md", "kind": phrase.title().replace(" ", "")}
+    return JSONResponse(body, status, headers=headers)
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:

@@ -1,16 +1,22 @@
 """The server process of the HTTP API."""
 
-from typing import TYPE_CHECKING
+import asyncio
+import copy
+import os
+import socket
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.run.log import RedactingFormatter, logger
 from storm_pipeline.server.gate import Access
 
 if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
 
-_MOST_CONNECTIONS = 100
-_SHUTDOWN_SECONDS = 5
-"""Seconds that open connections, such as event streams, have to end when the server shuts down."""
+_STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
+"""At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
+_INTERRUPTED = 130
 
 
 def require_api() -> None:
@@ -27,7 +33,10 @@ def require_api() -> None:
 
 
 def serve_api(service: "RunService", host: str, port: int, access: Access) -> None:
-    """Serve the API until the process is interrupted; runs under way are then stopped gracefully.
+    """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
+
+    Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
+    whose model has not answered by then is interrupted, and can be resumed.
 
     Args:
         service: the runs.
@@ -37,13 +46,47 @@ def serve_api(service: "RunService", host: str, port: int, access: Access) -> No
     """
     import uvicorn
 
+    from storm_pipeline.server.connections import BoundedProtocol
     from storm_pipeline.server.http_api import create_app
 
-    uvicorn.run(
+    class Server(uvicorn.Server):
+        """Ends runs and streams before connections are waited for."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal's handler
+            """Not uvicorn's, which raises the signal again in the end."""
+            if self.should_exit:
+                os._exit(_INTERRUPTED)
+            self.should_exit = True
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await asyncio.to_thread(service.halt, _STREAM_SECONDS)
+            await super().shutdown(sockets)
+
+    config = uvicorn.Config(
         create_app(service, access),
         host=host,
         port=port,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        http=BoundedProtocol,
+        timeout_graceful_shutdown=_TASK_SECONDS,
         server_header=False,
+        log_config=_logging(uvicorn.config.LOGGING_CONFIG),
     )
+    server = Server(config)
+    server.run()
+    if not server.started:
+        raise SystemExit(3)  # it has logged why
+    if not service.close(_SAVE_SECONDS):
+        logger.warning("runs whose model has not answered are interrupted: resume them")
+        os._exit(0)  # their threads would be waited for
+
+
+def _logging(config: dict[str, Any]) -> dict[str, Any]:
+    """Uvicorn's logging, without secrets in what it formats, tracebacks included."""
+    from uvicorn.logging import DefaultFormatter
+
+    class Formatter(RedactingFormatter, DefaultFormatter):
+        """uvicorn's own, redacted."""
+
+    changed = copy.deepcopy(config)
+    changed["formatters"]["default"]["()"] = Formatter
+    return changed

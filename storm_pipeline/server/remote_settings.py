@@ -4,18 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from storm_pipeline.configuration.trust import CAPS, CONTENT
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.folder import SavedSettings
-from storm_pipeline.run.session import changed_settings
+from storm_pipeline.run.saved_settings import changed_settings
 from storm_pipeline.settings import Settings
 
-CAPS = ("max_cost", "max_tokens", "max_minutes")
-"""Settings that a caller may lower, and set where the owner did not."""
-FREE = frozenset(
-    "perspectives turns queries depth rounds related_topics top_k language region since until domains without_domains "
-    "deny_sources exclude_urls exclude_titles answer_facts section_snippets section_facts section_words max_sections "
-    "outline_depth outline_words writing length evidence article_language style uncited temperature top_p seed".split()
-)
+FREE = CONTENT - {"editing", "images", "sources", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
 _BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder".split())
 """Settings that can name files or services: the owner allows single values of them."""
@@ -69,18 +64,25 @@ class RemoteSettings:
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
         """All settings of the next session of a run, from its saved ones and those that a caller gave.
 
-        The owner's settings apply, and what callers may choose stays as it was saved unless it is given; a saved cap
-        is kept where it is lower than the owner's.
+        The owner's settings apply. What callers may choose stays as it was saved unless it is given, and a saved cap
+        where it is lower than the owner's; all else that was saved is left out, since a run may be another's.
 
         Raises:
             SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
         """
-        owners = {name: value for name, value in self._owners().items() if name not in {"out", *self.allowed}}
+        may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
+        kept = {name: saved[name] for name in may_stay if self._stays(name, saved[name])}
+        owners = {name: value for name, value in self._owners().items() if name not in self.allowed.keys() & kept}
         for name in CAPS:
             if name in owners and isinstance(saved.get(name), int | float):
                 owners[name] = min(owners[name], saved[name])
-        merged = changed_settings(saved, Settings.build({**owners, **self._checked(given)}))
+        merged = changed_settings(kept, Settings.build({**owners, **self._checked(given)}))
         return Settings.build(merged.model_dump())
+
+    def _stays(self, name: str, saved: Any) -> bool:
+        """Whether a saved value is one that callers may choose."""
+        known = self.allowed.get(name)
+        return known is None or str(saved) in known
 
     def choices(self) -> tuple[str, ...]:
         """Names of the settings that a caller may choose, sorted."""

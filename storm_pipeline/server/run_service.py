@@ -1,6 +1,7 @@
 """Starting, resuming, stopping and following runs for remote callers; a run's folder is its only record."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -85,7 +86,8 @@ class RunService:
         self._lock = threading.Lock()
         self._halts: dict[threading.Thread, threading.Event] = {}
         self._named: dict[str, threading.Event] = {}
-        self._closed = False
+        self._closed: float | None = None
+        """When streams end although their runs have not, in monotonic seconds, once the server is shutting down."""
 
     def start(self, order: Order, *, sinks: Sequence[EventSink] = ()) -> str:
         """Start a run, and return its name as soon as its folder is made.
@@ -138,7 +140,9 @@ class RunService:
             raise UnderWayError("another process runs it: stop it there")
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
-        """Events of a run as records, each with its number; None whenever there is nothing new. Ends with the run.
+        """Events of a run as records, each with its number; None whenever there is nothing new.
+
+        They end with the run, or soon after :meth:`halt`.
 
         Args:
             name: name of the run.
@@ -153,7 +157,7 @@ class RunService:
             for number, record in file.read():
                 shown = {**record, "folder": name} if "folder" in record else record
                 yield number, self.redactor.values(shown)
-            if is_over:
+            if is_over or (self._closed is not None and time.monotonic() > self._closed):
                 return
             yield None
 
@@ -161,15 +165,28 @@ class RunService:
         """Whether a run is under way, here or in another process."""
         return name in self._named or self.folders.state(name) == "running"
 
-    def close(self) -> None:
-        """Stop all runs gracefully and wait until they are saved."""
+    def halt(self, seconds: float = 0.0) -> None:
+        """Start no further run, and stop those under way gracefully; their events end within so many seconds."""
         with self._lock:
-            self._closed = True
+            if self._closed is None:
+                self._closed = time.monotonic() + seconds
             halts = dict(self._halts)
         for halt in halts.values():
             halt.set()
-        for thread in halts:
-            thread.join()
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Stop all runs gracefully, and wait until they are saved; False if some are not after so many seconds."""
+        self.halt()
+        ends = None if seconds is None else time.monotonic() + seconds
+        threads = list(self._halts)
+        for thread in threads:
+            thread.join(None if ends is None else max(0.0, ends - time.monotonic()))
+        return not any(thread.is_alive() for thread in threads)
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the server is shutting down."""
+        return self._closed is not None
 
     def __enter__(self) -> "RunService":
         return self
@@ -215,7 +232,7 @@ class RunService:
     @contextmanager
     def _room(self) -> Iterator[None]:
         with self._lock:
-            if self._closed:
+            if self._closed is not None:
                 raise BusyError("the server is shutting down")
             if len(self._halts) >= self._at_once:
                 raise BusyError(f"{self._at_once} runs are under way, as many as this server allows: try again later")

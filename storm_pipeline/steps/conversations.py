@@ -72,7 +72,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
             reply = ctx.ask(
                 "asker",
                 ctx.programs.questions,
-                topic=topic,
+                topic=ctx.about(topic),
                 language=ctx.settings.language_name,
                 perspective=_described(perspective),
                 number=number,
@@ -143,8 +143,10 @@ def look_up(
         ModelError: the model fails.
     """
     number = ctx.settings.queries
-    reply = ctx.ask("expert", ctx.programs.queries, topic=topic, question=question, number=number)
-    queries = tuple(dict.fromkeys(q for q in (" ".join(q.split()) for q in reply.queries) if q))[:number]
+    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), question=question, number=number)
+    queries = tuple(dict.fromkeys(_on_subject(ctx, q) for q in (" ".join(q.split()) for q in reply.queries) if q))[
+        :number
+    ]
     found = search_all(ctx, queries or (question,))
     new = tuple(snippet for snippet in found if snippet.id not in known)
     if deeper and found and len(new) <= len(found) / 2:
@@ -154,13 +156,20 @@ def look_up(
     return Turn(question, queries, answer.sentences, answer.shown)
 
 
+def _on_subject(ctx: RunContext, query: str) -> str:
+    """The query, preceded by the subject's name if it lacks that and the subject was looked up."""
+    if ctx.subject is None or ctx.subject.named_in(query):
+        return query
+    return f"{ctx.subject.names[0]} {query}"
+
+
 def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
             reply = ctx.ask(
                 "asker",
                 ctx.programs.question,
-                topic=topic,
+                topic=ctx.about(topic),
                 language=ctx.settings.language_name,
                 perspective=_described(perspective),
                 conversation=history(turns),

@@ -13,9 +13,10 @@ def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence:
     """The lead, and the sections without repetition.
 
     Raises:
-        NothingFoundError: there is no section.
+        NothingFoundError: there is neither a section nor anything for a lead.
     """
-    _require_sections(ctx, topic, sections)
+    if not evidence.for_lead:
+        _require_sections(ctx, topic, sections)
     body = ctx.writer.finish(ctx, sections, evidence)
     ctx.run.save_json("polished.json", body.sections)
     ctx.run.save_json("lead.json", body.lead)
@@ -29,14 +30,15 @@ def as_article(
     conversations: tuple[Conversation, ...] = (),
     evidence: Evidence[Any] | None = None,
 ) -> Article:
-    """The article with the sources and the research behind it; a lead without sections becomes one.
+    """The article with the sources and the research behind it; a lead without sections becomes one, unless meant so.
 
     Raises:
         NothingFoundError: there is neither.
     """
-    if not body.sections and body.lead:
-        body = Body((), (Section(UNTITLED, body.lead),))
-    _require_sections(ctx, outline.topic, body.sections)
+    if not (evidence and evidence.for_lead):
+        if not body.sections and body.lead:
+            body = Body((), (Section(UNTITLED, body.lead),))
+        _require_sections(ctx, outline.topic, body.sections)
     _count_flow(ctx, body, conversations, evidence)
     return Article(
         outline.topic,
@@ -46,6 +48,7 @@ def as_article(
         outline,
         conversations,
         language=ctx.settings.article_language,
+        note=ctx.writer.note(outline.topic, ctx.store.sources()),
     )
 
 

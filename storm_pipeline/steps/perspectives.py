@@ -29,7 +29,7 @@ def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...
             reply = ctx.ask(
                 "asker",
                 ctx.programs.perspectives,
-                topic=topic,
+                topic=ctx.about(topic),
                 related_contents=contents,
                 language=ctx.settings.language_name,
                 number=wanted,

@@ -17,7 +17,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         return ""
     with ctx.events.in_stage("related topics"):
         try:
-            titles = ctx.ask("asker", ctx.programs.related, topic=topic).related_topics
+            titles = ctx.ask("asker", ctx.programs.related, topic=ctx.about(topic)).related_topics
         except ModelError as error:
             ctx.events.failed("no related topics", error)
             return ""

@@ -26,6 +26,11 @@ def day(iso: str) -> str:
     return f"{int(found[3])} {month}" if found[3] else month
 
 
+def first_line(error: object) -> str:
+    """The first line of an error's message, at most 300 characters; its class if the message is empty."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
+
+
 def clock(seconds: float) -> str:
     """Seconds as ``m:ss`` or ``h:mm:ss``."""
     minutes, rest = divmod(int(seconds), 60)

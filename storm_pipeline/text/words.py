@@ -30,6 +30,7 @@ _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, lone surrogates, and what changes the direction of the text behind it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
@@ -109,6 +110,11 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
         return []
     spelt = words(unicodedata.normalize("NFKC", a))
     return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text in digits, without thousands separators; :mod:`storm_pipeline.quantities` has values."""
+    return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 
 def overlap(a: str, b: str, n: int = 3) -> float:

@@ -9,9 +9,9 @@ from storm_pipeline.settings import Settings
 def writer_for(settings: Settings) -> Writer[Any]:
     """The writer named by the setting ``writing``, or by default the one that suits the writing model."""
     if settings.writes_by_sentence:
-        from storm_pipeline.writers.by_sentence import SentenceWriter
+        from storm_pipeline.writers.small.writer import SmallWriter
 
-        return SentenceWriter()
+        return SmallWriter()
     from storm_pipeline.writers.whole import WholeWriter
 
     return WholeWriter()

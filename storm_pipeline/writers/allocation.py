@@ -1,7 +1,7 @@
 """Selects the passages that each section is written from (paper section 3.4), for writers that work from passages.
 
 Every snippet that an interview answer cites reaches at least one section, however dissimilar it is to the headings.
-Other retrieved snippets have to be about the topic. Sections may share passages.
+The pages of other retrieved snippets have to bear on the topic. Sections may share passages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ import numpy as np
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
-from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.introductions import introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
+from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
@@ -28,9 +28,6 @@ from storm_pipeline.writers.findings import (
 from storm_pipeline.writers.placement import Placement, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
-_ON_TOPIC = 0.5
-"""A snippet that no interview cites is about the topic if it names the topic, or if its cosine to the topic is at least
-this share of the best snippet's."""
 _ALSO_FITS = 0.15
 """Largest gap to the best-fitting snippet at which a snippet may fill a section's spare room."""
 _TITLE = np.float32(0.4)
@@ -74,12 +71,14 @@ class _Candidates:
     Attributes:
         snippets: without duplicates.
         required: number of leading snippets that have to be shown.
+        off_topic: number of retrieved snippets whose pages do not bear on the topic.
         ranks: for each section, positions of the snippets that its headings retrieve, best first.
         fit: sections × snippets, similarity less half of the section's mean.
     """
 
     snippets: tuple[Snippet, ...]
     required: int
+    off_topic: int
     ranks: tuple[tuple[int, ...], ...]
     fit: Matrix
 
@@ -116,6 +115,7 @@ def allocate(
     left_out = (known.left_out | new.left_out) & {finding.text for finding in findings}
     used = [finding for finding in findings if finding.text not in left_out]
     research = _Research(used, {**known.sections, **new.sections}, _GROWTH if before else 1.0)
+    ctx.events.count(off_topic=candidates.result().off_topic)
     shares = _shares(ctx, outline, research, candidates.result())
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
@@ -195,28 +195,18 @@ def _candidates(
     needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
     depth = max(ctx.settings.section_snippets, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
     retrieved = [ctx.store.search_fused(need, depth) for need in needs]
-    others = _on_topic(ctx, outline.topic, [s for ranked in retrieved for s in ranked if s.id not in findings])
+    distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
+    floor = Floor(outline.topic, (*required, *distinct), ctx.store.embed, ctx.settings.article_language)
+    others = floor.bearing(distinct) or distinct  # a floor that leaves nothing tells nothing
     snippets = (*required, *others)
     position = {snippet.id: i for i, snippet in enumerate(snippets)}
     return _Candidates(
         snippets,
         len(required),
+        len(distinct) - len(others),
         tuple(tuple(position[s.id] for s in ranked if s.id in position) for ranked in retrieved),
         _fit(ctx, outline, snippets, findings),
     )
-
-
-def _on_topic(ctx: RunContext, topic: str, snippets: Sequence[Snippet]) -> list[Snippet]:
-    distinct = list(dict.fromkeys(snippets))
-    if not distinct:
-        return []
-    similarity = _in_context(ctx, distinct) @ ctx.store.embed([topic])[0]
-    threshold = _ON_TOPIC * similarity.max()
-    return [
-        snippet
-        for snippet, cosine in zip(distinct, similarity, strict=True)
-        if cosine >= threshold or names_topic(f"{snippet.title} {snippet.text}", topic, ctx.settings.article_language)
-    ]
 
 
 def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], findings: dict[str, list[Sentence]]) -> Matrix:

@@ -5,18 +5,21 @@ from collections.abc import Sequence
 
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import numbered_passages, passages, within_budget
+from storm_pipeline.references.relevance import Floor
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Answer, Snippet
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
+_FEW = 3
+"""Results shown where none bears on topic or question: the best ones, so that the model may say so."""
 _SHARE = 2 / 3
 """An answer's evidence budget as a share of a section's."""
 
 
 def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-    """The expert's sentences, each with the passages that support it; none if there are no search results.
+    """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped.
@@ -24,7 +27,10 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     Raises:
         ModelError: the model fails.
     """
-    shown = within_budget(passages(found), round(ctx.settings.evidence_words * _SHARE))
+    floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
+    bearing = floor.bearing(found, question) or tuple(found[:_FEW])
+    ctx.events.count(off_topic=len(found) - len(bearing))
+    shown = within_budget(passages(bearing), round(ctx.settings.evidence_words * _SHARE))
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)

@@ -1,27 +1,20 @@
-"""Removes repetition across sections by edits rather than by rewriting the article (paper section 3.4).
+"""Removes nearly identical sentences across sections by edits rather than by rewriting the article (paper section 3.4).
 
-Embeddings propose pairs of sentences; the reviewer judges only those pairs. A sentence is removed only if the one that
-is kept has all its numbers, and its citations move there, so no cited fact is lost.
+A sentence is removed only if the one that is kept has all its numbers, and its citations move there, so no cited fact
+is lost.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from storm_pipeline.errors import ModelError
 from storm_pipeline.languages import denials
-from storm_pipeline.references.facts import shared_stems
-from storm_pipeline.references.support import numbers
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.words import overlap
+from storm_pipeline.text.words import numbers, overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
 
 _ALIKE = 0.80
 """Minimum cosine at which a pair of sentences is a candidate."""
-_SAME = 0.80
-"""Share of common word bigrams at or above which a pair counts as repetition without review; …"""
-_SAME_WORDS = 0.75
-"""… likewise the share of common content words, in any order."""
 _VERBATIM = 0.9
 """Share of common word bigrams at or above which two sentences are nearly identical."""
 _MOST_PAIRS = 40
@@ -32,12 +25,6 @@ _MOST_PAIRS = 40
 class _Pair:
     kept: Sentence
     dropped: Sentence
-
-
-def remove_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections without sentences that repeat another one; order and headings are unchanged."""
-    with ctx.events.in_stage("polish"):
-        return _without(ctx, sections, _confirmed(ctx, _pairs(ctx, _sentences(sections))))
 
 
 def remove_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -83,28 +70,8 @@ def _pairs(ctx: RunContext, sentences: list[Sentence]) -> list[_Pair]:
     return pairs
 
 
-def _confirmed(ctx: RunContext, pairs: list[_Pair]) -> list[_Pair]:
-    language = ctx.settings.article_language
-    same = [pair for pair in pairs if _is_sure(pair.dropped.text, pair.kept.text, language)]
-    doubtful = [pair for pair in pairs if pair not in same]
-    if not doubtful:
-        return same
-    listed = "\n".join(f"{n}. {pair.kept.text} / {pair.dropped.text}" for n, pair in enumerate(doubtful, 1))
-    try:
-        named = set(ctx.ask("reviewer", ctx.programs.repeated, pairs=listed).repeated)
-    except ModelError as error:
-        ctx.events.degraded(f"repetition was not reviewed: {error}")
-        named = set()
-    return same + [pair for n, pair in enumerate(doubtful, 1) if n in named]
-
-
 def _is_verbatim(dropped: str, kept: str, language: str) -> bool:
     return overlap(dropped, kept, 2) >= _VERBATIM and denials(dropped, language) == denials(kept, language)
-
-
-def _is_sure(dropped: str, kept: str, language: str) -> bool:
-    alike = overlap(dropped, kept, 2) >= _SAME or shared_stems(dropped, kept, language) >= _SAME_WORDS
-    return alike and denials(dropped, language) == denials(kept, language)
 
 
 def _edit(section: Section, seen: set[Sentence], moved: dict[Sentence, tuple[Sentence, ...]]) -> Section | None:

@@ -5,12 +5,13 @@ import re
 from storm_pipeline.text.words import word_count
 
 _BACK_REFERENCE = re.compile(
-    r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|additionally|however|moreover|"
-    r"furthermore|therefore|thus|instead|consequently|in addition|as a result)\b",
+    r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|another|others?|additionally|however|"
+    r"moreover|furthermore|therefore|thus|instead|then|there|here|one of (?:these|them|its|his|her)|consequently|"
+    r"in addition|as a result|at (?:the|that|this) (?:same )?time|for example|for instance)\b",
     re.I,
 )
 """An opening that depends on the preceding sentence."""
-_PERSONAL_PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers|himself|herself)\b", re.I)
+_PERSONAL_PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers|himself|herself|(?<=consider )it)\b", re.I)
 _ANTECEDENT = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Ee]very|[Ee]ach|[Oo]ne|[Ww]ho(?:ever)?)\b|"
     r"\b(?!(?:After|All|Although|And|As|At|Because|Before|Born|But|By|Despite|During|Even|First|Following|For|From|If|In|"
@@ -20,7 +21,8 @@ _ANTECEDENT = re.compile(
 """A possible antecedent: a name or a noun phrase, not a word capitalised only because it opens the sentence."""
 _CONTEXT_REFERENCE = re.compile(
     r"\b(?:that|this|these|those|the same) (?:century|decade|year|time|period|era|day|event)s?\b|"
-    r"\bthe (?:latter|former)\b|\brespectively\b|\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b",
+    r"\bthe (?:latter|former|following)\b|\bat the time\b(?! of)|\brespectively\b|"
+    r"\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b",
     re.I,
 )
 _FIRST_OR_SECOND_PERSON = re.compile(

@@ -7,7 +7,7 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet, Source
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
 from storm_pipeline.writers.editing import edit_article
@@ -141,6 +141,10 @@ class WholeWriter:
         blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
         sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
         return Body(blocks[0].paragraphs, sections)
+
+    def note(self, topic: str, sources: Sequence[Source]) -> str:  # noqa: ARG002
+        """Nothing: the text is the model's own."""
+        return ""
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
         """The edited sections, and a lead that summarises them."""

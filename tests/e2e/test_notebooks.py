@@ -8,12 +8,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from experiment_cases import experiment
 from llm import FakeModel
 from nbclient import NotebookClient
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, fetch
-from storm_pipeline.evaluation.reporting import write_report
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,20 +53,3 @@ def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "[1]" in text
     assert re.search(r"harbour-documents/(history\.pdf|trade\.docx)\), pp?\. \d", references)
     assert re.search(r"· pp?\. \d", (run / "article.html").read_text(encoding="utf-8"))
-
-
-@pytest.mark.filterwarnings("default")
-def test_read_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_report(tmp_path / "report", experiment())
-    monkeypatch.setenv("STORM_EXPERIMENT", str(tmp_path / "report"))
-    book = nbformat.read(ROOT / "examples" / "03_read_an_experiment.ipynb", as_version=4)
-    done = NotebookClient(
-        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}
-    ).execute()
-    outputs = [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
-    shown = "\n".join(o.get("text", "") + str(o.get("data", {}).get("text/markdown", "")) for o in outputs)
-    assert "methods:  direct rr storm" in shown
-    assert "**Article quality**" in shown
-    assert "storm minus direct in rouge_1: +0.250" in shown
-    assert "2/2^4 = 0.125" in shown
-    assert sum("image/svg+xml" in o.get("data", {}) for o in outputs) == 1

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from found_pages import world
 from image_server import file_info, wiki
 from llm import FakeModel
 from servers import Reply, ScriptedServer
-from test_pipeline import world
 from test_resume import storm
 
 from storm_pipeline import Snippet

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from found_pages import world
 from llm import FakeModel, default_answers
 from servers import Reply, Request
-from test_pipeline import NoContents, world
+from test_pipeline import NoContents
 from typer.testing import CliRunner, Result
 
 from storm_pipeline import Article, Storm
@@ -183,7 +184,7 @@ def test_one_bad_setting_and_one_failing_model_are_rows_and_the_others_are_writt
         records = [{"topic": topic, **extra.get(i, {})} for i, topic in enumerate(TOPICS)]
         path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
         report = write_batch(
-            read_topics(path), name="roads", sinks=[watch], open_storm=open_storm, **options(server, tmp_path)
+            read_topics(path, ["lm"]), name="roads", sinks=[watch], open_storm=open_storm, **options(server, tmp_path)
         )
         asked = len(server.asked)
     assert [row.state for row in report.rows] == ["written", "failed", "written", "failed", "written", "written"]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from documentation import is_line, python_blocks, transcript
+from found_pages import page
 from llm import FakeModel
 from servers import closed_port
-from test_pipeline import page
 from test_resume import answers
 
 ROOT = Path(__file__).resolve().parents[2]

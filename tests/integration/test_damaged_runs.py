@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from found_pages import world
 from llm import FakeModel
-from test_pipeline import NoContents, folder, world
+from test_pipeline import NoContents, folder
 from test_resume import answers, stopping_after, storm, text
 
 from storm_pipeline import Article, Snippet, Storm

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from found_pages import world
 from hypothesis import given
 from hypothesis import strategies as st
 from llm import FakeModel
-from test_pipeline import NoContents, world
+from test_pipeline import NoContents
 from typer.testing import CliRunner
 
 from storm_pipeline import Settings, Storm
@@ -172,7 +173,7 @@ def test_a_batch_without_keys_makes_no_folder(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "topics.csv").write_text(topics)
     usual = ["--lm", "openai/m", "--search", "wikipedia", "--quiet"]
     result = CliRunner(env={"OPENAI_API_KEY": None, "ANTHROPIC_API_KEY": None}).invoke(
-        app, ["batch", "topics.csv", *usual]
+        app, ["batch", "topics.csv", "--allow-columns", "lm", *usual]
     )
     assert result.exit_code == 2, result.output
     assert result.stderr.count("\n") == 1
@@ -197,7 +198,7 @@ def test_a_batch_keeps_its_folder_if_one_topic_can_be_begun(tmp_path: Path) -> N
         from storm_pipeline.batch import read_topics
 
         report = write_batch(
-            read_topics(topics), lm=server.lm, out=tmp_path, cache=tmp_path / "cache", open_storm=open_storm
+            read_topics(topics, ["lm"]), lm=server.lm, out=tmp_path, cache=tmp_path / "cache", open_storm=open_storm
         )
     assert [row.state for row in report.rows] == ["written", "failed"]
     assert [path.parent.name for path in report.folder.rglob("run.json")] == [report.rows[0].folder]

@@ -121,9 +121,7 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         ),
         "AnswerFromPassages": lambda user: retold(sentences_shown(user), 120),
         "WriteLead": mending(lambda user: f"{TOPIC}: {retold(sentences_of_the_body(user), words_wanted(user))}"),
-        "FindRepeated": json.dumps({"repeated": [1, 2]}),
         "EditArticle": json.dumps({"edits": [{"kind": "cut", "sentence": 2, "other": 1, "text": ""}] * 4}),
-        "RewordSentence": inside_out,
         **dict.fromkeys(
             ("WriteSection", "ReviseSection"), mending(lambda user: section(user, copied=2 * (next(written) % 2)))
         ),

@@ -9,9 +9,9 @@ from pathlib import Path
 import litellm
 import pytest
 from documentation import is_line, transcript
+from found_pages import page, world
 from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
-from test_pipeline import page, world
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app

@@ -34,6 +34,15 @@ SMALL = {"perspectives": 0, "turns": 1}
 @contextmanager
 def served(lm: str, place: Path, *allow: str, token: str = "", **environment: str) -> Iterator[httpx.Client]:
     """A client of a server process, which is interrupted in the end."""
+    with serving(lm, place, *allow, token=token, **environment) as (client, _):
+        yield client
+
+
+@contextmanager
+def serving(
+    lm: str, place: Path, *allow: str, token: str = "", **environment: str
+) -> Iterator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
+    """As :func:`served`, with the process."""
     with closed_port() as address:
         port = address.rpartition(":")[2]
     paths = os.pathsep.join([str(TESTS), str(TESTS / "integration"), os.environ.get("PYTHONPATH", "")])
@@ -54,7 +63,7 @@ def served(lm: str, place: Path, *allow: str, token: str = "", **environment: st
     try:
         with httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False) as client:
             answering(client, process)
-            yield client
+            yield client, process
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)

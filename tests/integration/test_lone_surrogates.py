@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from found_pages import world
 from llm import FakeModel, completion
 from servers import Reply
-from test_pipeline import folder, world
+from test_pipeline import folder
 from test_resume import answers, storm, text
 
 from storm_pipeline import Snippet
@@ -28,7 +29,6 @@ def replies() -> dict[str, str]:
         "FindPerspectives": json.dumps({"editors": [{"name": f"Trader {HALF}", "focus": f"Goods {HALF}"}]}),
         "AskQuestion": f"What was traded {HALF} on it?",
         "WriteQueries": json.dumps({"queries": [f"silk {HALF} trade"]}),
-        "AnswerQuestion": f"Goods such as silk {HALF} paid tolls [1].",
         "DraftOutline": json.dumps(outline),
         "RefineOutline": json.dumps(outline),
         "WriteSection": f"Of Silk Road goods {HALF} such as silk tolls were paid near the desert [1].",

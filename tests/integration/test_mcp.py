@@ -26,7 +26,11 @@ SMALL = {"perspectives": 0, "turns": 1}
 def asked(lm: str, place: Path, talk: Callable[[Any], Awaitable[None]], **environment: str) -> None:
     """Let a client talk to a server."""
     paths = os.pathsep.join([str(TESTS), str(TESTS / "integration"), os.environ.get("PYTHONPATH", "")])
-    names = {name: value for name, value in os.environ.items() if name.startswith(("LITELLM", "HF_", "TOKENIZERS"))}
+    names = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("LITELLM", "HF_", "TOKENIZERS", "STORM_HOME"))
+    }
     server = mcp.StdioServerParameters(
         command=sys.executable,
         args=[str(TESTS / "mcp_server.py"), lm, str(place / "runs"), str(place / "cache")],
@@ -89,8 +93,8 @@ def test_an_assistant_outlines_and_searches(tmp_path: Path) -> None:
         (read,) = (await client.read_resource(f"storm://runs/{run}/outline")).contents
         assert read.text in outlined
         found = json.loads(text(await client.call_tool("search", {"query": "What is silk?", "most": 2})))
-        assert found
-        assert set(found[0]) == {"url", "title", "text", "published"}
+        assert "data" in found["notice"]
+        assert set(found["passages"][0]) == {"url", "title", "text", "published"}
 
     with FakeModel(answers()) as model:
         asked(model.lm, tmp_path, talk)

@@ -136,11 +136,11 @@ def test_a_hung_endpoint_ends_within_the_time_out() -> None:
             related(models(server.lm, events, lm_timeout=0.3, attempts=2))
         assert time.monotonic() - start < 10
     assert str(told.value) == (
-        f"openai/fake at {server.url} failed: it timed out, nothing received for 0.3 s; "
+        f"openai/fake at {server.url} failed: it timed out, no complete reply within 0.3 s; "
         "check that the endpoint runs, or raise --lm-timeout"
     )
     assert [event.reason for event in events if isinstance(event, Retried)] == [
-        "it timed out, nothing received for 0.3 s"
+        "it timed out, no complete reply within 0.3 s"
     ]
 
 
@@ -321,7 +321,7 @@ def test_a_seed_changes_with_the_sample() -> None:
 def test_each_role_asks_its_own_model() -> None:
     with FakeModel() as one, FakeModel() as other:
         asking = models(one.lm, writer_lm=other.lm)
-        asking.ask("writer", PROGRAMS.reword, about="It", sentence="It is so.")
+        asking.ask("writer", PROGRAMS.heading, topic="It", sentences="It is so.")
         assert (len(one.asked), len(other.asked)) == (0, 1)
 
 

@@ -17,7 +17,7 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import research, review
+from storm_pipeline.signatures import research, writing
 
 
 class AskThenReword(dspy.Module):
@@ -26,15 +26,15 @@ class AskThenReword(dspy.Module):
     def __init__(self) -> None:
         super().__init__()
         self.draft = dspy.Predict(research.AskQuestion)
-        self.reword = dspy.Predict(review.RewordSentence)
+        self.reword = dspy.Predict(writing.NameSection)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
         drafted = self.draft(**inputs).question
-        return dspy.Prediction(question=self.reword(about=inputs["topic"], sentence=drafted).reworded)
+        return dspy.Prediction(question=self.reword(topic=inputs["topic"], sentences=drafted).heading)
 
 
 def reworded(user: str) -> str:
-    return "Tell me: " + user.rsplit("Sentence:", maxsplit=1)[-1].strip()
+    return "Tell me: " + user.rsplit("Sentences:", maxsplit=1)[-1].strip()
 
 
 def reasoned(user: str) -> str:
@@ -42,7 +42,7 @@ def reasoned(user: str) -> str:
 
 
 MODULES: dict[str, tuple[type[dspy.Module] | Any, dict[str, Any]]] = {
-    "two predictors": (AskThenReword, {"RewordSentence": reworded}),
+    "two predictors": (AskThenReword, {"NameSection": reworded}),
     "chain of thought": (lambda: dspy.ChainOfThought(research.AskQuestion), {"AskQuestion": reasoned}),
 }
 
@@ -70,19 +70,19 @@ def test_a_run_with_a_module_of_ones_own_is_stopped_and_resumed(tmp_path: Path, 
 
 def test_only_the_predictor_whose_reply_does_not_parse_is_asked_again() -> None:
     empty = [Reply(body=completion(" ")), Reply(body=completion("<think>Well"))]
-    with FakeModel(answers() | {"RewordSentence": reworded}, faults={"RewordSentence": empty}) as server:
+    with FakeModel(answers() | {"NameSection": reworded}, faults={"NameSection": empty}) as server:
         chosen = Settings(lm=server.lm, lm_timeout=5)
         asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
         reply = asking.ask("asker", Program(AskThenReword()), topic="Silk Road", perspective="", conversation="")
         asked = [one.signature for one in server.asked]
     assert reply.question == "Tell me: What is known about aspect 1 of Silk Road?"
-    assert asked == ["AskQuestion", "RewordSentence", "RewordSentence", "RewordSentence"]
+    assert asked == ["AskQuestion", "NameSection", "NameSection", "NameSection"]
 
 
 def test_the_model_of_the_role_answers_a_predictor_that_has_one_of_its_own() -> None:
     module = AskThenReword()
     module.set_lm(dspy.LM("openai/elsewhere", api_base="http://127.0.0.1:9/v1", api_key="x"))
-    with FakeModel(answers() | {"RewordSentence": reworded}) as server:
+    with FakeModel(answers() | {"NameSection": reworded}) as server:
         chosen = Settings(lm=server.lm, lm_timeout=5)
         asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
         asking.ask("asker", Program(module), topic="Silk Road", perspective="", conversation="")

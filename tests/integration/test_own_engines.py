@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from found_pages import world
 from llm import FakeModel
-from test_pipeline import folder, storm, world
+from test_pipeline import folder, storm
 
 from storm_pipeline import Snippet, Storm
 from storm_pipeline.errors import NothingFoundError, SettingsError

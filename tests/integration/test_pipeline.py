@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from found_pages import page, world
 from llm import FakeModel, completion, from_facts, mending
 from servers import Reply
 
@@ -26,28 +27,6 @@ from storm_pipeline.search.engines.fused import FusedSearch
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.steps.section_evidence import FOR_A_GAP
-
-NOUNS = "silk spice glass paper horse jade amber ivory cotton tea salt wool copper tin lacquer dye".split()
-PLACES = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()
-MADE = "brokers in {p} weighed {n} on public scales before caravans carried it across the desert towards {q} in spring"
-
-
-def world(query: str) -> Sequence[Snippet]:
-    """Six distinct pages for any query, each with three sentences about early history, goods, routes and legacy."""
-    start = sum(map(ord, query))
-    topic = re.search(r"aspect \d+ of (.+)\?", query)
-    return [page(start * 7 + i, topic.group(1) if topic else "Silk Road") for i in range(6)]
-
-
-def page(i: int, topic: str = "Silk Road") -> Snippet:
-    n, p, q = NOUNS[i % 16], PLACES[i % 12], PLACES[(i * 5 + 3) % 12]
-    text = (
-        f"{topic} history, early history: {MADE.format(n=n, p=p, q=q)}. "
-        f"{topic} goods: goods such as {n} from {p} paid tolls of {i % 90 + 10} dirhams near {q}. "
-        f"{topic} routes: the northern routes for {n} led riders from {p} past ruined forts to {q}. "
-        f"{topic} legacy: a legacy of {n} weaving survives in museums of {p} and in songs of {q} herders."
-    )
-    return Snippet(f"https://example.org/{n}/{i}", f"{n.title()} of {p}", text)
 
 
 class NoContents:
@@ -208,6 +187,7 @@ def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
     answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
     with FakeModel(answers) as server:
         storm(server, tmp_path, search=Mine(), top_k=4, writing="sentences").write("Silk Road")
+    assert asked.pop("Silk Road") == 32  # the first search, which tells what the topic is
     assert asked.pop("Silk Road Monks and temples") == 8
     assert {4} <= set(asked.values()) <= {4, 8}
 
@@ -238,8 +218,7 @@ def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedde
     answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
     with FakeModel(answers) as server:
         settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many), "writing": "sentences"}
-        article = storm(server, tmp_path, **settings).write("Silk Road")
-    assert [section.heading for section in article.sections] == ["Goods", "Routes", "Monks and temples"]
+        storm(server, tmp_path, **settings).write("Silk Road")
     assert len({snippet.text for snippet in many} & seen) == FOR_A_GAP
     assert len({snippet.text for snippet in temples} & seen) == FOR_A_GAP
 
@@ -435,64 +414,49 @@ def test_a_doubt_is_answered_by_quoting_the_passage(tmp_path: Path) -> None:
     assert not article.report.dropped_unsupported
 
 
-@pytest.mark.parametrize(
-    ("names", "written"), [("no name at all", True), ("Road Silk", False), ("|".join(PLACES), False)]
-)
-def test_other_words_name_the_topic_and_the_subject_of_their_page(tmp_path: Path, names: str, written: bool) -> None:
-    def reworded(user: str) -> str:
-        turned = " ".join(reversed(user.rsplit("Sentence:", maxsplit=1)[-1].strip(" .").split()))
-        return re.sub(names, "here", turned) + "."
-
-    with FakeModel({"RewordSentence": reworded}) as server:
-        work = storm(server, tmp_path, writing="sentences")
-        if written:
-            assert len(list(work.write("Silk Road").sentences())) >= 8
-        else:
-            with pytest.raises(NothingFoundError, match=r"no section .* disagrees with them"):
-                work.write("Silk Road")
-
-
-def test_each_attempt_to_reword_a_sentence_has_a_seed_of_its_own(tmp_path: Path) -> None:
-    def copied(user: str) -> str:
-        return user.rsplit("Sentence:", maxsplit=1)[-1].strip()
-
-    with FakeModel({"RewordSentence": copied}) as server:
-        with pytest.raises(NothingFoundError, match="no section"):
-            storm(server, tmp_path, writing="sentences", seed=7).write("Silk Road")
-        attempts: dict[str, list[int]] = {}
-        for asked in server.of("RewordSentence"):
-            attempts.setdefault(asked.user, []).append(asked.body["seed"])
-    assert all(len(seeds) > 1 for seeds in attempts.values())
-    assert all(len(set(seeds)) == len(seeds) for seeds in attempts.values())
-
-
-def test_sentence_by_sentence_every_sentence_has_one_fact(tmp_path: Path) -> None:
+def test_a_small_model_asks_and_names_and_the_sources_sentences_are_the_article(tmp_path: Path) -> None:
     with FakeModel() as server:
         article = storm(server, tmp_path, writing="sentences").write("Silk Road")
         asked = {asked.signature for asked in server.asked}
-    assert not asked & {"WriteSection", "WriteLead"}
-    body = {sentence for section in article.sections for sentence in section.sentences()}
-    lead = [sentence for paragraph in article.lead for sentence in paragraph.sentences]
-    assert len(article.sections) >= 2
-    assert 2 <= len(lead) <= 4
-    assert not body & set(lead)
-    assert len({s.text for s in [*body, *lead]}) == len([*body, *lead])
-    assert all(len(list(section.sentences())) >= 2 for section in article.sections)
+    assert not asked & {"WriteSection", "WriteLead", "WriteArticle", "EditArticle", "AnswerFromPassages"}
+    pages = {source.id: " ".join(s.text for s in source.snippets) for source in article.sources}
+    sentences = list(article.sentences())
+    assert len({s.text for s in sentences}) == len(sentences) >= 8
+    for sentence in sentences:
+        (citation,) = sentence.citations
+        assert sentence.text in pages[citation.source_id]
+    assert article.lead
+    assert article.sections
+    assert all(len(list(section.sentences())) >= 4 for section in article.sections)
     assert markers_resolve(article)
 
 
-def test_a_section_is_renamed_where_its_heading_says_little_of_it(tmp_path: Path) -> None:
-    outline = {
-        "sections": [
-            {"title": title, "subsections": []} for title in ("Weaving in old days", "Weaving in new times", "Goods")
-        ]
-    }
-    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
-    with FakeModel(answers | {"NameSection": "Legacy, museums, songs, herders"}) as server:
-        article = storm(server, tmp_path, writing="sentences").write("Silk Road")
-    headings = [section.heading for section in article.sections]
-    assert headings == ["Weaving in old days", "Legacy, museums, songs, herders", "Goods"]
-    assert "## Legacy, museums, songs, herders" in article.to_markdown()
+def test_a_topic_that_no_page_names_ends_in_the_first_search(tmp_path: Path) -> None:
+    queries: list[str] = []
+
+    def engine(query: str) -> list[Snippet]:
+        queries.append(query)
+        return [Snippet("https://example.org/basil", "Basil", "Basil is a herb of the kitchen that smells of cloves.")]
+
+    with FakeModel() as server:
+        small = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences")
+        with pytest.raises(NothingFoundError, match=r"'Basil II' .*--search"):
+            small.write("Basil II")
+        assert not server.asked
+    assert queries == ["Basil II"]
+
+
+def test_a_topic_with_little_is_asked_the_basic_facts_and_gets_a_lead_alone(tmp_path: Path) -> None:
+    own = "Basil II was the emperor of Byzantium for many years. He was born in the purple chamber of the palace."
+    found = [Snippet("https://example.org/basil", "Basil II", own)]
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=FakeSearch(lambda query: found), writing="sentences").write("Basil II")
+        asked = {asked.signature for asked in server.asked}
+    assert [c.perspective.name for c in article.conversations] == ["Basic fact writer"]
+    assert not asked & {"FindRelatedTopics", "FindPerspectives", "DraftOutline", "NameSection"}
+    assert not article.sections
+    assert " ".join(sentence.text for sentence in article.sentences()) == own
+    assert any("says little about" in str(problem) for problem in article.report.problems)
 
 
 def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:

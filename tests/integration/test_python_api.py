@@ -1,13 +1,16 @@
 """The Python API: asynchronous twins, streams and typed results."""
 
 import asyncio
+import gc
 import inspect
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from llm import FakeModel
+from servers import Reply
 from test_pipeline import folder
 from test_resume import answers, storm
 
@@ -21,6 +24,7 @@ from storm_pipeline import (
     StoppedError,
     Storm,
 )
+from storm_pipeline.run.stream import in_thread
 
 PARAMETERS = {
     "awrite": "write",
@@ -49,6 +53,37 @@ def test_asynchronous_runs(tmp_path: Path) -> None:
         written, outlined = asyncio.run(work(storm(server, tmp_path)))
     assert (written.title, outlined.topic) == ("Silk Road", "Amber Road")
     assert [event.topic for event in events if isinstance(event, RunStarted)] == ["Silk Road", "Amber Road"]
+
+
+def test_a_cancelled_run_is_left_within_seconds_and_prints_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work(writer: Storm) -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(writer.awrite("Silk Road", "direct"), 2)
+        gc.collect()
+
+    begun = time.monotonic()
+    with FakeModel(answers(), faults={"DraftOutline": [Reply(delay=60)] * 9}) as server:
+        asyncio.run(work(storm(server, tmp_path)))
+        assert time.monotonic() - begun < 15
+    assert "Traceback" not in capfd.readouterr().err
+    assert not caplog.records
+
+
+def test_a_cancelled_run_that_ends_is_not_reported_as_unseen(caplog: pytest.LogCaptureFixture) -> None:
+    def stopped(halt: threading.Event) -> None:
+        halt.wait(20)
+        raise StoppedError("stopped")
+
+    async def work() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(in_thread(stopped), 0.2)
+        gc.collect()
+
+    asyncio.run(work())
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 def test_asynchronous_runs_are_halted(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from found_pages import world
 from llm import FakeModel, completion
 from servers import Reply
-from test_pipeline import folder, world
+from test_pipeline import folder
 from test_resume import answers, storm, text
 
 from storm_pipeline import Article

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from found_pages import world
 from llm import FakeModel
 from servers import Reply, Request
-from test_pipeline import NoContents, folder, world
+from test_pipeline import NoContents, folder
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.batch import TopicRequest, write_batch
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
-from storm_pipeline.experiments.config import ExperimentConfig, read_config
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event
 from storm_pipeline.search.fake import FakeSearch
@@ -92,15 +92,3 @@ def test_a_topic_s_own_settings_are_saved_without_passwords(tmp_path: Path) -> N
         write_batch([wrong], out=tmp_path)
     assert PASSWORD not in str(refused.value)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("where", ["settings", "judge"])
-def test_an_experiment_is_saved_without_passwords(where: str) -> None:
-    config: ExperimentConfig = read_config(Path(__file__).parents[2] / "experiments" / "freshwiki.toml")
-    address = f"openai/m@http://me:{PASSWORD}@h/v1"
-    with pytest.raises(SettingsError, match="NAME") as refused:
-        if where == "judge":
-            config.with_judges(judge=f"lm:{address}")
-        else:
-            config.with_overrides(settings={"lm": address})
-    assert PASSWORD not in str(refused.value)

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 import storm_pipeline
+from storm_pipeline import api
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {
         "configuration",
         "configuration.addresses",
+        "configuration.variables",
         "errors",
         "identity",
         "signatures",
@@ -21,7 +23,7 @@ ORDER = [
         "sqlite_cache",
         "files",
     },
-    {"configuration.home", "configuration.env_file", "configuration.providers", "preprints"},
+    {"configuration.home", "configuration.trust", "configuration.providers", "preprints"},
     {"text"},
     {"languages"},
     {"quantities"},
@@ -34,6 +36,7 @@ ORDER = [
         "configuration.setting_types",
         "settings",
         "configuration.layers",
+        "configuration.place_files",
         "keywords",
         "assets",
     },
@@ -42,6 +45,7 @@ ORDER = [
     {"retrieval"},
     {"search", "references", "render", "export"},
     {"pages", "sources"},
+    {"documents.articles"},
     {"models.prices", "models.prompt_adapter", "models.programs", "models.llama_server"},
     {"run.limits", "run.integrity", "run.folder"},
     {"run.ledger", "run.timeline"},
@@ -57,10 +61,9 @@ ORDER = [
     {"batch"},
     {"run.listing", "configuration.diagnosis"},
     {"server"},
-    {"evaluation"},
-    {"experiments"},
     {"progress"},
     {"cli", "__main__"},
+    {"api"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # `article.to_markdown()` is the promised interface: the value offers what render and export do, importing them when it
@@ -164,6 +167,7 @@ def test_public_names() -> None:
         "StormError",
         "Stream",
         "TooManyFailuresError",
+        "UntrustedError",
         "__version__",
         "resume",
         "write",
@@ -180,6 +184,17 @@ def test_every_error_and_event_is_public(module: str, base: str) -> None:
     assert all(getattr(storm_pipeline, name) is found[name] for name in of_base)
 
 
+def test_the_surface_for_other_distributions() -> None:
+    for name in api.__all__:
+        assert getattr(api, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Article2'"):
+        api.Article2  # noqa: B018
+
+
+def test_the_surface_for_other_distributions_grows_by_decision() -> None:
+    assert len(api.__all__) <= 161
+
+
 def test_unknown_public_name() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Stormm'"):
         storm_pipeline.Stormm  # noqa: B018
@@ -193,4 +208,4 @@ def test_the_process_is_changed_by_programs_alone(setting: str) -> None:
         for path in (ROOT / "storm_pipeline").rglob("*.py")
         if setting in path.read_text(encoding="utf-8")
     }
-    assert users == {"concurrency", "cli", "experiments"}
+    assert users == {"concurrency", "cli", "api"}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evaluation.datasets.heading_tree import HeadingNode, TextBlock, build_tree
-from storm_pipeline.evaluation.datasets.markdown import markdown_blocks, plain_markdown, without_title
+from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock, build_tree
+from storm_pipeline.documents.articles.markdown_blocks import markdown_blocks, plain_markdown, without_title
 from storm_pipeline.text.words import words
 
 LINES = [

@@ -18,29 +18,18 @@ from hypothesis import strategies as st
 from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate, judge_calls
+from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
 from storm_pipeline.estimate.made_up_replies import MadeUpReply, TypicalReply
 from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL, Scenario
 from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.estimate.tokens import count_served, count_shared, count_tokens
-from storm_pipeline.evaluation import statement_passages
-from storm_pipeline.evaluation.judges import language_model
-from storm_pipeline.evaluation.metrics import (
-    good_article,
-    good_article_criteria,
-    ib_score,
-    rubric,
-    support_errors,
-    wikigen_quality,
-)
-from storm_pipeline.evaluation.metrics.registry import METRICS
 from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
 from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import judging, outline
+from storm_pipeline.signatures import outline
 from storm_pipeline.signatures.shapes import Editor, OutlineSection
 
 GPT = "openai/gpt-4o"
@@ -106,17 +95,10 @@ def test_more_of_a_setting_takes_more(name: str, less: int, more: int) -> None:
     assert few.calls.likely + few.searches.likely < many.calls.likely + many.searches.likely
 
 
-def test_writing_sentence_by_sentence_takes_more_calls_of_the_writer() -> None:
-    def calls(made: Estimate) -> Range:
-        return Range.sum(r.calls for r in made.rows if r.role == "writer")
-
-    whole, by_sentence, shorter = (
-        calls(of(**SMALL, **given))
-        for given in ({"writing": "whole"}, {"writing": "sentences"}, {"writing": "sentences", "section_words": 40})
-    )
-    assert by_sentence.likely > 2 * whole.likely
-    assert shorter.likely < by_sentence.likely
-    assert shorter.high < by_sentence.high
+def test_with_sentences_of_the_sources_the_writer_only_names_sections() -> None:
+    made = of(**SMALL, writing="sentences")
+    assert {r.program for r in made.rows if r.role == "writer"} == {"heading"}
+    assert row(made, "heading").calls.high <= Settings.build({}).max_sections
 
 
 @pytest.mark.parametrize(
@@ -310,7 +292,7 @@ def test_caps_do_not_shorten_what_is_estimated() -> None:
 
 
 def test_a_run_that_cannot_be_written_up_is_foretold() -> None:
-    made = of(**SMALL, section_facts=1, writing="sentences")
+    made = of(**SMALL, recipe="rprr", section_facts=1, writing="sentences")
     assert any("a run may end early" in note and "no section" in note for note in made.notes)
 
 
@@ -423,20 +405,6 @@ def test_what_prompts_share_does_not_depend_on_their_order(texts: list[str], ran
     assert sum(count_shared(prompts)) == pytest.approx(sum(shared))
 
 
-def test_bounds_of_judging_are_those_of_the_metrics() -> None:
-    assert judge_calls.LONGEST_GRADED == rubric.LONGEST
-    assert {wikigen_quality.LONGEST, ib_score.LONGEST} == {judge_calls.LONGEST_READ}
-    assert judge_calls.LONGEST_SOURCES == support_errors.LONGEST_SOURCES
-    assert judge_calls.WINDOW == language_model.WINDOW
-    assert judge_calls.LONGEST_COMPARED == good_article.LONGEST
-    assert 2 * len(good_article_criteria.CRITERIA) == judge_calls.COMPARISONS * judging.CRITERIA_PER_CALL
-    assert (judge_calls.STATEMENT_PASSAGE, judge_calls.STATEMENT_PASSAGES) == (
-        statement_passages.PASSAGE_WORDS,
-        statement_passages.TOP_PASSAGES,
-    )
-    assert {name for name in METRICS if name in judge_calls.ASKS_MODEL} == set(judge_calls.ASKS_MODEL)
-
-
 @settings(max_examples=12)
 @given(
     st.sampled_from(list(RECIPES)),
@@ -468,7 +436,8 @@ def test_whatever_the_settings_ranges_are_in_order(recipe: str, given_settings: 
             assert 0 <= number.low <= number.likely <= number.high < float("inf")
         assert it.tokens_cached.high <= it.tokens_in.high
         assert it.tokens_cached.likely <= it.tokens_in.likely
-    assert made.calls.low >= 1
+    without_calls = recipe in {"rag", "rr"} and given_settings["lm"] == "embedded"  # too little for headings
+    assert made.calls.low >= (0 if without_calls else 1)
     assert 0 <= made.searches.low <= made.searches.likely <= made.searches.high
     json.dumps(dataclasses.asdict(made))
 

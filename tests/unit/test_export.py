@@ -5,6 +5,7 @@ import itertools
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -170,6 +171,27 @@ def test_wikitext() -> None:
         "== References ==\n"
         "<references />\n"
     )
+
+
+def test_an_address_in_wikitext_holds_no_markup() -> None:
+    page = Source("s1", "https://example.org/~~~~/__NOTOC__/''x''?a=~b_c", "Page", (Snippet("u", "t", "text"),))
+    cited = Sentence("Silk is old.", (Citation("s1", page.snippets[0].id),))
+    written = wikitext.write(manuscript(Article("Silk", (Paragraph((cited,)),), (), (page,)))).decode()
+    (address,) = [field for field in written.split(" |") if field.startswith("url=")]
+    assert address.startswith("url=https://example.org/%7E%7E%7E%7E/%5F%5FNOTOC%5F%5F/%27%27x%27%27?a=~b_c}}")
+
+
+def test_a_long_word_document_is_written_in_seconds() -> None:
+    pages = [Source(f"s{i}", f"https://example.org/{i}", f"P{i}", (Snippet("u", "t", str(i)),)) for i in range(500)]
+    sentences = tuple(
+        Sentence(
+            f"Sentence {i}.", tuple(Citation(p.id, p.snippets[0].id) for p in (pages[i % 500], pages[i * 7 % 500]))
+        )
+        for i in range(1500)
+    )
+    begun = time.process_time()
+    assert docx.write(manuscript(Article("Long", (Paragraph(sentences),), (), tuple(pages))))
+    assert time.process_time() - begun < 8  # it took 25 seconds
 
 
 def test_the_reference_list_is_headed_in_the_language_of_the_article() -> None:

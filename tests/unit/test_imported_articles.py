@@ -1,17 +1,10 @@
 """Imported articles: their text, and which passage of which page each sentence cites."""
 
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from imported_cases import DAM, DOCUMENTS, LAKE, TOPIC, by_sentence, cited_articles, headings, rows
+from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, headings, passages, read_markdown, rows
 
-from storm_pipeline.errors import DatasetError
-from storm_pipeline.evaluation.articles.folder import read_imported
-from storm_pipeline.evaluation.articles.markdown import markdown_article
-from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.types import Article
 
@@ -65,7 +58,7 @@ FORMS: dict[str, tuple[dict[str, str], str]] = {
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_of_citations_and_lists(name: str) -> None:
     marks, references = FORMS[name]
-    article = markdown_article(TOPIC, f"{BODY.format(**marks)}\n{references}")
+    article = read_markdown(f"{BODY.format(**marks)}\n{references}")
     assert rows(article) == CITED
     assert [section.heading for section in article.sections] == ["History"]
     assert (article.report.invented_citations, article.report.unavailable_citations) == (0, 0)
@@ -73,10 +66,10 @@ def test_every_form_of_citations_and_lists(name: str) -> None:
 
 def test_a_citation_has_the_best_passage_of_its_page() -> None:
     marks, references = FORMS["ordered links"]
-    *_, cost = cited_sentences(markdown_article(TOPIC, f"{BODY.format(**marks)}\n{references}"))
-    assert len(cost.passages) == 2
-    assert cost.passages[1].startswith("The dam\n")
-    assert "12 million crowns" in cost.passages[1] and "1929" not in cost.passages[1]
+    *_, cost = passages(read_markdown(f"{BODY.format(**marks)}\n{references}"))
+    assert len(cost) == 2
+    assert cost[1].startswith("The dam\n")
+    assert "12 million crowns" in cost[1] and "1929" not in cost[1]
 
 
 def test_what_leads_to_no_page_is_dropped_and_counted() -> None:
@@ -84,7 +77,7 @@ def test_what_leads_to_no_page_is_dropped_and_counted() -> None:
         "A lake.[1][3] It is deep.[2][9][0]\n\n## References\n"
         f"1. [The lake]({LAKE})\n2. [Gone](https://gone.example)\n3. A book, 1931, p. 4"
     )
-    article = markdown_article(TOPIC, text)
+    article = read_markdown(text)
     assert rows(article) == [("A lake.", [LAKE]), ("It is deep.", [])]
     assert article.report.unavailable_citations == 2, "a page that is not held, and a book"
     assert article.report.invented_citations == 2
@@ -92,9 +85,7 @@ def test_what_leads_to_no_page_is_dropped_and_counted() -> None:
 
 
 def test_without_a_list_numbers_cite_nothing() -> None:
-    article = markdown_article(
-        TOPIC, "# Lake Orrin\nA lake [3].\n\n## History\n- It was *filled*.\n\n## See also\nThe sea."
-    )
+    article = read_markdown("# Lake Orrin\nA lake [3].\n\n## History\n- It was *filled*.\n\n## See also\nThe sea.")
     assert rows(article) == [("A lake.", []), ("It was filled.", [])]
     assert [section.heading for section in article.sections] == ["History"]
     assert article.report.invented_citations == 1
@@ -103,12 +94,12 @@ def test_without_a_list_numbers_cite_nothing() -> None:
 def test_a_number_in_the_text_is_no_entry() -> None:
     steps = "## Steps\n1. Dig [it](https://x.example).\n2. Fill it.[1]"
     text = f"{steps}\n\n## References\n[1] {LAKE}\n\n## Later\nIt stayed."
-    article = markdown_article(TOPIC, text)
+    article = read_markdown(text)
     assert rows(article) == [("Dig it.", []), ("Fill it.", [LAKE]), ("It stayed.", [])]
 
 
 def test_lines_of_a_paragraph_belong_together() -> None:
-    article = markdown_article(TOPIC, "One is so.\nTwo goes\non here.\n\nThree.\n- Four.\n- Five.")
+    article = read_markdown("One is so.\nTwo goes\non here.\n\nThree.\n- Four.\n- Five.")
     assert [[s.text for s in one.sentences] for one in article.lead] == [
         ["One is so.", "Two goes on here."],
         ["Three."],
@@ -120,7 +111,11 @@ def test_lines_of_a_paragraph_belong_together() -> None:
 @settings(max_examples=60, deadline=None)
 @given(article=cited_articles())
 def test_an_exported_article_comes_back_from_markdown(article: Article) -> None:
-    found = markdown_article(TOPIC, to_markdown(article))
+    # where nothing cites, escaped numbers count as citations: some programs escape all of theirs
+    assume(
+        any(own.citations for own in article.sentences()) or "[" not in "".join(own.text for own in article.sentences())
+    )
+    found = read_markdown(to_markdown(article))
     assert by_sentence(found) == by_sentence(article)
     assert headings(found.sections) == headings(article.sections)
     assert [len(one.sentences) for one in found.lead] == [len(one.sentences) for one in article.lead]
@@ -157,31 +152,9 @@ anything = st.lists(PIECES | st.text(max_size=4), max_size=40).map("".join)
 @settings(max_examples=200, deadline=None)
 @given(text=anything)
 def test_whatever_the_file_holds_every_citation_leads_to_a_passage(text: str) -> None:
-    article = markdown_article(TOPIC, text)
+    article = read_markdown(text)
     held = {(source.id, snippet.id) for source in article.sources for snippet in source.snippets}
     cited = {(one.source_id, one.snippet_id) for sentence in article.sentences() for one in sentence.citations}
     assert cited == held
     assert {source.url for source in article.sources} <= {document.url for document in DOCUMENTS}
     assert all(sentence.text.strip() for sentence in article.sentences())
-
-
-def test_files_are_named_by_id_or_title(tmp_path: Path) -> None:
-    for name in ("42.md", "42.txt", "Lake_Orrin.md"):
-        (tmp_path / name).write_text(f"A lake.[1]\n\n## References\n1. [x]({LAKE})", encoding="utf-8")
-        assert rows(read_imported(tmp_path, TOPIC)) == [("A lake.", [LAKE])]
-        (tmp_path / name).unlink()
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"no article on 'Lake Orrin': put 42\.md"):
-        read_imported(tmp_path, TOPIC)
-    (tmp_path / "42.md").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DatasetError, match=r"42\.md cannot be read: .*UTF-8"):
-        read_imported(tmp_path, TOPIC)
-    (tmp_path / "42.txt").write_text("A lake.", encoding="utf-8")
-    with pytest.raises(DatasetError, match=r"several articles on 'Lake Orrin', 42\.md and 42\.txt: remove all but one"):
-        read_imported(tmp_path, TOPIC)
-    long = replace(TOPIC, title="水" * 200)
-    (tmp_path / "42.txt").unlink()
-    (tmp_path / "42.md").write_text("A lake.", encoding="utf-8")
-    assert rows(read_imported(tmp_path, long)) == [("A lake.", [])]

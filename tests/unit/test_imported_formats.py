@@ -7,14 +7,25 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from imported_cases import BIRDS, DAM, DOCUMENTS, LAKE, TOPIC, by_sentence, cited_articles, headings, rows
+from imported_cases import (
+    BIRDS,
+    DAM,
+    DOCUMENTS,
+    LAKE,
+    PAGES,
+    TITLE,
+    by_sentence,
+    cited_articles,
+    headings,
+    passages,
+    read_json,
+    read_wikitext,
+    rows,
+)
 from strategies import articles
 
+from storm_pipeline.documents.articles import read_article
 from storm_pipeline.errors import DatasetError, MissingExtraError
-from storm_pipeline.evaluation.articles.folder import read_imported
-from storm_pipeline.evaluation.articles.json_file import json_article
-from storm_pipeline.evaluation.articles.wikitext import wikitext_article
-from storm_pipeline.evaluation.cited_sentences import cited_sentences
 from storm_pipeline.export.formats import export
 from storm_pipeline.render.json import from_json, to_json
 from storm_pipeline.types import Article
@@ -50,7 +61,7 @@ def parser() -> None:
 
 
 def test_wikitext() -> None:
-    article = wikitext_article(TOPIC, WIKITEXT.replace("BIRDS", BIRDS).replace("DAM", DAM).replace("LAKE", LAKE))
+    article = read_wikitext(WIKITEXT.replace("BIRDS", BIRDS).replace("DAM", DAM).replace("LAKE", LAKE))
     assert rows(article) == [
         ("Lake Orrin is a large reservoir [sic].", [LAKE]),
         ("It is deep.", [DAM]),
@@ -68,7 +79,7 @@ def test_wikitext() -> None:
 @settings(max_examples=60, deadline=None)
 @given(article=cited_articles())
 def test_an_exported_article_comes_back_from_wikitext(article: Article) -> None:
-    found = wikitext_article(TOPIC, export(article, "wikitext").decode())
+    found = read_wikitext(export(article, "wikitext").decode())
     assert by_sentence(found) == by_sentence(article)
     assert headings(found.sections) == headings(article.sections)
     assert [len(one.sentences) for one in found.lead] == [len(one.sentences) for one in article.lead]
@@ -97,7 +108,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=200, deadline=None)
 @given(text=st.lists(PIECES | st.text(max_size=4), max_size=40).map("".join))
 def test_whatever_the_wikitext_holds_every_citation_leads_to_a_passage(text: str) -> None:
-    article = wikitext_article(TOPIC, text)
+    article = read_wikitext(text)
     held = {(source.id, snippet.id) for source in article.sources for snippet in source.snippets}
     cited = {(one.source_id, one.snippet_id) for sentence in article.sentences() for one in sentence.citations}
     assert cited == held
@@ -106,8 +117,8 @@ def test_whatever_the_wikitext_holds_every_citation_leads_to_a_passage(text: str
 
 def test_wikitext_without_its_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mwparserfromhell", None)
-    with pytest.raises(MissingExtraError, match=r"storm-pipeline\[eval\]"):
-        wikitext_article(TOPIC, "A lake.")
+    with pytest.raises(MissingExtraError, match=r"storm-pipeline\[sources\]"):
+        read_wikitext("A lake.")
 
 
 def test_json_with_sources() -> None:
@@ -120,18 +131,18 @@ def test_json_with_sources() -> None:
             {"url": "a:b"},
         ],
     }
-    article = json_article(TOPIC, json.dumps(record))
+    article = read_json(json.dumps(record))
     assert rows(article) == [("A lake.", [LAKE]), ("It is deep.", ["https://x.example"])]
-    assert cited_sentences(article)[1].passages == ("It is deep.",)
+    assert passages(article)[1] == ["It is deep."]
     assert (article.report.unavailable_citations, article.report.invented_citations) == (1, 1)
-    listed = json_article(TOPIC, json.dumps({"text": f"A lake.[1]\n\n[1] {LAKE}"}))
+    listed = read_json(json.dumps({"text": f"A lake.[1]\n\n[1] {LAKE}"}))
     assert rows(listed) == [("A lake.", [LAKE])]
 
 
 def test_what_wikigenbench_writes() -> None:
     documents = [["“The lake”, 1931", LAKE, "The lake is deep."], ["Gone", "https://gone.example", ""], "It is blue."]
     text = "Lake Orrin is a lake.[1]\n==History==\nIt was filled.[1][2]\n=== Later ===\nIt is blue.[3] So be it.[4]"
-    article = json_article(TOPIC, json.dumps({"key": "Lake_Orrin", "outline": [], "text": text, "retrieve": documents}))
+    article = read_json(json.dumps({"key": "Lake_Orrin", "outline": [], "text": text, "retrieve": documents}))
     assert rows(article) == [
         ("Lake Orrin is a lake.", [LAKE]),
         ("It was filled.", [LAKE]),
@@ -139,14 +150,14 @@ def test_what_wikigenbench_writes() -> None:
         ("So be it.", []),
     ]
     assert headings(article.sections) == [("History", [("Later", [])])]
-    assert cited_sentences(article)[0].passages == ("“The lake”, 1931\nThe lake is deep.",)
+    assert passages(article)[0] == ["“The lake”, 1931\nThe lake is deep."]
     assert (article.report.unavailable_citations, article.report.invented_citations) == (1, 1)
 
 
 def test_sections_of_wikigenbench_have_numbers_of_their_own() -> None:
     texts = ["==History==\nIt was filled.[1]", "==Birds==\nOspreys nest.[1][2] Others too.[3]"]
     retrieved = [["Filled."], ["Ospreys.", ["Birds", BIRDS, ""]]]
-    article = json_article(TOPIC, json.dumps({"text": texts, "retrieve": retrieved}))
+    article = read_json(json.dumps({"text": texts, "retrieve": retrieved}))
     assert rows(article) == [
         ("It was filled.", ["retrieved:1"]),
         ("Ospreys nest.", ["retrieved:2", BIRDS]),
@@ -157,7 +168,7 @@ def test_sections_of_wikigenbench_have_numbers_of_their_own() -> None:
 @settings(deadline=None)
 @given(article=articles())
 def test_our_own_json_comes_back_whole(article: Article) -> None:
-    assert json_article(TOPIC, to_json(article)) == from_json(to_json(article))
+    assert read_json(to_json(article)) == from_json(to_json(article))
 
 
 JSON = [
@@ -182,6 +193,13 @@ DAMAGED = [
 def test_damaged_files(tmp_path: Path, name: str, text: str, said: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DatasetError, match=said) as caught:
-        read_imported(tmp_path, TOPIC)
+        read_article(tmp_path / name, TITLE, PAGES)
     assert str(caught.value).startswith(f"{tmp_path / name} cannot be read: ")
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "42.odt"
+    path.write_text("A lake.", encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"42\.odt is no article that can be read: give a file with one of \.md, "):
+        read_article(path, TITLE, PAGES)

@@ -9,23 +9,34 @@ import tomllib
 import zipfile
 from email.message import Message
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, BENCH = (
+    tomllib.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("pyproject.toml", "bench/pyproject.toml")
+)
 hatchling = pytest.importorskip("hatchling.build", reason="the extra 'dev' installs it")
 pytest.importorskip("hatch_fancy_pypi_readme", reason="the extra 'dev' installs it")
 
 
+def build(project: Path, folder: Path) -> tuple[Path, Path]:
+    """The wheel and the source distribution of a project of the checkout."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(project)
+        return folder / hatchling.build_wheel(str(folder)), folder / hatchling.build_sdist(str(folder))
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The wheel and the source distribution, built from the checkout."""
-    folder = tmp_path_factory.mktemp("dist")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        return folder / hatchling.build_wheel(str(folder)), folder / hatchling.build_sdist(str(folder))
+    return build(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def built_bench(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return build(ROOT / "bench", tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +68,21 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(built: tuple
 def test_the_source_distribution_holds_package_tests_documentation_and_changelog(built: tuple[Path, Path]) -> None:
     with tarfile.open(built[1]) as archive:
         files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    expected = tracked("tests", "docs", "benchmarks", "examples", "experiments", "signatures") | packaged()
+    expected = tracked("tests", "docs", "bench", "examples", "experiments", "signatures") | packaged()
     assert expected <= files
-    assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "constraints.txt", "Makefile"} <= files
+    assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "conftest.py", "constraints.txt"} <= files
+
+
+def test_the_bench_is_a_distribution_of_its_own(built_bench: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built_bench[0]) as wheel:
+        files = {f"bench/{name}" for name in wheel.namelist() if ".dist-info/" not in name}
+        (name,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
+        assert "experiment = storm_bench.commands.experiment:experiment_app" in wheel.read(name).decode()
+    assert files == tracked("bench/storm_bench")
+    with tarfile.open(built_bench[1]) as archive:
+        files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    assert {name.removeprefix("bench/") for name in tracked("bench")} <= files
+    assert PROJECT["project"]["name"] in {Requirement(wish).name for wish in BENCH["project"]["dependencies"]}
 
 
 def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
@@ -94,37 +117,40 @@ def test_every_link_of_the_description_to_the_repository_names_a_file_of_this_ve
         assert (ROOT / path).exists(), path
 
 
-def test_only_flair_asks_for_an_old_transformers() -> None:
+def test_only_the_bench_asks_for_an_old_transformers() -> None:
     def allows(requirements: list[str], version: str) -> bool:
         found = [Requirement(text) for text in requirements]
         return all(one.specifier.contains(version) for one in found if one.name == "transformers")
 
-    extras = PROJECT["project"]["optional-dependencies"]
-    assert allows(PROJECT["project"]["dependencies"], "5.23.0")
-    assert [name for name, requirements in extras.items() if not allows(requirements, "5.23.0")] == ["flair"]
+    groups = [PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"].values()]
+    assert all(allows(requirements, "5.23.0") for requirements in groups)
+    assert not allows(BENCH["project"]["dependencies"], "5.23.0")
 
 
-def test_the_readme_says_what_every_extra_adds() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "project"), [("README.md", PROJECT), ("bench/README.md", BENCH)])
+def test_the_readme_says_what_every_extra_adds(page: str, project: dict[str, Any]) -> None:
+    readme = (ROOT / page).read_text(encoding="utf-8")
     table = readme.partition("| extra | what it adds |\n|---|---|\n")[2].partition("\n\n")[0]
     named = [name for row in table.splitlines() for name in re.findall(r"`([a-z]+)`", row.split("|")[1])]
     assert named == list(dict.fromkeys(named))
-    assert set(named) == set(PROJECT["project"]["optional-dependencies"])
+    assert set(named) == set(project["project"]["optional-dependencies"])
 
 
-def test_the_extra_for_tests_holds_every_other_but_docs() -> None:
-    extras = PROJECT["project"]["optional-dependencies"]
-    (own,) = (one for one in map(Requirement, extras["dev"]) if one.name == "storm-pipeline")
+@pytest.mark.parametrize("project", [PROJECT, BENCH], ids=["core", "bench"])
+def test_the_extra_for_tests_holds_every_other_but_docs(project: dict[str, Any]) -> None:
+    extras = project["project"]["optional-dependencies"]
+    (own,) = (one for one in map(Requirement, extras["dev"]) if one.name == project["project"]["name"])
     assert own.extras == set(extras) - {"dev", "docs"}
 
 
-def test_constraints_pin_every_dependency_within_its_bounds() -> None:
+@pytest.mark.parametrize("project", [PROJECT, BENCH], ids=["core", "bench"])
+def test_constraints_pin_every_dependency_within_its_bounds(project: dict[str, Any]) -> None:
     lines = [line.partition(" ;")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()]
     pins = {one.name: one for one in map(Requirement, (line for line in lines if line and not line.startswith("#")))}
-    extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *(text for texts in extras.values() for text in texts)]
+    extras = project["project"]["optional-dependencies"]
+    wanted = [*project["project"]["dependencies"], *(text for texts in extras.values() for text in texts)]
     for wish in map(Requirement, wanted):
-        if wish.name == "storm-pipeline":
+        if wish.name.startswith("storm-"):
             continue
         (pin,) = pins[wish.name].specifier
         assert wish.specifier.contains(pin.version), f"{wish} is pinned to {pin.version}"

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
-from storm_pipeline.signatures.review import FindRepeated
 
 SENTENCE = "In the spring carriers took salt across the hills to the market of Varn [1]. "
 
@@ -96,9 +95,16 @@ def test_an_item_that_broke_off_does_not_take_the_others_with_it(people: list[tu
     assert len(read) >= sum(item_end <= came for item_end in ends)
 
 
+class FindNumbers(dspy.Signature):
+    """Give the numbers."""
+
+    text: str = dspy.InputField()
+    repeated: list[int] = dspy.OutputField()
+
+
 @given(st.lists(st.integers(min_value=1, max_value=9999), max_size=20), shares)
 def test_a_number_is_read_whole_or_not_at_all(numbers: list[int], end: float) -> None:
-    read = as_far_as_it_came(FindRepeated, {"repeated": numbers}, end)
+    read = as_far_as_it_came(FindNumbers, {"repeated": numbers}, end)
     assert read == numbers[: len(read)]
 
 

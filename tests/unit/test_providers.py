@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from storm_pipeline import Storm
 from storm_pipeline.configuration.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.keys import key_for
+from storm_pipeline.models.keys import key_use
 from storm_pipeline.models.prices import listed_window, price_of
 from storm_pipeline.search.keys import require_engine_keys
 from storm_pipeline.settings import Settings
@@ -119,15 +119,15 @@ def test_what_cannot_be_a_key_is_refused_and_not_repeated(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(SettingsError, match="OPENAI_API_KEY holds characters") as error:
-        key_for("openai/gpt-4o", Settings(**given))
+        key_use("openai/gpt-4o", Settings(**given))
     assert key not in str(error.value)
 
 
 def test_keys_that_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     local = Settings.build({"lm": "openai/qwen", "api_base": "http://localhost:1/v1"})
-    assert key_for("openai/qwen", local) == "none"
-    assert key_for("bedrock/x", Settings()) is None
+    assert key_use("openai/qwen", local).key == "none"
+    assert key_use("bedrock/x", Settings()).key is None
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert key_for("openai/qwen", local) is None
+    assert key_use("openai/qwen", local).key == "k"
     monkeypatch.setenv("MY_OWN", "mine")
-    assert key_for("openai/gpt-4o", Settings(api_key_env="MY_OWN")) == "mine"
+    assert key_use("openai/gpt-4o", Settings(api_key_env="MY_OWN")).key == "mine"

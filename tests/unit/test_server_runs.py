@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from articles import case, section, sentence, source
+from articles import article, section, sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ from storm_pipeline.server.run_folders import EventFile, RunFolders, UnknownRunE
 from storm_pipeline.types import Problem, Report, Snippet, Source
 
 SILK = source("silk", "Silk was sold in Palmyra.")
-ARTICLE = case(section("Goods", sentence("Silk was sold there.", SILK)), sources=(SILK,)).article
+ARTICLE = article(section("Goods", sentence("Silk was sold there.", SILK)), sources=(SILK,))
 RUNS = ("silk-road-1", "seidenstraße-2")
 
 
@@ -111,7 +111,7 @@ def test_a_citation_style_is_never_a_path(style: str) -> None:
 def test_documents_of_the_owner_leave_by_their_names(name: str) -> None:
     notes = Snippet("file:///home/me/secret%20project/My%20notes.txt", "", "Silk was sold there.")
     own = Source(notes.source_id, notes.url, "", (notes,))
-    content = article_as(case(section("Goods", sentence("Silk was sold.", own)), sources=(own,)).article, name)
+    content = article_as(article(section("Goods", sentence("Silk was sold.", own)), sources=(own,)), name)
     assert b"secret" not in unpacked(content)
     assert b"home/me" not in unpacked(content)
     assert b"My notes.txt" in unpacked(content)
@@ -125,8 +125,9 @@ def unpacked(content: bytes) -> bytes:
         return b"\n".join(archive.read(entry) for entry in archive.namelist())
 
 
-def test_an_article_leaves_without_secrets() -> None:
+def test_an_article_leaves_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-123456")
     leaking = replace(ARTICLE, report=Report(problems=(Problem("run", "failure", "bad key sk-123456"),)))
-    shown = Redactor(environment={"MY_KEY": "sk-123456"}).article(leaking)
+    shown = Redactor().article(leaking)
     assert shown.report.problems == (Problem("run", "failure", "bad key ***"),)
     assert shown.sections == leaking.sections

@@ -95,16 +95,22 @@ def test_rules_that_would_open_the_server(rule: str) -> None:
 @given(st.text(), st.text(), st.text("abcdef0123456789", min_size=6, max_size=20))
 def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -> None:
     folder = Path("/srv/storm/runs")
-    redactor = Redactor([folder], {"MY_API_KEY": secret, "PATH": "/usr/bin", "SHORT_KEY": "a"})
-    text = redactor.text(f"{before}{secret}{after} at https://user:{secret}@host/v1 in {folder}/silk-road")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MY_API_KEY", secret)
+        patched.setenv("SHORT_KEY", "a")
+        text = Redactor([folder]).text(
+            f"{before}{secret}{after} at https://user:{secret}@host/v1 in {folder}/silk-road"
+        )
     assert secret not in text
     assert str(folder) not in text
     assert "user:" not in text or "user:" in before + after
     assert text.endswith("@host/v1 in silk-road")
 
 
-def test_ordinary_text_is_left_as_it_is() -> None:
-    redactor = Redactor([Path("/")], {"MY_API_KEY": "", "HOME": "/root", "A_KEY": "silk"})
+def test_ordinary_text_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MY_API_KEY": "", "HOME": "/root", "A_KEY": "silk"}.items():
+        monkeypatch.setenv(name, value)
+    redactor = Redactor([Path("/")])
     text = "silk was sold at https://example.org/a@b in /usr/share"
     assert redactor.text(text) == text
     assert redactor.values({"a": 1, "b": None, "c": text}) == {"a": 1, "b": None, "c": text}

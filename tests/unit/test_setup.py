@@ -84,6 +84,10 @@ def test_an_interrupted_question_writes_nothing(folder: Path) -> None:
 
 def test_the_doctor_shows_settings_with_their_place_and_what_is_missing() -> None:
     Path("storm.toml").write_text('lm = "gpt-4o"\nsearch = "you"\n')
+    result = run("doctor")
+    assert "lm: not used until you trust it" in result.stdout
+    assert "gpt-4o (not used: see below)" in result.stdout
+    assert run("trust").exit_code == 0
     result = run("doctor", "--turns", "3")
     assert result.exit_code == 1
     for said in (

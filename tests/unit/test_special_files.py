@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from special_files import SPECIAL, special_file
 
 from storm_pipeline import files
 from storm_pipeline.batch import read_topics
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.experiments.config import read_config
 from storm_pipeline.files import read_bounded
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.user_pieces import read_outline
@@ -23,26 +23,14 @@ from storm_pipeline.settings import Settings
 READERS = {
     "t.txt": read_topics,
     "t.jsonl": read_topics,
-    "t.toml": read_config,
     "t.md": lambda path: read_outline(path, "Silk Road"),
 }
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "/dev/null", "folder", "missing", "loop"])
+@pytest.mark.parametrize("kind", SPECIAL)
 def test_what_is_no_file_is_refused(tmp_path: Path, name: str, kind: str) -> None:
-    path = tmp_path / name
-    match kind:
-        case "pipe":
-            os.mkfifo(path)
-        case "folder":
-            path.mkdir()
-        case "loop":
-            path.symlink_to(path)
-        case "missing":
-            pass
-        case _:
-            path.symlink_to(kind)
+    path = special_file(tmp_path / name, kind)
     with pytest.raises(SettingsError, match=name):
         READERS[name](path)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.types import Citation, Paragraph, Sentence
-from storm_pipeline.writers.section_headings import even_groups, with_headings
+from storm_pipeline.writers.small.headings import even_groups, with_headings
 
 TEXTS = ["It rose in 1950.", "It fell in 1960.", "Eels live there.", "Trout live there."]
 PARAGRAPHS = [Paragraph((Sentence(text, (Citation("a", "b"),)),)) for text in TEXTS]

@@ -18,6 +18,7 @@ FLOOD = Snippet(
 COPY = Snippet("https://mirror.net/dam", "Orrin Dam", DAM.text)
 OUTLINE = Outline("Orrin Dam", (Heading("History", (Heading("Floods"), Heading("Repairs"))), Heading("Lake")))
 BUILT = "The dam of concrete was built by two thousand men from 1931 until 1936 [1]."
+FLOODED = "Which flood came over the wall in 1952 and took away the mill of the town?"
 CAME = "In 1952 a flood came over the wall and took the mill of the town [2]."
 
 
@@ -145,7 +146,7 @@ def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
 def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. {CAME.replace('[2]', '[2][7]')}"
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, told):
-        answer = ctx.writer.answer(ctx, "Orrin Dam", "What happened?", [DAM, FLOOD])
+        answer = ctx.writer.answer(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
     assert [own.text for own in answer.sentences] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
     assert known == [DAM, FLOOD]
@@ -155,7 +156,7 @@ def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
 def test_an_unchecked_answer_keeps_what_it_cites() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
-        answer = ctx.writer.answer(ctx, "Orrin Dam", "What happened?", [DAM, FLOOD])
+        answer = ctx.writer.answer(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
     assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
     assert known == [DAM, FLOOD]

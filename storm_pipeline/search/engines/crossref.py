@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.fragments import fragment_text
 from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.papers import doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.types import Snippet
 
@@ -56,7 +57,7 @@ class CrossrefSearch:
         patience: Patience | None = None,
         rate: float | None = None,
     ) -> None:
-        mailto = (mailto or env_var(MAIL_VARIABLE)).strip()
+        mailto = (mailto or variable(MAIL_VARIABLE)).strip()
         self._fixed = {"filter": _filter(options or SearchOptions()), "select": _FIELDS}
         if mailto:
             self._fixed["mailto"] = mailto

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.fragments import element_text
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.papers import doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.types import Snippet
@@ -58,7 +59,7 @@ class PubMedSearch:
         patience: Patience | None = None,
         rate: float | None = None,
     ) -> None:
-        key = (key or env_var(KEY_VARIABLE)).strip()
+        key = (key or variable(KEY_VARIABLE)).strip()
         self._common = {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": key} if key else {})
         self._date_params = _date_params(options or SearchOptions())
         refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one" if key else "try again later"

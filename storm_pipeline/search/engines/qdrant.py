@@ -8,10 +8,11 @@ from urllib.parse import parse_qsl
 
 from storm_pipeline.assets import EMBEDDER
 from storm_pipeline.configuration.addresses import is_web_address, redacted
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, env_var, require_argument
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.page_passages import best_passages
 from storm_pipeline.types import Snippet
 
@@ -68,7 +69,7 @@ def _collection(place: str, name: str, config: EngineConfig) -> VectorCollection
         return FolderCollection(Path(place), name)
     if not is_web_address(place):
         raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
-    return ServerCollection(place, name, env_var(KEY_VARIABLE), rate=config.rate or 50.0)
+    return ServerCollection(place, name, variable(KEY_VARIABLE), rate=config.rate or 50.0)
 
 
 class QdrantSearch:

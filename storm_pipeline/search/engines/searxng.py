@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.configuration.addresses import is_web_address, redacted
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, env_var
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"
@@ -54,7 +55,7 @@ class SearxngSearch:
         patience: Patience | None = None,
         rate: float = 2.0,
     ) -> None:
-        given = (base_url or env_var(URL_VARIABLE)).strip()
+        given = (base_url or variable(URL_VARIABLE)).strip()
         if not is_web_address(given):
             problem = f"{redacted(repr(given))} is not one" if given else "none was given"
             raise SettingsError(

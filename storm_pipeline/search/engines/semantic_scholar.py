@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, env_var, reject_argument
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.papers import arxiv_address, doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import bare_words, joined
 from storm_pipeline.types import Snippet
@@ -61,7 +62,7 @@ class SemanticScholarSearch:
         patience: Patience | None = None,
         rate: float = 1.0,
     ) -> None:
-        key = (key or env_var(KEY_VARIABLE)).strip()
+        key = (key or variable(KEY_VARIABLE)).strip()
         self._date_params = _date_params(options or SearchOptions())
         refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one"
         self._client = ApiClient(

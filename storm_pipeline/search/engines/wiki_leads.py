@@ -1,6 +1,7 @@
 """The embedded corpus: opening paragraphs of some 10,000 vital Wikipedia articles. No key, no network."""
 
 import json
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ INFO = EngineInfo(
     remote=False,
 )
 _TITLE_WEIGHT = 2
+_LOST_EXPONENT = re.compile(r"(?<=×10)−?\d{1,2}\b|(?<=\b10)\d{1,2}(?= [kMGT]?eV\b)")
+_RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _lock = threading.Lock()
 _shared: dict[tuple[Path, int, int], "_Leads"] = {}
 
@@ -95,5 +98,10 @@ def _read(path: Path) -> _Leads:
     return _Leads(snippets, index)
 
 
+def _with_exponents(text: str) -> str:
+    """The text with the exponents that the corpus lost: ``10⁴ eV`` where it has ``104 eV``, ``×10²³`` for ``×1023``."""
+    return _LOST_EXPONENT.sub(lambda found: found[0].translate(_RAISED), text)
+
+
 def _snippet(title: str, record: dict[str, Any]) -> Snippet:
-    return Snippet(page_address(title), title, plain_text(record["extract"]), engine=WikiLeads.name)
+    return Snippet(page_address(title), title, _with_exponents(plain_text(record["extract"])), engine=WikiLeads.name)

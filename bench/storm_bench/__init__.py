@@ -1,0 +1,6 @@
+"""The bench of storm-pipeline: data sets, metrics, judges, reports and experiments.
+
+Of the package it uses :mod:`storm_pipeline.api` only.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,98 @@
+"""The articles of a data set itself as articles to score: those of other systems, and the human one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from storm_bench.types import CitedStatement, HumanSection, Topic
+from storm_pipeline.api import (
+    Article,
+    AvailablePages,
+    DatasetError,
+    Paragraph,
+    Reference,
+    Report,
+    Section,
+    Snippet,
+    build_tree,
+    is_back_matter,
+    markdown_blocks,
+    paragraphs_of,
+    parse_cited,
+    section_of,
+    source_id,
+    terms,
+    with_citations,
+    without_title,
+)
+
+_SHARED = 0.5
+"""Minimum share of a statement's content words in the sentence that states it."""
+
+
+def system_article(topic: Topic, system: str) -> Article:
+    """A system's article from the data set, with the citations that can be resolved.
+
+    The published texts have no citation marks; citations are known per statement. A statement's citations are assigned
+    to the sentence with most of its content words, if that has at least half of them. A citation's passage is the one
+    of up to 150 words on the cited page with most of the statement's content words. Citations of pages that are not
+    among the topic's documents are dropped, and counted in the report.
+
+    Raises:
+        DatasetError: the system wrote nothing on this topic.
+    """
+    written = topic.written_by(system)
+    if written is None:
+        known = ", ".join(own.system for own in topic.system_articles) or "none"
+        raise DatasetError(f"the data set has no article by {system!r} on {topic.title!r}; available systems: {known}")
+    article = _uncited_article(topic.title, written.text)
+    pages = pages_of(topic)
+    cited: dict[int, list[Snippet]] = {}
+    unavailable = 0
+    places = _sentence_indices(written.statements, [sentence.text for sentence in article.sentences()])
+    for statement, place in zip(written.statements, places, strict=True):
+        if place is not None:
+            urls = {source_id(url): url for url in statement.urls}
+            found = [pages.passage(statement.text, Reference(url)) for url in urls.values()]
+            cited.setdefault(place, []).extend(filter(None, found))
+            unavailable += found.count(None)
+    return with_citations(replace(article, report=Report(unavailable_citations=unavailable)), cited)
+
+
+def pages_of(topic: Topic) -> AvailablePages:
+    """A topic's documents as the pages that an article can cite."""
+    return AvailablePages(Reference(own.url, own.title, own.text) for own in topic.documents)
+
+
+def human_article(topic: Topic) -> Article:
+    """The human article as one to score: lead and body without back matter; its citations are not known by sentence."""
+    human = topic.human
+    return Article(topic.title, _plain_paragraphs(human.lead), tuple(map(_human_section, human.sections)))
+
+
+def _human_section(own: HumanSection) -> Section:
+    return Section(own.heading, _plain_paragraphs(own.text), tuple(map(_human_section, own.subsections)))
+
+
+def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
+    return tuple(paragraph for line in text.splitlines() if (paragraph := _paragraph(line)).sentences)
+
+
+def _uncited_article(title: str, text: str) -> Article:
+    """An article from Markdown with a paragraph per line, without citations and back matter."""
+    tree = build_tree(without_title(markdown_blocks(text), title))
+    body = (part for part in tree.subsections if not is_back_matter(part.heading))
+    return Article(title, paragraphs_of(tree, _paragraph), tuple(section_of(part, _paragraph) for part in body))
+
+
+def _paragraph(text: str) -> Paragraph:
+    return Paragraph(parse_cited(text, ()).sentences)
+
+
+def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[str]) -> Iterator[int | None]:
+    """For each statement, the index of the sentence that states it; None if none has half of its content words."""
+    sentence_terms = [frozenset(terms(sentence)) for sentence in sentences]
+    for statement in statements:
+        wanted = frozenset(terms(statement.text))
+        shared = [len(wanted & own) for own in sentence_terms]
+        most = max(shared, default=0)
+        yield shared.index(most) if most and most >= _SHARED * len(wanted) else None

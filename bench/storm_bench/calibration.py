@@ -1,0 +1,161 @@
+"""Calibration of support judges against expert labels and deliberately swapped citations.
+
+A judge that always says yes has a high F1 where most claims are supported, so AUC, balanced accuracy and the F1 of
+always saying yes are reported as well. Intervals are bootstrapped over questions, because claims of one question are
+correlated.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from storm_bench.judges.base import Pair, Parameters, SupportJudge
+from storm_bench.judging_tasks import CalibrationTask
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+_CONFIDENCE = 95.0
+
+
+@dataclass(frozen=True)
+class MetricInterval:
+    """A value in [0, 1] and its 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """As in a table: ``0.64 (0.58–0.70)``."""
+        return f"{self.value:.2f} ({self.low:.2f}–{self.high:.2f})"
+
+
+@dataclass(frozen=True)
+class CalibrationRow:
+    """How well a judge's scores agree with the known answers of one task.
+
+    Attributes:
+        task: name of the task.
+        pairs: number of judged pairs.
+        positives: share of supported pairs.
+        auc: probability that a supported pair scores above an unsupported one, ties counting half; 0.5 by chance.
+        balanced_accuracy: mean of the true positive and true negative rates at the threshold; 0.5 by chance.
+        f1: of the supported class, at the threshold.
+        always_yes: F1 of always saying yes.
+    """
+
+    task: str
+    pairs: int
+    positives: float
+    auc: MetricInterval
+    balanced_accuracy: MetricInterval
+    f1: MetricInterval
+    always_yes: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A judge's calibration, to be printed beside every score based on it."""
+
+    judge: str
+    parameters: Parameters
+    rows: tuple[CalibrationRow, ...]
+
+    def to_markdown(self) -> str:
+        """A table with one row per task, under a line that names the judge and its parameters."""
+        parameters = ", ".join(
+            f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in self.parameters.items()
+        )
+        head = "| task | pairs | supported | AUC | balanced accuracy | F1 | F1 of always yes |"
+        rows = [
+            f"| {row.task} | {row.pairs} | {row.positives:.0%} | {row.auc} | {row.balanced_accuracy} | {row.f1} "
+            f"| {row.always_yes:.2f} |"
+            for row in self.rows
+        ]
+        title = f"Judge `{self.judge}`" + (f" ({parameters})" if parameters else "")
+        return "\n".join(
+            [f"{title}. Always yes has AUC and balanced accuracy 0.50.", "", head, "|---" * 7 + "|", *rows]
+        )
+
+
+def calibrate(
+    judge: SupportJudge, tasks: Iterable[CalibrationTask], *, resamples: int = 1000, seed: int = 0
+) -> Calibration:
+    """Run a judge on tasks and measure it; tasks without both classes are left out.
+
+    Args:
+        judge: the judge to calibrate; scores all distinct pairs in one batch.
+        tasks: pairs with known answers.
+        resamples: number of bootstrap resamples.
+        seed: seed of the bootstrap.
+    """
+    usable = [task for task in tasks if len({item.positive for item in task.items}) == 2]
+    pairs = list(dict.fromkeys(item.pair for task in usable for item in task.items))
+    known = dict(zip(pairs, judge.scores(pairs), strict=True))
+    rows = tuple(_row(task, known, judge.threshold, resamples, seed) for task in usable)
+    return Calibration(judge.name, judge.parameters, rows)
+
+
+def auc(scores: Floats, positive: Bools) -> float:
+    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
+
+    NaN if one class is absent.
+    """
+    pos, neg = int(positive.sum()), int((~positive).sum())
+    if not pos or not neg:
+        return float("nan")
+    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
+    mean_rank = (np.cumsum(count) - (count - 1) / 2)[place]
+    return float((mean_rank[positive].sum() - pos * (pos + 1) / 2) / (pos * neg))
+
+
+def balanced_accuracy(verdicts: Bools, positive: Bools) -> float:
+    """Mean of the true positive and true negative rates; NaN if one class is absent."""
+    if positive.all() or not positive.any():
+        return float("nan")
+    return float((verdicts[positive].mean() + (~verdicts[~positive]).mean()) / 2)
+
+
+def f1(verdicts: Bools, positive: Bools) -> float:
+    """F1 of the positive class; 0 without a true positive."""
+    true_positives = int((verdicts & positive).sum())
+    return 2 * true_positives / int(verdicts.sum() + positive.sum()) if true_positives else 0.0
+
+
+def _row(
+    task: CalibrationTask, known: dict[Pair, float], threshold: float, resamples: int, seed: int
+) -> CalibrationRow:
+    scores = np.array([known[item.pair] for item in task.items])
+    positive = np.array([item.positive for item in task.items])
+    verdicts = scores >= threshold
+    draws = list(_resampled([item.group for item in task.items], resamples, seed))
+
+    def interval(measure: Callable[[npt.NDArray[np.intp]], float]) -> MetricInterval:
+        found = [value for draw in draws if not np.isnan(value := measure(draw))]
+        ends = np.percentile(found, [(100 - _CONFIDENCE) / 2, (100 + _CONFIDENCE) / 2]) if found else (np.nan, np.nan)
+        return MetricInterval(measure(np.arange(len(scores))), float(ends[0]), float(ends[1]))
+
+    share = float(positive.mean())
+    return CalibrationRow(
+        task.name,
+        len(scores),
+        share,
+        auc=interval(lambda draw: auc(scores[draw], positive[draw])),
+        balanced_accuracy=interval(lambda draw: balanced_accuracy(verdicts[draw], positive[draw])),
+        f1=interval(lambda draw: f1(verdicts[draw], positive[draw])),
+        always_yes=2 * share / (1 + share),
+    )
+
+
+def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt.NDArray[np.intp]]:
+    """Item indices of groups resampled with replacement, one array per resample."""
+    members: dict[str, list[int]] = {}
+    for i, group in enumerate(groups):
+        members.setdefault(group, []).append(i)
+    indices = [np.array(own, dtype=np.intp) for own in members.values()]
+    rng = np.random.default_rng(seed)
+    for _ in range(resamples):
+        yield np.concatenate([indices[i] for i in rng.integers(0, len(indices), len(indices))])

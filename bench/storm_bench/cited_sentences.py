@@ -1,0 +1,63 @@
+"""The sentences of an article with the passages they cite: the input of every citation metric."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from storm_pipeline.api import Article, Paragraph, Section, Sentence, words
+
+UNIT = "each cited chunk"
+"""What counts as one citation, for the parameters of citation metrics."""
+
+
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence with one passage per cited chunk, in citation order.
+
+    Every chunk is judged by itself, as in the papers, even if several are from the same page; a chunk cited twice
+    counts once. A passage starts with the title of its page if that is known.
+    """
+
+    text: str
+    passages: tuple[str, ...] = ()
+
+
+def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False) -> tuple[CitedSentence, ...]:
+    """The sentences of an article that contain a word, in reading order, with the passages they cite.
+
+    Empty for an article without sources, such as one written from memory: its citation quality is undefined, not bad.
+
+    Args:
+        article: its sources must contain every cited snippet.
+        lead: whether to include the lead's sentences.
+        expand: let uncited sentences inherit citations within their paragraph, like ``-p`` of the official evaluation:
+            the last sentence those of the one before it, any other those of the next.
+    """
+    if not article.sources:
+        return ()
+    titles = {source.id: source.title for source in article.sources}
+    texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
+    body = (paragraph for section in article.sections for paragraph in _paragraphs(section))
+    paragraphs = (*(article.lead if lead else ()), *body)
+    found = []
+    for sentence in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
+        chunks = dict.fromkeys((citation.source_id, citation.snippet_id) for citation in sentence.citations)
+        passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
+        found.append(CitedSentence(sentence.text, passages))
+    return tuple(found)
+
+
+def _paragraphs(section: Section) -> Iterator[Paragraph]:
+    yield from section.paragraphs
+    for part in section.subsections:
+        yield from _paragraphs(part)
+
+
+def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[Sentence]:
+    """The sentences that contain a word."""
+    sentences = [sentence for sentence in paragraph.sentences if words(sentence.text)]
+    for i, sentence in enumerate(sentences):
+        if expand and not sentence.citations and len(sentences) > 1:
+            neighbour = sentences[i + 1] if i + 1 < len(sentences) else sentences[i - 1]
+            yield replace(sentence, citations=neighbour.citations)
+        else:
+            yield sentence

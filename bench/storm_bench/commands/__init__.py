@@ -1,0 +1,1 @@
+"""The commands of `storm experiment`, which join the command line of the package through an entry point."""

@@ -1,0 +1,146 @@
+"""``storm experiment conner``: knowledge scored from the six perspectives of CONNER, and the tables of it."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.api import Guard, configured_cache, say
+
+if TYPE_CHECKING:
+    from storm_bench.conner.named_models import ModelNames
+    from storm_bench.datasets.conner import KnowledgeItem
+
+conner_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Acquired knowledge from six perspectives (CONNER)."
+)
+_OUT = Path("runs") / "conner"
+
+_Data = Annotated[
+    Path | None, typer.Option("--data", help="CONNER's emnlp_data; default: conner_emnlp_data below STORM_DATA.")
+]
+_Out = Annotated[Path, typer.Option("--out", help="Folder of the records.")]
+_Cache = Annotated[
+    Path,
+    typer.Option("--cache", metavar="PATH", help="Downloads and trained models.", default_factory=configured_cache),
+]
+_Model = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="SEAM=NAME", help="inference, evidence, matching, discourse, lm, downstream."),
+]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@conner_app.command("run", short_help="Acquire, answer with and score knowledge; goes on where it stopped.")
+def run(
+    *,
+    data: _Data = None,
+    out: _Out = _OUT,
+    cache: _Cache,
+    items: Annotated[int, typer.Option("--items", min=1, help="Of each data set and kind of knowledge.")] = 100,
+    answers: Annotated[int, typer.Option("--answers", min=0, help="Of those, the first that are answered too.")] = 100,
+    choices: Annotated[int, typer.Option("--choices", min=1, help="Items of knowledge selection.")] = 30,
+    writer: Annotated[str, typer.Option("--writer", help="Embedded model that writes.")] = "embedded:0.5b",
+    minutes: Annotated[float, typer.Option("--minutes", min=0, help="Stop after so long.")] = 600,
+    model: _Model = None,
+    debug: _Debug = False,
+) -> None:
+    """Score reference, retrieved and generated knowledge of NQ and WoW.
+
+    The same command goes on, and so does one with more items, answers or choices. Other models or another writer
+    need another --out.
+    """
+    with Guard(debug=debug):
+        from storm_bench.conner.completing import open_completions
+        from storm_bench.conner.named_models import open_evidence, open_models
+        from storm_bench.conner.passage_pool import passage_pool
+        from storm_bench.conner.study import Study
+        from storm_pipeline.api import EMBEDDER, LEADS, CachingEmbedder, fetch, open_embedder
+
+        names = _names(model)
+        datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
+        pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
+        models = open_models(names, cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
+        evidence = open_evidence(names.evidence, cache)(pool)
+        study = Study(
+            datasets,
+            evidence,
+            models,
+            open_completions(writer, cache),
+            _records(out),
+            items=items,
+            answers=answers,
+            choices=choices,
+        )
+        done = study.run(minutes, lambda line: typer.echo(line, err=True))
+        say(f"{len(study.records())} records in {_records(out)}" + ("" if done else "; the same command goes on"))
+
+
+@conner_app.command("report", short_help="Print the tables of what was measured.")
+def report(
+    *,
+    data: _Data = None,
+    out: _Out = _OUT,
+    cache: _Cache,
+    debug: _Debug = False,
+) -> None:
+    """Print means, correlations, both uses and the paper's claims as Markdown."""
+    with Guard(debug=debug):
+        from storm_bench.conner.named_models import open_discourse
+        from storm_bench.conner.published import beside_published
+        from storm_bench.conner.report import to_markdown
+        from storm_bench.conner.study_records import read_records
+        from storm_bench.conner.study_setup import read_setup
+        from storm_bench.datasets.conner import published_scores
+        from storm_pipeline.api import EMBEDDER, CachingEmbedder, open_embedder
+
+        records, setup = read_records(_records(out)), read_setup(_records(out))
+        views = {item.id: item.pageviews for item in _rows(data, "wow") if item.pageviews is not None}
+        discourse = open_discourse("sentence-order", cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
+        folder = _folder(data)
+        beside = beside_published(
+            _rows(data, "nq"),
+            published_scores(folder, "coherence_paragraph"),
+            published_scores(folder, "perplexity"),
+            discourse,
+            records,
+        )
+        say(f"{to_markdown(records, views, setup)}\n\n{beside}")
+
+
+@conner_app.command("train-order", short_help="Train the stand-in for paragraph coherence anew.")
+def train_order(*, cache: _Cache, debug: _Debug = False) -> None:
+    """Train on sentence order of Wikipedia's leads, and print the accuracy on leads that were kept apart."""
+    with Guard(debug=debug):
+        from storm_bench.conner.order_training import order_file, train_on_leads
+        from storm_bench.conner.sentence_order import save_order
+        from storm_pipeline.api import EMBEDDER, LEADS, fetch, open_embedder
+
+        embedder = open_embedder(EMBEDDER, cache)
+        trained = train_on_leads(fetch(LEADS, cache), embedder)
+        save_order(trained.weights, embedder.name, order_file(cache))
+        say(
+            f"{trained.paragraphs} leads learnt from; of {trained.held_out} others {trained.accuracy:.1%} score higher "
+            f"than a random order of theirs (chance: 50%): {order_file(cache)}"
+        )
+
+
+def _rows(data: Path | None, name: str) -> "tuple[KnowledgeItem, ...]":
+    from storm_bench.datasets.conner import NAMES, read_conner
+
+    return read_conner(_folder(data), next(own for own in NAMES if own == name))
+
+
+def _folder(data: Path | None) -> Path:
+    return data or Path(os.environ.get("STORM_DATA", "data")).expanduser() / "conner_emnlp_data"
+
+
+def _records(out: Path) -> Path:
+    return out / "records.jsonl"
+
+
+def _names(given: list[str] | None) -> "ModelNames":
+    from storm_bench.conner.named_models import model_names
+
+    return model_names(dict(pair.partition("=")[::2] for pair in given or ()))

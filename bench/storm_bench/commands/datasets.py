@@ -1,0 +1,115 @@
+"""``storm experiment data``: building a new data set from today's Wikipedia."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from storm_pipeline.api import Guard, SettingsCommand, say
+
+if TYPE_CHECKING:
+    from storm_bench.datasets.dataset import DataSet
+    from storm_pipeline.api import Search
+
+data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build a new data set for given months.")
+
+_Months = Annotated[list[str], typer.Argument(metavar="MONTH…", help="Months, each as 2026-09.", show_default=False)]
+_To = Annotated[Path, typer.Option("--to", help="Folder to build in; an interrupted build is resumed there.")]
+_Size = Annotated[int, typer.Option("--size", min=1, help="Maximum number of topics, sampled at random.")]
+_Seed = Annotated[int, typer.Option("--chance", min=0, help="Seed of the sample.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+
+
+@data_app.command("freshwiki", short_help="The most edited articles of MONTHs (STORM paper, section 2.1).")
+def freshwiki(
+    months: _Months,
+    *,
+    to: _To = Path("data/freshwiki"),
+    size: _Size = 100,
+    max_words: Annotated[int, typer.Option("--max-words", min=1, help="Maximum words of an article.")] = 3000,
+    chance: _Seed = 0,
+    debug: _Debug = False,
+) -> None:
+    """Build a FreshWiki data set: the good articles most edited in MONTHs, from rate-limited Wikimedia services."""
+    with Guard(debug=debug):
+        from storm_bench.datasets.freshwiki_builder import build_freshwiki
+        from storm_bench.datasets.freshwiki_plan import FreshWikiPlan
+
+        plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance)
+        _print_size(build_freshwiki(plan, to, on_progress=_to_stderr), to)
+
+
+@data_app.command(
+    "wikigenbench", cls=SettingsCommand, short_help="Recent events of MONTHs with their pages (WikiGenBen paper, 2.2)."
+)
+def wikigenbench(
+    ctx: typer.Context,
+    months: _Months,
+    *,
+    to: _To = Path("data/wikigenbench"),
+    size: _Size = 100,
+    created_after: Annotated[
+        str, typer.Option("--created-after", metavar="DAY", help="Only articles created after DAY.")
+    ] = "",
+    chance: _Seed = 0,
+    debug: _Debug = False,
+) -> None:
+    """Build a WikiGenBench data set: the events most edited in MONTHs, pages they cite, pages that --search finds."""
+    with Guard(debug=debug):
+        from storm_bench.datasets.wikigenbench_builder import build_wikigenbench
+        from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan
+
+        plan = WikiGenBenchPlan(tuple(months), size=size, seed=chance, created_after=created_after)
+        _print_size(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=_to_stderr), to)
+
+
+@data_app.command(
+    "wiki-live",
+    cls=SettingsCommand,
+    short_help="Articles that became Good Articles in MONTHs, with their pages (Wiki Live Challenge).",
+)
+def wiki_live(
+    ctx: typer.Context,
+    months: _Months,
+    *,
+    to: _To = Path("data/wiki_live"),
+    per_month: Annotated[
+        int, typer.Option("--per-month", min=1, help="Maximum number of topics of a month, sampled at random.")
+    ] = 20,
+    min_words: Annotated[int, typer.Option("--min-words", min=0, help="Minimum words of an article.")] = 0,
+    min_pages: Annotated[int, typer.Option("--min-pages", min=1, help="Minimum pages with text.")] = 5,
+    statements: Annotated[
+        int, typer.Option("--statements", min=1, help="Maximum statements of a topic, spread over its article.")
+    ] = 150,
+    chance: _Seed = 0,
+    debug: _Debug = False,
+) -> None:
+    """Build a round of Wiki Live: new Good Articles, their statements, pages they cite, pages that --search finds."""
+    with Guard(debug=debug):
+        from storm_bench.datasets.wiki_live_builder import build_wiki_live
+        from storm_bench.datasets.wiki_live_plan import WikiLivePlan
+
+        plan = WikiLivePlan(
+            tuple(months),
+            per_month=per_month,
+            seed=chance,
+            min_words=min_words,
+            statements=statements,
+            min_pages=min_pages,
+        )
+        engine = _engine(ctx.obj) if "search" in ctx.obj else None
+        _print_size(build_wiki_live(plan, to, engine, on_progress=_to_stderr), to)
+
+
+def _engine(values: dict[str, Any]) -> "Search":
+    from storm_pipeline.api import Settings, open_engine
+
+    return open_engine(Settings.build(values)).search
+
+
+def _print_size(dataset: "DataSet", folder: Path) -> None:
+    say(f"{len(dataset.topics)} topics in {folder}")
+
+
+def _to_stderr(line: str) -> None:
+    typer.echo(line, err=True)

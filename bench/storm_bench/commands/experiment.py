@@ -1,0 +1,216 @@
+"""``storm experiment``: comparing methods on a data set."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from storm_bench.commands.conner import conner_app
+from storm_bench.commands.datasets import data_app
+from storm_pipeline.api import Guard, SettingsCommand, say, settings_known, stopping, table_text
+
+if TYPE_CHECKING:
+    from storm_bench.experiments import Experiment, ExperimentConfig
+    from storm_bench.experiments.forecast import Forecast, JudgingForecast
+    from storm_bench.reporting.results_file import ExperimentResults
+    from storm_pipeline.api import Range
+
+experiment_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench)."
+)
+experiment_app.add_typer(data_app, name="data")
+experiment_app.add_typer(conner_app, name="conner")
+_ROOT = Path("runs") / "experiments"
+
+_Config = Annotated[
+    Path,
+    typer.Argument(
+        metavar="CONFIG", help="A .toml that describes the experiment, see experiments/.", show_default=False
+    ),
+]
+_Size = Annotated[str, typer.Option("--size", metavar="NAME", help="full, or a size defined in CONFIG, such as smoke.")]
+_Topics = Annotated[int | None, typer.Option("--topics", metavar="N", min=1, help="Use the first N topics only.")]
+_Executor = Annotated[Literal["local", "ray"], typer.Option("--executor", help="Where the articles are written.")]
+_Address = Annotated[str, typer.Option("--address", help="Address of a Ray cluster; default: Ray on this machine.")]
+_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, max=64, help="Articles written concurrently.")]
+_Judge = Annotated[
+    str | None, typer.Option("--judge", help="Support judge: screen, nli:MODEL or lm:MODEL; overrides CONFIG.")
+]
+_JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades; overrides CONFIG.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
+
+
+@experiment_app.command("run", cls=SettingsCommand, short_help="Write and score the articles of CONFIG.")
+def run(
+    ctx: typer.Context,
+    config: _Config,
+    *,
+    size: _Size = "full",
+    topics: _Topics = None,
+    executor: _Executor = "local",
+    address: _Address = "",
+    at_once: _AtOnce = 1,
+    judge: _Judge = None,
+    judge_lm: _JudgeLm = None,
+    quiet: _Quiet = False,
+    debug: _Debug = False,
+) -> None:
+    """Write and score every article that CONFIG describes, and write a report.
+
+    The experiment's folder is --out (default: runs/experiments/ and CONFIG's name). The same command resumes an
+    interrupted experiment. Settings given here override those of CONFIG.
+    """
+    with Guard(debug=debug):
+        from storm_bench.experiments import Experiment, open_executor
+        from storm_bench.reporting import write_report
+
+        chosen, folder, cache = _read_config(config, size, topics, ctx.obj)
+        chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
+        log = _nothing if quiet else _to_stderr
+        with (
+            open_executor(executor, at_once=at_once, address=address) as work,
+            Experiment(chosen, folder, work, cache=cache, on_progress=log) as experiment,
+        ):
+            log(f"{chosen.title}: {folder}")
+            log(_forecast_lines(_forecast(experiment)))
+            with stopping(experiment):
+                results = experiment.run()
+            report = write_report(folder / "report", results)
+            _print_results(results, report)
+            _exit_unless_complete(experiment)
+
+
+@experiment_app.command("estimate", cls=SettingsCommand, short_help="Estimate calls, tokens and cost of CONFIG.")
+def estimate(
+    ctx: typer.Context,
+    config: _Config,
+    *,
+    size: _Size = "full",
+    topics: _Topics = None,
+    judge: _Judge = None,
+    judge_lm: _JudgeLm = None,
+    debug: _Debug = False,
+) -> None:
+    """Estimate calls, tokens and dollars of writing and judging the articles of CONFIG; no service is called."""
+    with Guard(debug=debug):
+        from storm_bench.experiments.data import topics_of
+        from storm_bench.experiments.forecast import forecast
+        from storm_bench.experiments.units import units_of
+
+        chosen, _, _ = _read_config(config, size, topics, ctx.obj)
+        chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
+        selected = topics_of(chosen)
+        units = {unit: chosen.metrics_of(chosen.method(unit.method)) for unit in units_of(chosen, selected)}
+        say(_forecast_lines(forecast(chosen, selected, units, units)))
+
+
+@experiment_app.command("report", short_help="Rewrite the report of an experiment's FOLDER.")
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder that `experiment run` wrote.", show_default=False)
+    ],
+    *,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the report; default: FOLDER/report.")] = None,
+    debug: _Debug = False,
+) -> None:
+    """Write tables, plots and values of an experiment, finished or not: Markdown, HTML and JSON."""
+    with Guard(debug=debug):
+        from storm_bench.experiments import ExperimentStore, results_of
+        from storm_bench.reporting import write_report
+        from storm_pipeline.api import RunError
+
+        if not folder.is_dir():
+            raise RunError(f"{folder} is not a folder: give the one that `storm experiment run` wrote")
+        with ExperimentStore(folder, read_only=True) as store:
+            results = results_of(store)
+        _print_results(results, write_report(out or folder / "report", results))
+
+
+def _read_config(
+    config: Path, size: str, topics: int | None, options: Mapping[str, Any]
+) -> "tuple[ExperimentConfig, Path, Path]":
+    """The experiment with the command's options applied, its folder, and the cache."""
+    from storm_bench.experiments import read_config
+
+    values = dict(options)
+    default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
+    folder = Path(values.pop("out", default)).expanduser()
+    cache = settings_known({"cache": values.pop("cache")} if "cache" in values else {}).cache
+    return read_config(config).sized(size).with_overrides(topics=topics, settings=values), folder, cache
+
+
+def _forecast(experiment: "Experiment") -> "Forecast":
+    from storm_bench.experiments.forecast import forecast
+
+    return forecast(experiment.config, experiment.topics, experiment.missing, experiment.unscored)
+
+
+def _forecast_lines(expected: "Forecast") -> str:
+    if not expected.articles:
+        lines = ["all articles are written"]
+    else:
+        dollars = _dollars(expected.dollars)
+        if expected.unpriced:
+            dollars += f" and unknown dollars for {', '.join(expected.unpriced)}"
+        lines = [f"to be written: {expected.articles} articles, {_usage(expected)}, {dollars}"]
+    for judging in expected.judging:
+        dollars = _dollars(judging.dollars) if judging.dollars else "unknown dollars"
+        judge = f"{judging.model} for {', '.join(judging.metrics)}"
+        lines.append(f"to be judged by {judge}: {judging.articles} articles, {_usage(judging)}, {dollars}")
+    return "\n".join(lines)
+
+
+def _usage(expected: "Forecast | JudgingForecast") -> str:
+    from storm_pipeline.api import amount
+
+    calls, tokens_in, tokens_out = (
+        f"{amount(round(number.likely))} ({amount(round(number.low))}–{amount(round(number.high))})"
+        for number in (expected.calls, expected.tokens_in, expected.tokens_out)
+    )
+    return f"{calls} calls, {tokens_in} tokens in, {tokens_out} out"
+
+
+def _dollars(range_: "Range") -> str:
+    return f"${range_.likely:.2f} ({range_.low:.2f}–{range_.high:.2f})"
+
+
+def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> None:
+    from storm_bench.reporting import topic_means
+
+    methods = list(dict.fromkeys(result.method for result in results.results))
+    rows = []
+    for measure in results.measures:
+        values = [list(topic_means(results, method, measure.name).values()) for method in methods]
+        if any(values):
+            rows.append((measure.name, *(f"{mean(means):.3f} ({len(means)})" if means else "-" for means in values)))
+    if rows:
+        say(table_text(("mean (topics)", *methods), rows))
+    say("\n".join(str(path) for path in report if path.suffix in {".md", ".html"}))
+
+
+def _exit_unless_complete(experiment: "Experiment") -> None:
+    """End a stopped or failed experiment with an error message and exit code."""
+    from storm_pipeline.api import StoppedError
+
+    if experiment.stopped:
+        typer.echo("finished articles are saved; the same command resumes the experiment", err=True)
+        raise StoppedError("stopped")
+    if missing := experiment.missing:
+        problem = f"{len(missing)} articles failed (see the report); the same command retries them"
+    elif unscored := experiment.unscored:
+        problem = f"{len(unscored)} articles lack scores (see the report); the same command retries them"
+    else:
+        return
+    typer.echo(f"error: {problem}", err=True)
+    raise typer.Exit(1)
+
+
+def _to_stderr(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _nothing(_: str) -> None:
+    return

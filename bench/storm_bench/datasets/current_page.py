@@ -1,0 +1,69 @@
+"""A page of a wiki as MediaWiki's Action API describes it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storm_pipeline.api import objects, page_address, plain_text, web_address
+
+
+@dataclass(frozen=True)
+class CurrentPage:
+    """A page as it stands now, or with an earlier revision (:meth:`.mediawiki.MediaWiki.at`).
+
+    Attributes:
+        asked: the requested title, possibly of a redirect.
+        title: its own title.
+        number: its page id.
+        revision: id of its revision.
+        url: its URL.
+        namespace: 0 for articles.
+        description: the wiki's short description; may be empty.
+        item: id of its Wikidata item; may be empty.
+        is_disambiguation: whether it is a disambiguation page.
+    """
+
+    asked: str
+    title: str
+    number: int
+    revision: int
+    url: str
+    namespace: int = 0
+    description: str = ""
+    item: str = ""
+    is_disambiguation: bool = False
+
+
+def pages_of(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPage]:
+    """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out.
+
+    Args:
+        query: the API's response: pages with info and properties, and the redirects.
+        asked: the requested titles.
+        site: the wiki's host.
+    """
+    found = {plain_text(page.get("title")): page for page in objects(query["pages"])}
+    steps = {
+        plain_text(step.get("from")): plain_text(step.get("to"))
+        for kind in ("normalized", "redirects")
+        for step in objects(query.get(kind))
+    }
+    for title in asked:
+        last, left = title, len(steps)
+        while last in steps and left >= 0:
+            last, left = steps[last], left - 1
+        page = found.get(last)
+        if page is None or page.get("missing") or page.get("invalid") or not page.get("lastrevid"):
+            continue
+        properties = page.get("pageprops") or {}
+        yield CurrentPage(
+            title,
+            last,
+            int(page["pageid"]),
+            int(page["lastrevid"]),
+            web_address(page.get("canonicalurl") or page.get("fullurl")) or page_address(last, site),
+            int(page.get("ns", 0)),
+            plain_text(properties.get("wikibase-shortdesc")),
+            plain_text(properties.get("wikibase_item")),
+            "disambiguation" in properties,
+        )

@@ -1,0 +1,137 @@
+"""The data set type, and reading and writing of data set files."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from storm_bench.types import Topic
+from storm_pipeline.api import DatasetError, first_damage, write_atomically
+
+M = TypeVar("M", bound=BaseModel)
+
+BUILD = ".build"
+"""Folder of cached service responses inside a built data set; may be deleted after the build."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The topics of a data set.
+
+    Attributes:
+        name: short and stable: ``freshwiki`` or ``wikigenbench``.
+        topics: in the order of their ids.
+        problems: what was skipped or repaired and why, one sentence each, naming the file.
+    """
+
+    name: str
+    topics: tuple[Topic, ...]
+    problems: tuple[str, ...] = ()
+
+    def only(self, ids: Iterable[str]) -> "DataSet":
+        """The data set restricted to some topics, in the given order.
+
+        Raises:
+            DatasetError: an id is unknown.
+        """
+        known = {topic.id: topic for topic in self.topics}
+        wanted = list(ids)
+        if missing := [name for name in wanted if name not in known]:
+            raise DatasetError(f"{self.name} has no topic {missing[0]!r}; it has {', '.join(sorted(known)[:5])} …")
+        return DataSet(self.name, tuple(known[name] for name in wanted), self.problems)
+
+
+def folder_of(folder: Path, *parts: str) -> Path:
+    """Check that a folder has the given subfolders, and return it.
+
+    Raises:
+        DatasetError: a subfolder is missing.
+    """
+    folder = Path(folder).expanduser()
+    for part in parts:
+        if not (folder / part).is_dir():
+            raise DatasetError(
+                f"{folder} is not such a data set: it has no folder {part}/; check the path or build one"
+            )
+    return folder
+
+
+def folder_to_build(folder: Path, *parts: str) -> Path:
+    """Check that a data set may be built in a folder: it is new, or an earlier build created it.
+
+    Raises:
+        DatasetError: it holds a data set from elsewhere, which a build would overwrite.
+    """
+    folder = Path(folder).expanduser()
+    if not (folder / BUILD).is_dir() and any(any((folder / part).glob("*")) for part in parts):
+        raise DatasetError(f"{folder} holds a data set that was not built here; choose an empty folder")
+    return folder
+
+
+def remove_others(folder: Path, kept: Iterable[str], suffix: str) -> None:
+    """Delete files of an earlier build: ``NAME`` with this suffix, for every NAME that is not in ``kept``."""
+    names = set(kept)
+    for file in list(folder.glob(f"*{suffix}")):
+        if file.name.removesuffix(suffix) not in names:
+            file.unlink()
+
+
+def read_model(file: Path, model: type[M]) -> M:
+    """Read a JSON file into a pydantic model.
+
+    Raises:
+        DatasetError: it is absent or damaged; the message names file and location.
+    """
+    try:
+        return model.model_validate(read_json(file))
+    except ValidationError as error:
+        raise DatasetError(f"{file} is {first_damage(error)}; download or rebuild it") from error
+
+
+def read_json(file: Path) -> Any:
+    """Read a JSON file, optionally gzip-compressed (``NAME.json.gz``).
+
+    Raises:
+        DatasetError: it cannot be read or is not JSON.
+    """
+    try:
+        data = file.read_bytes()
+        return json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise DatasetError(f"{file} is damaged: it cannot be decompressed; download it again") from error
+    except OSError as error:
+        raise DatasetError(f"{file} cannot be read ({error.strerror}); download or rebuild it") from error
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"{file} is damaged: it is not JSON; download or rebuild it") from error
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Write a value as JSON, atomically; gzip-compressed if the file is ``NAME.json.gz``.
+
+    Raises:
+        DatasetError: it cannot be written.
+    """
+    data = _encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    _write(file, gzip.compress(data, mtime=0) if file.suffix == ".gz" else data)  # equal values make equal files
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text file, atomically; errors as :func:`write_json`."""
+    _write(file, _encoded(text))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, data)
+    except OSError as error:
+        raise DatasetError(f"cannot write {file}: {error.strerror}; choose another folder") from error

@@ -1,0 +1,80 @@
+"""Collects the documents of a new closed corpus: pages cited by editors, and pages found by a search."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from storm_bench.datasets.answer_cache import AnswerCache
+from storm_bench.datasets.wikimedia import service_errors
+from storm_bench.types import TopicDocument
+from storm_pipeline.api import Page, PageError, Search, SearchEngine, canonical_url, checked, parallel_map
+
+Fetch = Callable[[str], Page]
+"""URL → page; raises PageError. :class:`storm_pipeline.pages.web.WebPages` respects robots.txt and rate limits."""
+
+_AT_ONCE = 8
+_log = logging.getLogger(__name__)
+
+
+class DocumentCollector:
+    """Fetches pages and searches titles, each once; failed fetches are cached and not retried.
+
+    Args:
+        answers: cache of this build.
+        search: the search engine; None to find no pages.
+        fetch: the page fetcher; default: from the web, with rate limits.
+    """
+
+    def __init__(
+        self, answers: AnswerCache, search: SearchEngine | Search | None = None, fetch: Fetch | None = None
+    ) -> None:
+        self._answers = answers
+        self._search = checked(search) if search else None
+        self._fetch = fetch or _web()
+
+    def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
+        """Fetch the documents' texts, in order; the text is empty if the fetch failed."""
+        texts = parallel_map(self._page_text, [document.url for document in documents], workers=_AT_ONCE)
+        return tuple(
+            TopicDocument(document.url, document.title or title, text, document.origin)
+            for document, (title, text) in zip(documents, texts, strict=True)
+        )
+
+    def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:
+        """Search for a title and fetch up to ``k`` of the pages found; none without a search engine.
+
+        Raises:
+            DatasetError: the search failed.
+        """
+        search = self._search
+        if search is None or k < 1:
+            return ()
+        with service_errors():
+            hits = self._answers.get(["search", search.name, title, k], lambda: _search_pages(search, title, k))
+        pages = {canonical_url(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
+        return self.fetch_documents(list(reversed(pages.values()))[:k])
+
+    def _page_text(self, url: str) -> tuple[str, str]:
+        """Title and text of a page; empty if the fetch failed."""
+        page = self._answers.get(["page", canonical_url(url)], lambda: self._fetch_page(url))
+        return str(page.get("title", "")), str(page.get("text", ""))
+
+    def _fetch_page(self, url: str) -> dict[str, Any]:
+        try:
+            page = self._fetch(url)
+        except PageError as error:
+            return {"problem": str(error)}
+        return {"title": page.title, "text": "\n\n".join(text for _, text in page.pages)}
+
+
+def _search_pages(search: Search, title: str, k: int) -> list[list[str]]:
+    result = search.search(title, k)
+    for detail in result.lost:
+        _log.warning("%s", detail)
+    return [[snippet.url, snippet.title] for snippet in result.snippets]
+
+
+def _web() -> Fetch:
+    from storm_pipeline.api import WebPages
+
+    return WebPages()

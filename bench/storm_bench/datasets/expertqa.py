@@ -1,0 +1,99 @@
+"""Claims with cited passages and expert labels of support: ExpertQA (Malaviya et al. 2024).
+
+Experts judged for each claim of an answer whether its evidence supports it completely, partially, incompletely (not
+enough to tell), or is missing. Only claims with evidence text and one of the first three labels are kept: a judge
+cannot read a bare URL.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.api import DatasetError, parse_cited, tidy, word_count
+
+_FILE = "rand_val.jsonl"
+_LABELS = ("Complete", "Partial", "Incomplete")
+_ADDRESS = re.compile(r"\A\s*(?:\[\d+\]\s*)?(?P<url>\S+)\s*")
+_EMPHASIS = re.compile(r"\*\*")
+_FEWEST_WORDS = 10
+"""Minimum words of a passage; shorter evidence is a title or a URL."""
+
+
+@dataclass(frozen=True)
+class EvidencePassage:
+    """A piece of evidence: its URL and text."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True)
+class LabelledClaim:
+    """A claim of an answer with its evidence and the expert's label.
+
+    Attributes:
+        question: the question; claims of one question are correlated.
+        claim: the claim without citation markers.
+        passages: its evidence, one or more.
+        label: ``Complete``, ``Partial`` or ``Incomplete``.
+    """
+
+    question: str
+    claim: str
+    passages: tuple[EvidencePassage, ...]
+    label: str
+
+    @property
+    def supported(self) -> bool:
+        """Whether the expert judged the claim fully supported."""
+        return self.label == "Complete"
+
+    @property
+    def evidence(self) -> str:
+        """All passages, joined."""
+        return "\n".join(passage.text for passage in self.passages)
+
+
+def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
+    """Read the labelled claims, in file order.
+
+    Args:
+        folder: contains ``rand_val.jsonl``.
+
+    Raises:
+        DatasetError: the file is absent or has an unexpected format.
+    """
+    path = folder / _FILE
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        found = tuple(claim for row in rows for claim in _claims(row))
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: put ExpertQA's {_FILE} there") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DatasetError(f"{path} is not ExpertQA's {_FILE} ({error}): download it again") from error
+    if not found:
+        raise DatasetError(f"{path} holds no labelled claim with evidence: download it again")
+    return found
+
+
+def _claims(row: dict[str, Any]) -> list[LabelledClaim]:
+    found = []
+    for answer in row["answers"].values():
+        for claim in answer["claims"]:
+            passages = tuple(p for text in claim["evidence"] if (p := _passage(text)) is not None)
+            cited = parse_cited(_EMPHASIS.sub("", claim["claim_string"]), ())
+            text = " ".join(sentence.text for sentence in cited.sentences)
+            if claim["support"] in _LABELS and passages and text:
+                found.append(LabelledClaim(row["question"], text, passages, claim["support"]))
+    return found
+
+
+def _passage(evidence: str) -> EvidencePassage | None:
+    """Parse evidence of the form ``[n] URL text``; None if the text is too short."""
+    opening = _ADDRESS.match(evidence)
+    if opening is None:
+        return None
+    text = tidy(evidence[opening.end() :])
+    return EvidencePassage(opening["url"], text) if word_count(text) >= _FEWEST_WORDS else None

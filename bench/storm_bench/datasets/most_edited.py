@@ -1,0 +1,64 @@
+"""The most edited pages of a month (Wikimedia Analytics API, ``edited-pages/top-by-edits``)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from storm_bench.datasets.answer_cache import AnswerCache
+from storm_bench.datasets.months import Month
+from storm_bench.datasets.wikimedia import Wikimedia, service_errors
+from storm_pipeline.api import ApiClient, DatasetError, objects, plain_text
+
+
+@dataclass(frozen=True)
+class EditedPage:
+    """A frequently edited page.
+
+    Attributes:
+        title: title with spaces.
+        edits: edits in the requested months in which it was among the top 100.
+        months: these months, in order.
+    """
+
+    title: str
+    edits: int
+    months: tuple[str, ...]
+
+
+def most_edited(services: Wikimedia, answers: AnswerCache, months: Iterable[str]) -> tuple[EditedPage, ...]:
+    """Up to 100 most edited content pages per month (the service's limit), each page once, ordered by title.
+
+    Args:
+        services: the services to query.
+        answers: cache of this build.
+        months: such as ``2024-01``.
+
+    Raises:
+        DatasetError: a month is invalid, has no data, or the query failed.
+    """
+    client = services.client(
+        "the Wikimedia Analytics API",
+        services.metrics,
+        {404: "it has no data for this month; data appear some days after a month's end; leave the month out"},
+    )
+    pages: dict[str, EditedPage] = {}
+    for month in dict.fromkeys(months):
+        date = str(Month.parse(month)).replace("-", "/")
+        path = f"/edited-pages/top-by-edits/{services.project}/all-editor-types/content/{date}/all-days"
+        with service_errors():
+            top = answers.get(["metrics", path], partial(_request, client, path, month))
+        for title, edits in top:
+            known = pages.get(title, EditedPage(title, 0, ()))
+            pages[title] = replace(known, edits=known.edits + edits, months=(*known.months, month))
+    return tuple(sorted(pages.values(), key=lambda page: page.title))
+
+
+def _request(client: ApiClient, path: str, month: str) -> list[tuple[str, int]]:
+    answer = client.get_json({}, path)
+    try:
+        top = objects(answer["items"][0]["results"][0]["top"])
+        return [(plain_text(page["page_title"].replace("_", " ")), int(page["edits"])) for page in top]
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DatasetError(
+            f"the Wikimedia Analytics API returned an unexpected response for {month}; check its address or upgrade"
+        ) from error

@@ -1,0 +1,163 @@
+"""Rankers of a closed corpus's chunks, as compared in WikiGenBen (v1, section 5.1).
+
+Rankers are pure functions of their parameters, the query and the chunks. They rank all chunks; those without any match
+come last, in input order.
+"""
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Protocol
+
+from storm_bench.datasets.seeded_order import shuffled
+from storm_pipeline.api import Embedder, LexicalIndex, Snippet, Vectors, terms
+
+Texts = tuple[str, ...]
+_CACHED_CORPORA = 2
+"""Corpora whose indexes are cached."""
+
+
+class Ranker(Protocol):
+    """Ranks chunks by relevance to a query."""
+
+    @property
+    def name(self) -> str:
+        """Short and stable; a column of the tables."""
+
+    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
+        """The ``k`` best chunks, best first; all if there are fewer."""
+
+
+class RandomRanker:
+    """Random order: the lower bound of the comparison. Reproducible for equal seed, query and chunks.
+
+    Args:
+        seed: any integer.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+
+    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
+        """See the protocol."""
+        return tuple(shuffled(chunks, f"{self._seed}\n{query}", lambda chunk: chunk.id)[: max(0, k)])
+
+
+class Bm25Ranker:
+    """BM25 over title and text by the package's lexical index, without its score floor."""
+
+    name = "bm25"
+
+    def __init__(self) -> None:
+        self._index = lru_cache(_CACHED_CORPORA)(_lexical)
+
+    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
+        """See the protocol."""
+        index = self._index(_texts(chunks))
+        return _best(chunks, [match.position for match in index.search(query)], k)
+
+
+class TfIdfRanker:
+    """Cosine of TF-IDF vectors: (1 + log tf) · (1 + log((1 + n) / (1 + df))), smoothed like scikit-learn's."""
+
+    name = "tfidf"
+
+    def __init__(self) -> None:
+        self._model = lru_cache(_CACHED_CORPORA)(_TfIdf)
+
+    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
+        """See the protocol."""
+        return _best(chunks, _ranking(self._model(_texts(chunks)).cosines(query)), k)
+
+
+class DenseRanker:
+    """Cosine of sentence embeddings, by any embedder; the paper uses DPR and GTR.
+
+    Args:
+        embedder: its name becomes part of the ranker's.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = f"dense:{embedder.name}"
+        self._embedder = embedder
+        self._vectors = lru_cache(_CACHED_CORPORA)(self._embedded)
+        self._lock = threading.Lock()
+
+    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
+        """See the protocol."""
+        if not chunks or k < 1:
+            return ()
+        with self._lock:  # a second thread waits for the cached embeddings
+            vectors = self._vectors(_texts(chunks))
+        scores = vectors @ self._embedder.embed([query])[0]
+        return _best(chunks, _ranking(scores.tolist(), floor=-math.inf), k)
+
+    def _embedded(self, texts: Texts) -> Vectors:
+        return self._embedder.embed(texts)
+
+
+class GoldenRanker:
+    """Ranks chunks by similarity to the human article (TF-IDF cosine), ignoring the query: an oracle.
+
+    An upper bound for ranking these documents. The paper's own ``golden`` uses chunks of the article itself; for that,
+    rank :func:`closed_corpus.article_chunks` by any ranker.
+
+    Args:
+        article: text of the human article.
+    """
+
+    name = "golden"
+
+    def __init__(self, article: str) -> None:
+        self._article = article
+        self._nearest = TfIdfRanker()
+
+    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:  # noqa: ARG002 (protocol)
+        """See the protocol; the query is ignored."""
+        return self._nearest.rank(self._article, chunks, k)
+
+
+class _TfIdf:
+    """Unit-length TF-IDF vectors of texts."""
+
+    def __init__(self, texts: Texts) -> None:
+        counts = [Counter(terms(text)) for text in texts]
+        frequency = Counter(term for count in counts for term in count)
+        self._idf = {term: 1 + math.log((1 + len(texts)) / (1 + df)) for term, df in frequency.items()}
+        self._vectors = [self._vector(count) for count in counts]
+
+    def cosines(self, query: str) -> list[float]:
+        wanted = self._vector(Counter(terms(query)))
+        return [sum(weight * vector.get(term, 0.0) for term, weight in wanted.items()) for vector in self._vectors]
+
+    def _vector(self, counts: Counter[str]) -> dict[str, float]:
+        weights = {term: (1 + math.log(n)) * self._idf[term] for term, n in counts.items() if term in self._idf}
+        length = math.sqrt(sum(weight * weight for weight in weights.values()))
+        return {term: weight / length for term, weight in weights.items()} if length else {}
+
+
+def _lexical(texts: Texts) -> LexicalIndex:
+    return LexicalIndex(([(text, 1)] for text in texts), floor=0.0)
+
+
+def _texts(chunks: Sequence[Snippet]) -> Texts:
+    return tuple(f"{chunk.title}\n{chunk.text}" for chunk in chunks)
+
+
+def _ranking(scores: Sequence[float], floor: float = 0.0) -> list[int]:
+    """Positions with scores above the floor, best first; ties in order."""
+    found = [position for position, score in enumerate(scores) if score > floor]
+    return sorted(found, key=lambda position: -scores[position])
+
+
+def _best(chunks: Sequence[Snippet], order: Sequence[int], k: int) -> tuple[Snippet, ...]:
+    """The first ``k`` chunks of a ranking, followed by unranked chunks."""
+    if k < 1:
+        return ()
+    ranked = set(order)
+    full_ranking = [*order, *(position for position in range(len(chunks)) if position not in ranked)]
+    return tuple(chunks[position] for position in full_ranking[:k])

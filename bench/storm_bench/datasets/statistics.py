@@ -1,0 +1,156 @@
+"""Statistics of a data set: Table 7 and the histograms of Figures 4 and 5 (STORM, appendix A)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from storm_bench.datasets.histories import EditHistory
+from storm_bench.types import HumanArticle, HumanSection, Topic
+from storm_pipeline.api import DatasetError
+
+
+@dataclass(frozen=True)
+class ArticleSize:
+    """The size of one article. Words are split at white space.
+
+    Attributes:
+        sections: first-level headings.
+        headings: headings of all levels.
+        section_words: words of each section with text, including subsections; the lead counts as one.
+        words: words of lead and sections, without headings.
+        references: citations, including those without a URL.
+    """
+
+    sections: int
+    headings: int
+    section_words: tuple[int, ...]
+    words: int
+    references: int
+
+
+@dataclass(frozen=True)
+class Table7:
+    """Means over articles, as in Table 7; a section's words are the mean over all sections with text."""
+
+    topics: int
+    sections: float
+    headings: float
+    words_a_section: float
+    words: float
+    references: float
+
+
+PAPER = Table7(100, 8.4, 15.8, 327.8, 2159.1, 90.1)
+"""The paper's values for 100 FreshWiki articles. The paper does not define a section's length."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """``counts[i]`` values lie in ``[edges[i], edges[i + 1])``; the last bin includes its right edge."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+def article_size(article: HumanArticle, *, back_matter: bool = False) -> ArticleSize:
+    """The size of an article.
+
+    Args:
+        article: the human article.
+        back_matter: whether to count back matter, as the paper's table does.
+    """
+    sections = article.sections + (article.back_matter if back_matter else ())
+    words = [_words(article.lead), *map(_section_words, sections)]
+    return ArticleSize(
+        len(sections),
+        sum(1 for section in sections for _ in section.walk()),
+        tuple(count for count in words if count),
+        sum(words),
+        len(article.references),
+    )
+
+
+def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
+    """The means over topics.
+
+    Args:
+        topics: at least one.
+        back_matter: whether to count back matter; only then the paper's values are reproduced.
+
+    Raises:
+        DatasetError: there are no topics, or none with text.
+    """
+    sizes = [article_size(topic.human, back_matter=back_matter) for topic in topics]
+    lengths = [count for size in sizes for count in size.section_words]
+    if not lengths:
+        raise DatasetError("the data set has no topic with text; check its folder")
+    return Table7(
+        len(sizes),
+        fmean(size.sections for size in sizes),
+        fmean(size.headings for size in sizes),
+        fmean(lengths),
+        fmean(size.words for size in sizes),
+        fmean(size.references for size in sizes),
+    )
+
+
+def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Histogram:
+    """Histogram of words, sections or references of articles, or of edits as in Figure 5.
+
+    Args:
+        values: at least one.
+        bins: number of equal-width bins, >= 1, or increasing bin edges.
+
+    Raises:
+        DatasetError: there are no values.
+    """
+    import numpy as np
+
+    data = list(values)
+    if not data:
+        raise DatasetError("no values for a histogram; for edits, build the data set with history_points above 0")
+    counts, edges = np.histogram(data, bins=bins)
+    return Histogram(tuple(map(float, edges)), tuple(map(int, counts)))
+
+
+def edit_counts(histories: Iterable[EditHistory], bins: int | Sequence[float] = 10) -> Histogram:
+    """Figure 5: number of edits per article.
+
+    Raises:
+        DatasetError: there are no histories.
+    """
+    return histogram((history.edits for history in histories), bins)
+
+
+def reference_evolution(histories: Iterable[EditHistory], points: int = 11) -> tuple[tuple[float, float], ...]:
+    """Figure 4: growth of the number of references over an article's edits.
+
+    Args:
+        histories: histories without counted revisions are ignored.
+        points: number of evenly spaced shares of edits from 0 to 1, >= 2.
+
+    Returns:
+        (share of edits, mean number of references), interpolated between counted revisions.
+
+    Raises:
+        DatasetError: no history has counted revisions.
+    """
+    import numpy as np
+
+    counted = [history for history in histories if history.references and history.edits]
+    if not counted:
+        raise DatasetError("no edit history has counted references; build the data set with history_points above 0")
+    shares = np.linspace(0.0, 1.0, points)
+    grown = [
+        np.interp(shares, [edit / history.edits for edit, _ in history.references], [n for _, n in history.references])
+        for history in counted
+    ]
+    return tuple((float(share), float(mean)) for share, mean in zip(shares, np.mean(grown, axis=0), strict=True))
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def _section_words(section: HumanSection) -> int:
+    return sum(_words(part.text) for part in section.walk())

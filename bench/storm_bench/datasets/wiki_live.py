@@ -1,0 +1,147 @@
+"""Reads Wiki Live Challenge: new Good Articles of the English Wikipedia, other systems' articles, and cited pages.
+
+The folder contains ``NAME.json.gz``, one per topic: ``title``; ``article``, Markdown without references;
+``statements``, the article's facts; ``pages`` (url, title, text), all pages the systems cited; ``systems``, by name,
+each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs). Rounds that
+:mod:`.wiki_live_builder` builds have no systems, and their pages have an ``origin``.
+"""
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel
+
+from storm_bench.datasets.dataset import DataSet, read_model
+from storm_bench.datasets.human_back_matter import without_back_matter
+from storm_bench.datasets.usable_documents import usable
+from storm_bench.types import (
+    CitedStatement,
+    HumanArticle,
+    HumanSection,
+    SystemArticle,
+    Topic,
+    TopicDocument,
+)
+from storm_pipeline.api import (
+    DatasetError,
+    HeadingNode,
+    build_tree,
+    markdown_blocks,
+    plain_markdown,
+    plain_text,
+    web_address,
+    without_title,
+)
+
+NAME = "wiki_live"
+_SUFFIX = ".json.gz"
+_ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+
+
+class _Page(BaseModel):
+    url: str
+    title: str = ""
+    text: str
+    origin: Literal["human", "search"] = "search"
+
+
+class _Statement(BaseModel):
+    fact: str = ""
+    statement: str = ""
+    url: str | list[str | None] | None = None
+
+
+class _System(BaseModel):
+    article: str
+    statements: list[_Statement] = []
+
+
+class _File(BaseModel):
+    title: str
+    article: str
+    statements: list[str]
+    pages: list[_Page]
+    systems: dict[str, _System] = {}
+
+
+def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
+    """Read the topics of a folder, ordered by file name.
+
+    A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
+    are removed when a corpus is built (:mod:`.leakage`).
+
+    Args:
+        folder: contains ``NAME.json.gz``.
+        strict: fail on a damaged file instead of skipping it.
+
+    Raises:
+        DatasetError: nothing can be read, or, if strict, a file is damaged.
+    """
+    folder = Path(folder).expanduser()
+    topics: list[Topic] = []
+    problems: list[str] = []
+    for file in sorted(folder.glob(f"*{_SUFFIX}")):
+        try:
+            topics.append(_topic(file))
+        except DatasetError as error:
+            if strict:
+                raise
+            problems.append(f"skipped: {error}")
+    if not topics:
+        why = problems[0] if problems else f"it has no {_SUFFIX} file"
+        raise DatasetError(f"{folder} holds no readable topic: {why}")
+    return DataSet(NAME, tuple(topics), tuple(problems))
+
+
+def _topic(file: Path) -> Topic:
+    data = read_model(file, _File)
+    title = plain_text(data.title.replace("_", " "))
+    tree = build_tree(without_title(markdown_blocks(data.article), title))
+    body, back = without_back_matter(tuple(map(_section, tree.subsections)))
+    statements = tuple(filter(None, map(plain_text, data.statements)))
+    if not title or not (tree.paragraphs or body) or not statements:
+        raise DatasetError(f"{file} holds no article: title, text or statements are missing; download it again")
+    address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
+    human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
+    documents = usable(map(_document, data.pages))
+    return Topic(file.name.removesuffix(_SUFFIX), title, human, documents, tuple(_systems(data.systems)))
+
+
+def _section(part: HeadingNode) -> HumanSection:
+    return HumanSection(part.heading, _text(part), tuple(map(_section, part.subsections)))
+
+
+def _text(part: HeadingNode) -> str:
+    return "\n\n".join(part.paragraphs)
+
+
+def _document(page: _Page) -> TopicDocument:
+    return TopicDocument(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), page.origin)
+
+
+def _title(given: str) -> str:
+    """A title, decoded if necessary: half of the published titles are in base64."""
+    if not _ENCODED.fullmatch(given):
+        return given
+    try:
+        return plain_text(b64decode(given, validate=True).decode("utf-8")) or given
+    except (binascii.Error, UnicodeDecodeError):
+        return given
+
+
+def _systems(data: Mapping[str, _System]) -> Iterator[SystemArticle]:
+    """The systems' non-empty articles, ordered by system name."""
+    for name, own in sorted(data.items()):
+        if plain_text(own.article):
+            yield SystemArticle(name, own.article, tuple(filter(lambda one: one.text, map(_stated, own.statements))))
+
+
+def _stated(given: _Statement) -> CitedStatement:
+    urls = [given.url] if isinstance(given.url, str) else given.url or ()
+    addresses = dict.fromkeys(filter(None, map(web_address, urls)))
+    return CitedStatement(plain_text(given.fact or given.statement), tuple(addresses))

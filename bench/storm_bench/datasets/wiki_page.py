@@ -1,0 +1,220 @@
+"""Parses an article's HTML as rendered by MediaWiki into text, headings, citations and infobox.
+
+HTML instead of wikitext, because only MediaWiki can expand templates (units, dates, citations).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from storm_bench.datasets.human_back_matter import without_back_matter
+from storm_bench.datasets.wiki_citations import Citations, take_citations
+from storm_bench.types import HumanArticle, HumanSection, HumanSentence
+from storm_pipeline.api import MARKER, DatasetError, is_back_matter, plain_text, split_sentences
+
+_TAGS = frozenset("table style script figure noscript math audio video".split())
+_CLASSES = frozenset(
+    """navbox hatnote reflist references mw-references-wrap thumb gallery ambox toc mw-editsection noprint metadata
+    shortdescription sistersitebox mw-empty-elt side-box portalbox infobox catlinks geo-nondefault""".split()
+)
+_HEADINGS = {f"h{level}": level for level in range(2, 7)}
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # invalid in XML
+_DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
+
+
+@dataclass(frozen=True)
+class Features:
+    """Quality features of an article.
+
+    Attributes:
+        characters: characters of prose.
+        words: words of prose.
+        references: distinct citations.
+        headings: number of h2 and h3 headings.
+        sections: first-level sections of the body.
+        subsections: all subsections of the body.
+        list_words: words in lists.
+        has_banner: whether it has a cleanup banner.
+    """
+
+    characters: int
+    words: int
+    references: int
+    headings: int
+    sections: int
+    subsections: int
+    list_words: int
+    has_banner: bool
+
+
+@dataclass(frozen=True)
+class RenderedSection:
+    """A section of a rendered article; ``level`` is the HTML heading level, 1 for the lead."""
+
+    level: int
+    heading: str
+    paragraphs: list[str] = field(default_factory=list)
+    below: list["RenderedSection"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class WikiPage:
+    """A rendered article.
+
+    Attributes:
+        title: of the article.
+        url: its URL.
+        lead: the text before the first heading; all sections are below it.
+        citations: the documents its marks cite.
+        infobox: field → value.
+        features: quality features.
+    """
+
+    title: str
+    url: str
+    lead: RenderedSection
+    citations: Citations
+    infobox: tuple[tuple[str, str], ...]
+    features: Features
+
+    @cached_property
+    def article(self) -> HumanArticle:
+        """The article with its sentences, split lazily because that takes a second for a long article."""
+        body, back = without_back_matter([_section(part, self.citations) for part in self.lead.below])
+        cited = tuple(self.citations.values())
+        lead = _section(self.lead, self.citations).text
+        return HumanArticle(self.title, self.url, lead, body, cited, infobox=self.infobox, back_matter=back)
+
+
+def read_page(html: str, title: str, url: str) -> WikiPage:
+    """Parse an article; only paragraphs count as text, as in the published data: no lists, no tables.
+
+    Args:
+        html: result of ``action=parse``; both heading and citation markups are supported.
+        title: title of the article.
+        url: its URL.
+
+    Raises:
+        DatasetError: there is no HTML.
+    """
+    root = _root(html, title)
+    infobox, has_banner = tuple(_infobox(root)), _has_banner(root)
+    citations = take_citations(root)
+    _strip(root)
+    lead = _parts(root)
+    features = _features(root, lead, len(citations), has_banner=has_banner)
+    return WikiPage(title, url, lead, citations, infobox, features)
+
+
+def _root(html: str, title: str) -> Any:
+    import lxml.etree
+    import lxml.html
+
+    try:
+        return lxml.html.fragment_fromstring(_UNPRINTABLE.sub(" ", html), create_parent="div")
+    except (lxml.etree.LxmlError, ValueError) as error:
+        raise DatasetError(f"the page {title!r} has no HTML; leave it out") from error
+
+
+def _classes(element: Any) -> set[str]:
+    return set((element.get("class") or "").split())
+
+
+def _has_banner(root: Any) -> bool:
+    return any("ambox" in _classes(table) for table in root.iter("table"))
+
+
+def _infobox(root: Any) -> Iterator[tuple[str, str]]:
+    """(field, value) of the first infobox's rows that have both."""
+    box = next((table for table in root.iter("table") if "infobox" in _classes(table)), None)
+    for row in box.iter("tr") if box is not None else ():
+        name, value = row.find("th"), row.find("td")
+        if name is not None and value is not None:
+            pair = plain_text(_spaced_text(name)), plain_text(_spaced_text(value))
+            if all(pair):
+                yield pair
+
+
+def _spaced_text(element: Any) -> str:
+    """Text with list items and lines separated by spaces, without citation marks."""
+    return MARKER.sub("", " ".join(text for text in element.itertext() if text.strip()))
+
+
+def _strip(root: Any) -> None:
+    """Remove everything except running text."""
+    for formula in list(root.iter("span")):
+        if "mwe-math-element" in _classes(formula):
+            image = next(formula.iter("img"), None)
+            formula.tail = _DISPLAY.sub(r"\1", (image.get("alt") or "") if image is not None else "") + (
+                formula.tail or ""
+            )
+            formula.drop_tree()
+    for line in root.iter("br"):
+        line.tail = " " + (line.tail or "")
+    for element in list(root.iter()):
+        if element is not root and _is_not_prose(element):
+            element.drop_tree()
+
+
+def _is_not_prose(element: Any) -> bool:
+    is_comment = not isinstance(element.tag, str)
+    return is_comment or element.tag in _TAGS or bool(_classes(element) & _CLASSES)
+
+
+def _parts(root: Any) -> RenderedSection:
+    lead = RenderedSection(1, "")
+    path = [lead]
+    for element in root.iter("p", *_HEADINGS):
+        text = plain_text(element.text_content())
+        if level := _HEADINGS.get(element.tag):
+            while path[-1].level >= level:
+                path.pop()
+            part = RenderedSection(level, plain_text(MARKER.sub("", text)))
+            path[-1].below.append(part)
+            path.append(part)
+        elif text:
+            path[-1].paragraphs.append(text)
+    return lead
+
+
+def _section(part: RenderedSection, citations: Citations) -> HumanSection:
+    paragraphs = [list(_sentences(paragraph, citations)) for paragraph in part.paragraphs]
+    return HumanSection(
+        part.heading,
+        "\n\n".join(" ".join(sentence.text for sentence in paragraph) for paragraph in paragraphs if paragraph),
+        tuple(_section(below, citations) for below in (part.below if part.level > 1 else ())),
+        tuple(sentence for paragraph in paragraphs for sentence in paragraph),
+    )
+
+
+def _sentences(paragraph: str, citations: Citations) -> Iterator[HumanSentence]:
+    for sentence in split_sentences(paragraph):
+        numbers = [int(found) for mark in MARKER.finditer(sentence) for found in re.findall(r"\d+", mark[0])]
+        cited = (citations[number].url for number in numbers if number in citations)
+        if text := plain_text(MARKER.sub("", sentence)):
+            yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
+
+
+def _features(root: Any, lead: RenderedSection, references: int, *, has_banner: bool) -> Features:
+    body = [part for part in lead.below if not is_back_matter(part.heading)]
+    parts = [below for part in body for below in _walk(part)]
+    text = [MARKER.sub("", paragraph) for part in (lead, *parts) for paragraph in part.paragraphs]
+    lists = (item.text_content() for item in root.iter("li") if next(item.iterancestors("li"), None) is None)
+    return Features(
+        sum(map(len, text)),
+        sum(len(paragraph.split()) for paragraph in text),
+        references,
+        sum(1 for part in _walk(lead) if part.level in {2, 3}),
+        len(body),
+        len(parts) - len(body),
+        sum(len(entry.split()) for entry in lists),
+        has_banner,
+    )
+
+
+def _walk(part: RenderedSection) -> Iterator[RenderedSection]:
+    yield part
+    for below in part.below:
+        yield from _walk(below)

@@ -1,0 +1,255 @@
+"""The configuration of an experiment (methods, topics, metrics): read from a TOML file and validated."""
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self, overload
+
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
+
+from storm_bench.experiments.config_tables import (
+    ConfigTable,
+    DataTable,
+    MethodTable,
+    SearchTable,
+    SizeTable,
+    VariantTable,
+    absolute,
+    check_settings,
+)
+from storm_bench.metrics.registry import METRICS
+from storm_bench.metrics.resources import Resources
+from storm_pipeline.api import OUTLINES, Settings, SettingsError, fingerprint, first_line, read_bounded, without_secrets
+
+_RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
+_OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
+"""Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
+_MAX_BYTES = 1_000_000
+_RESOURCES_ADAPTER = TypeAdapter(Resources)
+
+
+class ExperimentConfig(ConfigTable):
+    """A whole experiment.
+
+    Attributes:
+        title: title of the report.
+        writes: whole articles, or outlines only.
+        seeds: one run per seed; empty: one run without a seed.
+        baseline: the method that the others are compared with.
+        metrics: names, see :data:`storm_bench.metrics.registry.METRICS`.
+        data: the topics.
+        search: default search of all methods.
+        settings: settings of all runs, see :class:`storm_pipeline.settings.Settings`.
+        resources: resources of the metrics, see :class:`storm_bench.metrics.resources.Resources`.
+        methods: the compared methods.
+        sizes: name → size.
+        notes: sentences shown at the top of the report.
+    """
+
+    title: str = Field(min_length=1)
+    writes: Literal["article", "outline"] = "article"
+    seeds: tuple[int, ...] = ()
+    baseline: str
+    metrics: tuple[str, ...] = Field(min_length=1)
+    data: DataTable
+    search: SearchTable = SearchTable()
+    settings: Mapping[str, Any] = {}
+    resources: Mapping[str, Any] = {}
+    methods: tuple[MethodTable, ...] = Field(min_length=1)
+    sizes: Mapping[str, SizeTable] = {}
+    notes: tuple[str, ...] = ()
+
+    @field_validator("resources")
+    @classmethod
+    def _check_resources(cls, resources: Mapping[str, Any]) -> Mapping[str, Any]:
+        if unknown := sorted(resources.keys() - _RESOURCES):
+            raise ValueError(f"unknown resource {unknown[0]!r}: choose one of {', '.join(sorted(_RESOURCES))}")
+        try:
+            _RESOURCES_ADAPTER.validate_python(resources)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ValueError(f"invalid {first['loc'][0]!r} {first['input']!r}: {first['msg'].lower()}") from error
+        return resources
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = [method.label for method in self.methods]
+        must_be_unique: tuple[tuple[str, Sequence[object]], ...] = (
+            ("methods", [name.casefold() for name in names]),
+            ("metrics", self.metrics),
+            ("seeds", self.seeds),
+        )
+        for kind, values in must_be_unique:
+            if duplicates := [value for value in values if values.count(value) > 1]:
+                raise ValueError(f"duplicate {duplicates[0]!r} in {kind}: remove one, or give them different names")
+        if self.baseline not in names:
+            raise ValueError(f"the baseline {self.baseline!r} is not one of the methods {', '.join(names)}")
+        if unknown := [name for name in self.metrics if name not in METRICS]:
+            raise ValueError(f"unknown metric {unknown[0]!r}: choose one of {', '.join(METRICS)}")
+        if self.writes == "outline" and (bad := [m.label for m in self.methods if m.recipe not in OUTLINES]):
+            raise ValueError(f"{bad[0]!r} does not write an outline: choose one of {', '.join(OUTLINES)}")
+        check_settings(self.settings)
+        return self
+
+    def method(self, name: str) -> MethodTable:
+        """The method with this label."""
+        return next(method for method in self.methods if method.label == name)
+
+    def metrics_of(self, method: MethodTable) -> tuple[str, ...]:
+        """The metrics of a method's articles, in order: of the human article only those that can judge it."""
+        return tuple(name for name in self.metrics if not method.human or name in _OF_HUMANS)
+
+    def search_of(self, method: MethodTable) -> SearchTable:
+        """The search configuration of a method's runs."""
+        return method.search or self.search
+
+    def settings_of(self, method: MethodTable) -> Settings:
+        """The settings of a method's runs, without those that depend on topic or seed.
+
+        Raises:
+            SettingsError: a value is invalid.
+        """
+        return Settings.build({**self.settings, **method.settings})
+
+    def sized(self, name: str) -> "ExperimentConfig":
+        """This experiment at one of its sizes; ``full`` returns it unchanged.
+
+        Raises:
+            SettingsError: the size is unknown or does not match the experiment.
+        """
+        if name == "full":
+            return self
+        if name not in self.sizes:
+            raise SettingsError(f"unknown size {name!r}: choose one of {', '.join(['full', *self.sizes])}")
+        size = self.sizes[name]
+        if unknown := set(size.methods or ()) - {method.label for method in self.methods}:
+            raise SettingsError(f"size {name!r} names an unknown method: {min(unknown)!r}")
+        kept = [method for method in self.methods if size.methods is None or method.label in size.methods]
+        labels = [method.label for method in kept]
+        return _validated(
+            self.model_dump()
+            | {
+                "methods": [method.model_dump() for method in kept],
+                "baseline": self.baseline if self.baseline in labels else labels[0],
+                "metrics": size.metrics or self.metrics,
+                "settings": {**self.settings, **size.settings},
+                "data": {**self.data.model_dump(), "topics": size.topics or self.data.topics},
+                "sizes": {},
+            }
+        )
+
+    def with_overrides(
+        self, *, topics: int | None = None, settings: Mapping[str, Any] | None = None
+    ) -> "ExperimentConfig":
+        """This experiment with another number of topics, and with settings that override its own and its methods'.
+
+        Raises:
+            SettingsError: a setting is unknown or managed by the experiment.
+        """
+        overrides = dict(settings or {})
+        seeds = (overrides.pop("seed"),) if "seed" in overrides else self.seeds
+        kept = [{name: value for name, value in m.settings.items() if name not in overrides} for m in self.methods]
+        methods = [m.model_dump() | {"settings": own} for m, own in zip(self.methods, kept, strict=True)]
+        return _validated(
+            self.model_dump()
+            | {
+                "settings": {**self.settings, **overrides},
+                "methods": methods,
+                "seeds": seeds,
+                "data": {**self.data.model_dump(), "topics": topics or self.data.topics},
+            }
+        )
+
+    def with_judges(self, **judges: str | None) -> "ExperimentConfig":
+        """This experiment with other judges: ``judge`` (support), ``judge_lm`` (grades); None keeps the current one."""
+        given = {name: value for name, value in judges.items() if value is not None}
+        for name, value in given.items():
+            try:
+                without_secrets(value)
+            except ValueError as error:
+                raise SettingsError(f"{name}: {error}") from error
+        return self.model_copy(update={"resources": {**self.resources, **given}})
+
+    def resolved(self, engine: str) -> "ExperimentConfig":
+        """This experiment as any process can read it: absolute paths, and the engine's name in place of ``auto``."""
+
+        def with_engine(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+            return {**settings, "search": engine} if settings.get("search") == "auto" else settings
+
+        methods = [
+            method.model_copy(
+                update={
+                    "settings": with_engine(method.settings),
+                    "recorded": absolute(method.recorded) if method.recorded else None,
+                    "imported": absolute(method.imported) if method.imported else None,
+                }
+            )
+            for method in self.methods
+        ]
+        return self.model_copy(
+            update={
+                "data": self.data.model_copy(update={"path": self.data.folder.absolute()}),
+                "methods": tuple(methods),
+                "settings": with_engine({"search": "auto", **self.settings}),
+            }
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the configuration."""
+        return fingerprint(self.model_dump(mode="json"))
+
+
+class _ExperimentFile(ExperimentConfig):
+    """An experiment as written in a file.
+
+    Attributes:
+        variants: each adds a row for every method whose articles it can change.
+    """
+
+    variants: tuple[VariantTable, ...] = ()
+
+    def expanded(self) -> Mapping[str, Any]:
+        """The experiment with the rows of its methods and variants."""
+        rows = [variant.of(method) for variant in self.variants for method in self.methods if variant.changes(method)]
+        methods = [method.model_dump() for method in (*self.methods, *rows)]
+        return self.model_dump(exclude={"variants"}) | {"methods": methods}
+
+
+def read_config(path: Path | str) -> ExperimentConfig:
+    """Read an experiment's configuration file.
+
+    Raises:
+        SettingsError: the file cannot be read, is not TOML, or has an invalid value; the message names the location.
+    """
+    path = Path(path)
+    try:
+        values = tomllib.loads(read_bounded(path, _MAX_BYTES).decode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot read {path}: {error.strerror}; name an experiment's .toml file") from error
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}") from error
+    place = f"{path}: "
+    config = _validated(_validated(values, place, _ExperimentFile).expanded(), place)
+    try:
+        methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)
+    except (OSError, RuntimeError) as error:  # a name that is too long, a user who does not exist
+        raise SettingsError(f"{place}methods: a folder cannot be looked for: {first_line(error)}") from error
+    return config.model_copy(update={"methods": methods})
+
+
+@overload
+def _validated(values: Mapping[str, Any], place: str = "") -> ExperimentConfig: ...
+@overload
+def _validated(values: Mapping[str, Any], place: str, kind: type[_ExperimentFile]) -> _ExperimentFile: ...
+def _validated(
+    values: Mapping[str, Any], place: str = "", kind: type[ExperimentConfig] = ExperimentConfig
+) -> ExperimentConfig:
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the experiment"
+        message = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"{place}{where}: {message}") from error

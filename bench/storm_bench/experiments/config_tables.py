@@ -1,0 +1,183 @@
+"""The tables of an experiment's configuration file: topics, search, methods, variants and sizes."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from storm_bench.datasets.closed_corpus import Sources
+from storm_pipeline.api import RECIPES, WITHOUT_SOURCES, Settings, without_secrets
+
+DATA = "STORM_DATA"
+"""Environment variable: the folder that contains the data sets."""
+_MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
+"""Settings that the experiment sets itself."""
+_OF_SOURCES = frozenset({"uncited"})
+"""Settings that change nothing in an article written from memory."""
+_FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
+"""A valid folder name, or an empty string."""
+
+
+class ConfigTable(BaseModel):
+    """A table of the file: frozen, with known keys only."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class DataTable(ConfigTable):
+    """The topics.
+
+    Attributes:
+        set: which data set.
+        path: its folder; relative paths are resolved against ``STORM_DATA`` if that is set.
+        core: WikiGenBench only: use only the topics marked ``in_core`` in its manifest.
+        topics: use only the first this many; None: all.
+        ids: use only these topics, in this order.
+    """
+
+    set: Literal["freshwiki", "wikigenbench", "wiki_live"]
+    path: Path
+    core: bool = False
+    topics: int | None = Field(default=None, ge=1)
+    ids: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Absolute path of the data set."""
+        return absolute(self.path)
+
+
+class SearchTable(ConfigTable):
+    """What runs search.
+
+    Attributes:
+        corpus: ``engine``: the engine in the settings; ``topic``: the topic's documents; ``pooled``: the documents
+            of all topics; ``article``: the human article itself, an upper bound that WikiGenBen calls golden.
+        sources: which documents of the corpus: cited by editors, found by search, or both.
+        ranker: ranks the corpus.
+        passages: maximum passages per document in one search result.
+    """
+
+    corpus: Literal["engine", "topic", "pooled", "article"] = "engine"
+    sources: Sources = "mixed"
+    ranker: Literal["random", "tfidf", "bm25", "dense", "golden"] = "bm25"
+    passages: int = Field(default=3, ge=1)
+
+
+class MethodTable(ConfigTable):
+    """A row of the tables: a recipe with its own settings, or articles written by another system.
+
+    Attributes:
+        name: label of the row; default: the recipe.
+        recipe: one of :data:`storm_pipeline.recipes.RECIPES`.
+        settings: overrides of the experiment's settings.
+        search: overrides the experiment's search.
+        recorded: folder of official STORM runs to score: relative to the folder of the experiment's file if it exists
+            there, else resolved like a data set's path.
+        polished: score the polished articles of those runs.
+        imported: folder of articles, one per topic, see :mod:`storm_bench.articles.folder`; resolved like
+            ``recorded``.
+        system: a system whose articles are part of the data set; topics it did not write about are skipped.
+        human: the human article itself, scored only by what does not compare it with itself or judge citations.
+    """
+
+    name: str = Field("", pattern=_FOLDER_NAME)
+    recipe: str = ""
+    settings: Mapping[str, Any] = {}
+    search: SearchTable | None = None
+    recorded: Path | None = None
+    polished: bool = False
+    imported: Path | None = None
+    system: str = Field("", pattern=_FOLDER_NAME)
+    human: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if sum(map(bool, (self.recipe, self.recorded, self.imported, self.system, self.human))) != 1:
+            raise ValueError("set exactly one of: recipe, recorded, imported, system, human")
+        if self.recipe and self.recipe not in RECIPES:
+            raise ValueError(f"unknown recipe {self.recipe!r}: choose one of {', '.join(RECIPES)}")
+        if (self.recorded or self.imported) and not self.name:
+            raise ValueError("methods with recorded or imported articles need a name")
+        check_settings(self.settings)
+        return self
+
+    @property
+    def label(self) -> str:
+        """Its label in the tables."""
+        return self.name or self.recipe or self.system or "human article"
+
+    def with_articles_beside(self, folder: Path) -> Self:
+        """The method with absolute paths to those of its articles that lie in a folder."""
+        given = {name: path for name in ("recorded", "imported") if (path := getattr(self, name))}
+        beside = {name: folder.absolute() / path.expanduser() for name, path in given.items()}
+        return self.model_copy(update={name: path for name, path in beside.items() if path.is_dir()})
+
+
+class VariantTable(ConfigTable):
+    """Settings under which every method with a recipe is written once more, as rows of their own.
+
+    What a comparison has to vary for all methods alike: a model, or what becomes of unsupported sentences. The latter
+    leaves out recipes that write from memory: their rows would be written twice.
+
+    Attributes:
+        name: added to the methods' labels: ``storm, NAME``.
+        settings: overrides of the experiment's and the methods' settings.
+    """
+
+    name: str = Field(min_length=1, pattern=_FOLDER_NAME)
+    settings: Mapping[str, Any] = Field(min_length=1)
+
+    @field_validator("settings")
+    @classmethod
+    def _check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        check_settings(settings)
+        return settings
+
+    def changes(self, method: MethodTable) -> bool:
+        """Whether the method's articles depend on the variant's settings: only runs do, and from memory not on all."""
+        ignored: frozenset[str] = _OF_SOURCES if method.recipe in WITHOUT_SOURCES else frozenset()
+        return bool(method.recipe and self.settings.keys() - ignored)
+
+    def of(self, method: MethodTable) -> MethodTable:
+        """The method under this variant's settings."""
+        label = f"{method.label}, {self.name}"
+        return method.model_copy(update={"name": label, "settings": {**method.settings, **self.settings}})
+
+
+class SizeTable(ConfigTable):
+    """A reduced size of the experiment; values given here override the experiment's.
+
+    Attributes:
+        topics: number of topics.
+        methods: names of the methods to keep.
+        metrics: names of the metrics to use.
+        settings: overrides of the experiment's settings.
+    """
+
+    topics: int | None = Field(default=None, ge=1)
+    methods: tuple[str, ...] | None = Field(default=None, min_length=1)
+    metrics: tuple[str, ...] | None = Field(default=None, min_length=1)
+    settings: Mapping[str, Any] = {}
+
+
+def absolute(path: Path) -> Path:
+    """Resolve a path against ``STORM_DATA`` unless it is absolute."""
+    return (Path(os.environ.get(DATA, "")).expanduser() / path.expanduser()).absolute()
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Check the names of settings, and that their values hold no secrets.
+
+    Raises:
+        ValueError: a name is unknown or managed by the experiment, or a value holds a secret.
+    """
+    for name, value in settings.items():
+        if isinstance(value, str):
+            without_secrets(value)
+        if name in _MANAGED:
+            raise ValueError(f"the setting {name!r} is managed by the experiment: remove it")
+        if name not in Settings.model_fields:
+            raise ValueError(f"unknown setting {name!r}")

@@ -1,0 +1,150 @@
+"""Forecast of an experiment's calls, tokens and dollars, before it starts."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from storm_bench.experiments.config import ExperimentConfig
+from storm_bench.experiments.jobs import settings_of
+from storm_bench.experiments.units import Unit
+from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
+from storm_bench.metrics.resources import Resources
+from storm_bench.types import Topic
+from storm_pipeline.api import Estimate, Range, estimate, word_count
+
+
+@dataclass(frozen=True)
+class JudgingForecast:
+    """Forecast of one judge model's calls.
+
+    Attributes:
+        model: its name, as in the settings.
+        metrics: names of the metrics that call it.
+        articles: number of articles to judge.
+        calls: number of calls.
+        tokens_in: prompt tokens.
+        tokens_out: completion tokens.
+        dollars: US dollars; None if the model's price is unknown.
+    """
+
+    model: str
+    metrics: tuple[str, ...]
+    articles: int
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
+    dollars: Range | None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Forecast of the remaining work of an experiment.
+
+    Attributes:
+        articles: articles still to be written.
+        calls: calls to the models that write them.
+        tokens_in: prompt tokens of these calls.
+        tokens_out: completion tokens of these calls.
+        dollars: US dollars, for models with known prices.
+        unpriced: models with unknown prices.
+        judging: additional cost of judging, one entry per model.
+    """
+
+    articles: int
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
+    dollars: Range
+    unpriced: tuple[str, ...]
+    judging: tuple[JudgingForecast, ...]
+
+
+def forecast(
+    config: ExperimentConfig,
+    topics: Iterable[Topic],
+    unwritten: Iterable[Unit],
+    unscored: Mapping[Unit, Sequence[str]],
+) -> Forecast:
+    """Sum the estimates of writing and judging; makes no calls and no requests.
+
+    Args:
+        config: the experiment.
+        topics: all of its topics.
+        unwritten: articles still to be written.
+        unscored: articles still to be judged, with the missing metrics.
+
+    Raises:
+        SettingsError: a setting is invalid.
+    """
+    by_id = {topic.id: topic for topic in topics}
+    # A method's articles differ only in the topic, which is a few words of a prompt.
+    by_method: dict[str, Estimate] = {}
+    estimates = []
+    for unit in unwritten:
+        if not config.method(unit.method).recipe:
+            continue
+        if unit.method not in by_method:
+            by_method[unit.method] = _estimate_article(config, by_id[unit.topic], unit)
+        estimates.append(by_method[unit.method])
+    rows = [row for one in estimates for row in one.rows]
+    return Forecast(
+        len(estimates),
+        Range.sum(row.calls for row in rows),
+        Range.sum(row.tokens_in for row in rows),
+        Range.sum(row.tokens_out for row in rows),
+        Range.sum(row.dollars for row in rows if row.dollars is not None),
+        tuple(sorted({name for one in estimates for name in one.unpriced})),
+        tuple(_judging_forecasts(config, by_id, unscored)),
+    )
+
+
+def _estimate_article(config: ExperimentConfig, topic: Topic, unit: Unit) -> Estimate:
+    recipe, outline_only = config.method(unit.method).recipe, config.writes != "article"
+    return estimate(settings_of(config, topic, unit), topic.title, recipe=recipe, outline_only=outline_only)
+
+
+def _judging_forecasts(
+    config: ExperimentConfig, topics: Mapping[str, Topic], unscored: Mapping[Unit, Sequence[str]]
+) -> Iterator[JudgingForecast]:
+    """One forecast per judge model; empty if no metric needs one."""
+    grader = str(config.resources.get("judge_lm", Resources.judge_lm))
+    kind, _, support_model = str(config.resources.get("judge", Resources.judge)).partition(":")
+    metrics_by_model = {grader: frozenset(ASKS_MODEL)}
+    if kind == "lm":
+        metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE.keys()
+    for model, model_metrics in metrics_by_model.items():
+        # A method's articles differ only in the topic's infobox, number of human statements, and human words.
+        estimates: dict[tuple[str, int, int, int, tuple[str, ...]], JudgingEstimate] = {}
+        judged = []
+        for unit, names in unscored.items():
+            metrics = tuple(name for name in names if name in model_metrics)
+            if not metrics:
+                continue
+            human = topics[unit.topic].human
+            key = unit.method, len(human.infobox), len(human.statements), word_count(human.text()), metrics
+            if key not in estimates:
+                estimates[key] = estimate_judging(
+                    settings_of(config, topics[unit.topic], unit),
+                    metrics if model == grader else (),
+                    model,
+                    judged_support=metrics if kind == "lm" and model == support_model else (),
+                    fields=key[1],
+                    statements=key[2],
+                    human_words=key[3],
+                )
+            judged.append(estimates[key])
+        if judged:
+            used = {name for *_, metrics in estimates for name in metrics}
+            yield _summed(model, tuple(name for name in config.metrics if name in used), judged)
+
+
+def _summed(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:
+    dollars = [one.dollars for one in judged if one.dollars is not None]
+    return JudgingForecast(
+        model,
+        metrics,
+        len(judged),
+        Range.sum(one.calls for one in judged),
+        Range.sum(one.tokens_in for one in judged),
+        Range.sum(one.tokens_out for one in judged),
+        Range.sum(dollars) if len(dollars) == len(judged) else None,
+    )

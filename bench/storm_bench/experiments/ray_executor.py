@@ -1,0 +1,241 @@
+"""Jobs on a Ray cluster: Ray schedules and places them and retries jobs whose worker died."""
+
+import logging
+import math
+import os
+import signal
+import socket
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from storm_bench.experiments.executors import (
+    POLL_SECONDS,
+    HaltSignals,
+    JobLost,
+    checked_at_once,
+    one_line,
+    run_concurrently,
+    run_with_halt,
+)
+from storm_pipeline.api import MissingExtraError, SettingsError, Tasks, limit_malloc_arenas, switch_threads_sooner
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+_OBJECT_STORE_BYTES = 128 * 2**20
+"""Shared memory of a new local Ray; jobs and results are small."""
+_CONNECT_TIMEOUT = 10.0
+"""Seconds to wait for a connection to the cluster's head."""
+
+
+class RayExecutor:
+    """Runs jobs in workers of a Ray cluster or of a new local Ray. A context manager.
+
+    Every machine of a cluster needs the same packages, checkout and folders under the same paths (a shared file
+    system), and the API keys in the environment of its ``ray start``: only the import path is sent to workers. A job
+    whose worker or machine dies is restarted and resumes from what it saved; workers that Ray kills for memory do not
+    count as retries. If this process already uses Ray, the executor shares it and leaves it running.
+
+    A new local Ray sends no usage statistics, has no dashboard, and logs to Ray's default folder (``RAY_TMPDIR``, else
+    the system's temporary folder).
+
+    Args:
+        address: of a running cluster: ``host:port``, or ``auto`` for the cluster this machine belongs to; empty for a
+            new local Ray.
+        at_once: maximum concurrent jobs, at least 1; a new local Ray has as many workers.
+        max_retries: restarts of a job whose worker died, at least 0.
+        num_cpus: CPUs reserved per job, for placement only; not enforced.
+        num_gpus: likewise, may be fractional; with 0 a worker sees no GPU.
+
+    Raises:
+        SettingsError: a value is invalid.
+        MissingExtraError: Ray is not installed.
+    """
+
+    name = "ray"
+
+    def __init__(
+        self,
+        address: str = "",
+        *,
+        at_once: int = 1,
+        max_retries: int = 3,
+        num_cpus: float = 1,
+        num_gpus: float = 0,
+    ) -> None:
+        if max_retries < 0 or num_cpus < 0 or num_gpus < 0:
+            raise SettingsError("max_retries, num_cpus and num_gpus of the executor 'ray' must be at least 0")
+        self._address = _checked_address(address)
+        self._at_once = checked_at_once(at_once)
+        self._resources_per_job = {"num_cpus": num_cpus, "num_gpus": num_gpus}
+        self._max_retries = max_retries
+        self._halts = HaltSignals()
+        self._started_ray = False
+        self._ray = _import_ray()
+
+    def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
+        """As :meth:`storm_bench.experiments.executors.Executor.run`; workers use this process's working directory.
+
+        Raises:
+            SettingsError: Ray cannot be started, no cluster answers, or this machine has too few GPUs.
+        """
+        self._connect()
+        submitted = _Submitted[J, R](self._ray, self._task(), work)
+        with self._halts.for_run() as halt, closing(submitted.each(jobs, self._at_once, halt)) as ended:
+            for job, future in ended:
+                error = future.exception()
+                if halt.is_set() and isinstance(error, self._ray.exceptions.TaskCancelledError):
+                    continue  # it had not started
+                yield job, JobLost(one_line(getattr(error, "cause", error))) if error else future.result()
+
+    def stop(self) -> None:
+        """As :meth:`storm_bench.experiments.executors.Executor.stop`; workers are notified while ``run`` waits."""
+        self._halts.stop()
+
+    def close(self) -> None:
+        """Shut Ray down if this executor started it. May be called repeatedly."""
+        if self._started_ray:
+            self._started_ray = False
+            self._ray.shutdown(wait_for_processes=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _connect(self) -> None:
+        if not self._ray.is_initialized():
+            if self._address not in {"", "auto"}:
+                _check_reachable(self._address)
+            self._init()
+            self._started_ray = True
+        gpus = self._ray.cluster_resources().get("GPU", 0)
+        needed = self._resources_per_job["num_gpus"]
+        if not self._address and gpus < needed:  # a cluster may grow, this machine does not
+            raise SettingsError(f"a job needs {needed:g} GPUs, but this machine has {gpus:g}: lower num_gpus")
+
+    def _init(self) -> None:
+        options: dict[str, Any] = {"address": self._address}
+        if not self._address:
+            cpus = max(1, math.ceil(self._at_once * self._resources_per_job["num_cpus"]))
+            options = {
+                "address": "local",
+                "num_cpus": cpus,
+                "object_store_memory": _OBJECT_STORE_BYTES,
+                "include_dashboard": False,
+            }
+        on_main = threading.current_thread() is threading.main_thread()
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
+            raise SettingsError(
+                f"the executor 'ray' cannot use {self._address or 'a new Ray on this machine'} ({one_line(error)}): "
+                "run the command on a machine of a running cluster, or use --executor local"
+            ) from error
+        finally:
+            if on_main:  # Ray replaces the handler that stops a command cleanly
+                signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+    def _task(self) -> Any:
+        path = os.pathsep.join(_import_path())
+        env = {"runtime_env": {"env_vars": {"PYTHONPATH": path}}} if path else {}
+        return self._ray.remote(max_retries=self._max_retries, **self._resources_per_job, **env)(_run_in_worker)
+
+
+class _Submitted(Generic[J, R]):
+    """The jobs of a run that were submitted to Ray."""
+
+    def __init__(self, ray: Any, task: Any, work: Callable[[J], R]) -> None:
+        self._ray = ray
+        self._task = task
+        self._work = work
+        self._refs: dict[Future[R], Any] = {}
+        self._cancelled = False
+
+    def each(
+        self, jobs: Iterable[J], at_once: int, halt: threading.Event
+    ) -> "Generator[tuple[J, Future[R]], None, None]":
+        """Yield each job when it ends."""
+        with closing(
+            run_concurrently(self._begin, jobs, at_once=at_once, halt=halt, on_halt=self._cancel_all)
+        ) as ended:
+            for job, future in ended:
+                del self._refs[future]
+                yield job, future
+
+    def _begin(self, job: J) -> "Future[R]":
+        ref = self._task.remote(self._work, job, str(Path.cwd()))
+        future: Future[R] = ref.future()
+        self._refs[future] = ref
+        return future
+
+    def _cancel_all(self) -> None:
+        if not self._cancelled:
+            self._cancelled = True
+            for ref in self._refs.values():
+                self._ray.cancel(ref)
+
+
+def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
+    """Run a job in its worker; ``ray.cancel`` arrives as SIGINT, which sets the job's halt event."""
+    os.chdir(folder)
+    limit_malloc_arenas()
+    switch_threads_sooner()
+    halt = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: halt.set())
+    try:
+        with Tasks(1) as tasks:
+            future = tasks.start(run_with_halt, halt, work, job)
+            while not future.done():
+                wait([future], timeout=POLL_SECONDS)  # Python handles the signal between waits; it interrupts none
+        return future.result()
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+def _import_ray() -> Any:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # under `uv run` it would upload the whole folder
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError(
+            "the executor 'ray' needs the extra 'scale': pip install 'storm-bench[scale]'"
+        ) from error
+    return ray
+
+
+def _import_path() -> list[str]:
+    """Entries of ``sys.path`` outside the installed packages, which a worker's own Python provides."""
+    installed = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return [path for path in sys.path if path and not any(Path(path).is_relative_to(place) for place in installed)]
+
+
+def _checked_address(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    if address in {"", "auto"} or ("://" not in address and host and port.isdecimal()):
+        return address
+    raise SettingsError(
+        f"{address!r} is not a Ray cluster address: give host:port of its head, such as 10.0.0.1:6379, or 'auto' on "
+        "a machine of the cluster"
+    )
+
+
+def _check_reachable(address: str) -> None:
+    """Fail early: Ray itself would retry for minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT).close()
+    except (OSError, OverflowError) as error:
+        raise SettingsError(
+            f"no Ray cluster answers at {address} ({error}): start one there with `ray start --head`, or give another "
+            "address"
+        ) from error

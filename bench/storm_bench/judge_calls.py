@@ -1,0 +1,278 @@
+"""Estimating the language model calls of the metrics that judge an article.
+
+There is no article yet, so the calls come from a table. Its bounds repeat those of the metrics, whose modules are slow
+to import; a test keeps them in sync.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import dspy
+
+from storm_bench.signatures import judging as asks
+from storm_pipeline.api import (
+    HIGH,
+    LIKELY,
+    LOW,
+    PromptAdapter,
+    Range,
+    Settings,
+    cost,
+    count_tokens,
+    full_name,
+    parse_prices,
+    price_of,
+)
+
+LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
+"""Maximum words of an article shown to rubric graders, and to others; of a sentence's sources; of one passage."""
+LONGEST_COMPARED = 8000
+"""Maximum words shown of each of two articles that are compared."""
+COMPARISONS, CRITERION = 6, 15
+"""Calls per comparison of two articles: three for the criteria, in both orders; words of a criterion."""
+STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
+"""Words per passage in which a statement is looked up, and number of passages shown."""
+_CHARACTERS_PER_WORD = 6.2
+
+
+class Question(NamedTuple):
+    """The calls of one signature: their number, words of each input, and tokens of a reply."""
+
+    signature: type[dspy.Signature]
+    calls: float
+    words: Mapping[str, int]
+    reply: int
+
+
+@dataclass(frozen=True)
+class ExpectedArticle:
+    """The expected size of an article and its sources.
+
+    Attributes:
+        words: words of the article.
+        sections: sections of the article.
+        fields: infobox fields of the human article.
+        statements: statements of the human article.
+        human_words: words of the human article.
+        covered: share of the infobox fields that the article covers.
+        in_article: share of the statements looked up in the article; those without a common word need no call.
+        on_pages: share of the statements also looked up on the pages, once per topic.
+        sentence: words per sentence.
+        passage: words per passage.
+        cited: passages cited per sentence.
+        page_passages: passages of a cited page that are compared with a sentence.
+        unsupported: share of the sentences whose error is classified.
+    """
+
+    words: int
+    sections: int
+    fields: int
+    statements: int
+    human_words: int
+    covered: float
+    in_article: float
+    on_pages: float
+    sentence: int
+    passage: int
+    cited: int
+    page_passages: int
+    unsupported: float
+
+    @property
+    def sentences(self) -> int:
+        """Number of sentences."""
+        return math.ceil(self.words / self.sentence)
+
+
+_SHORT = partial(
+    ExpectedArticle,
+    covered=0.2,
+    in_article=0.8,
+    on_pages=0.0,
+    sentence=35,
+    passage=20,
+    cited=1,
+    page_passages=1,
+    unsupported=0.05,
+)
+_USUAL = partial(
+    ExpectedArticle,
+    covered=0.6,
+    in_article=1.0,
+    on_pages=0.5,
+    sentence=22,
+    passage=110,
+    cited=1,
+    page_passages=5,
+    unsupported=0.3,
+)
+_LONG = partial(
+    ExpectedArticle,
+    covered=1.0,
+    in_article=1.0,
+    on_pages=1.0,
+    sentence=14,
+    passage=256,
+    cited=3,
+    page_passages=5,
+    unsupported=1.0,
+)
+_SCENARIOS = ((LOW, 1, 0.3, _SHORT), (LIKELY, 6, 0.9, _USUAL), (HIGH, 10, 1.5, _LONG))
+"""Token rates, maximum sections, words written per word of the target length, and the article's other properties."""
+
+
+@dataclass(frozen=True)
+class JudgingEstimate:
+    """Estimated usage of judging an article; ``dollars`` is None if the model's price is unknown."""
+
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
+    dollars: Range | None
+
+
+def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question:
+    return Question(signature, calls, {"task": 20, "text": words, "criterion": 12, "scale": 75}, 90)
+
+
+def _wikigen_quality(article: ExpectedArticle) -> Sequence[Question]:
+    """One call each for writing, outline, organisation and coverage, and one per section for focus."""
+    words = min(article.words, LONGEST_READ)
+    return (
+        Question(asks.GradeWriting, 1, {"topic": 3, "text": words}, 14),
+        _graded(asks.GradeZeroToFive, 3, words),
+        _graded(asks.GradeZeroToFive, article.sections, words // article.sections),
+    )
+
+
+def _ib_score(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per field to answer it, and one per answered field to compare the answers."""
+    shown = {"article": min(article.words, LONGEST_READ), "question": 18}
+    compared = {"question": 18, "expected": 8, "answer": 8}
+    return (
+        Question(asks.AnswerFromArticle, article.fields, shown, 10),
+        Question(asks.CompareAnswers, article.fields * article.covered, compared, 8),
+    )
+
+
+def _support_errors(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per unsupported sentence, with its sources."""
+    sources = min(article.cited * article.passage, LONGEST_SOURCES)
+    shown = {"topic": 3, "sources": sources, "sentence": article.sentence}
+    return (Question(asks.ClassifyUnsupported, article.sentences * article.unsupported, shown, 8),)
+
+
+def _statement_coverage(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per statement for the article and, for the first article of a topic, one for its pages."""
+    shown = STATEMENT_PASSAGE * STATEMENT_PASSAGES
+    return tuple(
+        Question(asks.FindStatement, article.statements * share, {"passages": words, "statement": 12}, 8)
+        for words, share in ((min(article.words, shown), article.in_article), (shown, article.on_pages))
+    )
+
+
+def _own_statements(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per sentence; none without a human article."""
+    shown = {
+        "passages": min(article.human_words, STATEMENT_PASSAGE * STATEMENT_PASSAGES),
+        "statement": article.sentence,
+    }
+    calls = article.sentences * article.in_article if article.human_words else 0
+    return (Question(asks.FindStatement, calls, shown, 8),)
+
+
+def _good_article(article: ExpectedArticle) -> Sequence[Question]:
+    """Three calls in each order, each with both articles; none without a human article."""
+    shown = {"topic": 3} | {
+        name: min(words, LONGEST_COMPARED)
+        for name, words in (("article_a", article.words), ("article_b", article.human_words))
+    }
+    asked = {"criteria": asks.CRITERIA_PER_CALL * CRITERION}
+    calls = COMPARISONS if article.human_words else 0
+    return (Question(asks.CompareArticles, calls, shown | asked, asks.CRITERIA_PER_CALL * 30),)
+
+
+def _support(article: ExpectedArticle) -> Sequence[Question]:
+    """ALCE's calls per sentence: with all passages, each alone, and all but each; answers are cached."""
+    cited, passage = article.cited, article.passage
+    together = math.ceil(cited * passage / WINDOW)
+    separate = cited * (1 + math.ceil((cited - 1) * passage / WINDOW)) if cited > 1 else 0
+    shown = {"passage": min(passage * cited, WINDOW), "claim": article.sentence}
+    return (Question(asks.JudgeSupport, article.sentences * (together + separate), shown, 8),)
+
+
+def _page_support(article: ExpectedArticle) -> Sequence[Question]:
+    """One call per sentence, cited page and passage of the page."""
+    shown = {"passage": STATEMENT_PASSAGE, "claim": article.sentence}
+    return (Question(asks.JudgeSupport, article.sentences * article.cited * article.page_passages, shown, 8),)
+
+
+ASKS_MODEL: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
+    "rubric": lambda article: (_graded(asks.GradeOneToFive, 4, min(article.words, LONGEST_GRADED)),),
+    "wikigen_quality": _wikigen_quality,
+    "ib_score": _ib_score,
+    "support_errors": _support_errors,
+    "statement_coverage_lm": _statement_coverage,
+    "own_statements_lm": _own_statements,
+    "good_article_lm": _good_article,
+}
+"""Metric → its calls to the model that grades."""
+ASK_JUDGE: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
+    "citation_alce": _support,
+    "citation_wikigenbench": _support,
+    "citation_wiki_live": _page_support,
+    "support_errors": _support,
+}
+"""Metric → its calls to the judge of support; metrics with equal calls share the answers."""
+
+
+def estimate_judging(
+    settings: Settings,
+    metrics: Iterable[str],
+    model: str,
+    *,
+    judged_support: Iterable[str] = (),
+    fields: int = 0,
+    statements: int = 0,
+    human_words: int = 0,
+) -> JudgingEstimate:
+    """Estimate the usage of judging one article; no service is called.
+
+    Args:
+        settings: settings of the run that writes the article, and prices of models.
+        metrics: names of metrics; those that use no model are ignored.
+        model: name of the model, as in the settings.
+        judged_support: names of the metrics for which the model also judges the support of citations; those that judge
+            none are ignored.
+        fields: infobox fields of the human article.
+        statements: statements of the human article.
+        human_words: words of the human article.
+    """
+    asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
+    asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)
+    price = price_of(full_name(model, settings), parse_prices(settings.prices))
+    usages = []
+    for rates, max_sections, written, expected in _SCENARIOS:
+        sections = min(settings.max_sections, max_sections)
+        words = max(1, round(sections * settings.section_words * written))
+        article = expected(
+            words=words, sections=sections, fields=fields, statements=statements, human_words=human_words
+        )
+        questions = [question for ask in asking for question in ask(article)]
+        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
+        usages.append((sum(question.calls for question in questions), sent * rates.english, replied * rates.english))
+    calls, tokens_in, tokens_out = (Range.around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
+    dollars = None
+    if price is not None:
+        dollars = Range.around(*(cost(price, sent, 0, replied) for _, sent, replied in usages))
+    return JudgingEstimate(calls, tokens_in, tokens_out, dollars)
+
+
+def _tokens(question: Question) -> float:
+    """Prompt tokens of all calls."""
+    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
+    messages = PromptAdapter().format(question.signature, [], inputs)
+    return question.calls * count_tokens([message["content"] for message in messages])

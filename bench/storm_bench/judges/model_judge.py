@@ -1,0 +1,129 @@
+"""A language model as a judge: temperature 0, concurrent calls, each distinct question once."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import dspy
+
+from storm_bench.judges.base import Parameters
+from storm_bench.judges.prometheus import PrometheusAdapter
+from storm_bench.judges.reply_cache import JudgeReplyCache
+from storm_pipeline.api import (
+    Events,
+    LanguageModels,
+    MetricError,
+    ModelAuthError,
+    ModelError,
+    Program,
+    Role,
+    Settings,
+    open_models,
+    parallel_map,
+    window_of,
+)
+
+_ROLE: Role = "reviewer"
+_TOP = 10
+"""Number of top alternatives requested per token."""
+
+
+class JudgeModel:
+    """A language model that judges.
+
+    Args:
+        models: the model, with retries and a limit on concurrent calls, under the role ``reviewer``.
+        name: its name in reports.
+        workers: maximum concurrent calls.
+        settings: what its answers depend on besides its name, for reports.
+        window: tokens of prompt and reply that it holds; None if unknown.
+    """
+
+    def __init__(
+        self,
+        models: LanguageModels,
+        name: str,
+        *,
+        workers: int = 8,
+        settings: Parameters | None = None,
+        window: int | None = None,
+    ) -> None:
+        self.name = name
+        self.window = window
+        self.settings: Parameters = dict(settings or {})
+        self._models = models
+        self._workers = workers
+
+    def ask(self, program: Program, questions: Sequence[Mapping[str, str]]) -> list[dspy.Prediction]:
+        """Answer each question, in order; equal questions are asked once.
+
+        Raises:
+            MetricError: the model cannot be called, or its answer does not parse.
+        """
+        distinct = {_key(question): question for question in questions}
+
+        def answer(question: Mapping[str, str]) -> dspy.Prediction:
+            return self._models.ask(_ROLE, program, **question)
+
+        try:
+            replies = parallel_map(answer, distinct.values(), workers=self._workers)
+        except (ModelError, ModelAuthError) as error:
+            raise MetricError(f"the judge {self.name} gave no answer to {program.name}: {error}") from error
+        found = dict(zip(distinct, replies, strict=True))
+        return [found[_key(question)] for question in questions]
+
+
+def open_judge(
+    lm: str,
+    settings: Settings | None = None,
+    *,
+    events: Events | None = None,
+    form: Literal["plain", "prometheus"] = "plain",
+    probabilities: bool = False,
+) -> JudgeModel:
+    """Open a language model as a judge: temperature 0 regardless of the settings. Its replies are cached on disk.
+
+    Args:
+        lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
+        settings: key, endpoint, timeouts, retries, concurrency limit, cache; default: those of Settings.
+        events: receives every call and retry.
+        form: prompt format; ``prometheus`` for models trained on that format.
+        probabilities: request token probabilities, which give support judges finer scores; servers without them may
+            refuse the request.
+
+    Raises:
+        SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
+    """
+    base = settings or Settings.build({})
+    own = base.model_copy(
+        update={"lm": lm, "temperature": 0.0}
+        | {f"{role}_lm": None for role in ("asker", "expert", "outliner", "writer", "reviewer")}
+    )
+    model = open_models(own)[_ROLE]
+    if form == "prometheus":
+        model = replace(model, adapter=PrometheusAdapter())
+    if probabilities:
+        model = replace(model, lm=model.lm.copy(logprobs=True, top_logprobs=_TOP))
+    # Cached replies have no token probabilities.
+    memory = None if probabilities else JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
+    models = LanguageModels.outside_a_run({_ROLE: model}, own, events, journal=memory)
+    reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
+    if own.seed is not None:
+        reported["seed"] = own.seed
+    window = window_of(own, _ROLE)
+    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=window)
+
+
+def prompt_fingerprint(*programs: Program) -> str:
+    """A 12-digit hexadecimal hash of prompts: instructions, fields and reply types."""
+    parts = [
+        f"{program.predict.signature.instructions}\n{name} {field.annotation} {field.json_schema_extra}"
+        for program in programs
+        for name, field in program.predict.signature.fields.items()
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(question.items()))

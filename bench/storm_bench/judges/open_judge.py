@@ -1,0 +1,62 @@
+"""Opens judges by name; the protocol through which metrics get them."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from storm_bench.judges.base import SupportJudge
+from storm_bench.judges.entailment import EntailmentJudge
+from storm_bench.judges.grading import GradingJudge
+from storm_bench.judges.language_model import LanguageModelJudge
+from storm_bench.judges.model_judge import JudgeModel, open_judge
+from storm_bench.judges.screen import ScreenJudge
+from storm_pipeline.api import CachingEmbedder, Settings, SettingsError, open_embedder
+
+
+class Judges(Protocol):
+    """The judges of an evaluation, each opened on first use.
+
+    ``support_judge`` judges citations, ``judge_model`` answers metric-specific questions, ``grader`` grades by rubrics;
+    ``expand_citations`` says whether uncited sentences inherit a neighbour's citations.
+    """
+
+    @property
+    def support_judge(self) -> SupportJudge: ...  # noqa: D102
+
+    @property
+    def judge_model(self) -> JudgeModel: ...  # noqa: D102
+
+    @property
+    def expand_citations(self) -> bool: ...  # noqa: D102
+
+    @property
+    def grader(self) -> GradingJudge: ...  # noqa: D102
+
+
+def open_support_judge(
+    name: str, settings: Settings, *, threshold: float | None = None, probabilities: bool = False
+) -> SupportJudge:
+    """Open a support judge by name.
+
+    Args:
+        name: ``screen``; ``nli:`` and the folder or hub name of an entailment model; or ``lm:`` and a language model as
+            in the settings, such as ``lm:embedded``.
+        settings: embedder, cache, and how to call language models.
+        threshold: minimum score of a supported claim; None: the judge's default.
+        probabilities: score by the token probabilities of a language model.
+
+    Raises:
+        SettingsError: the name is unknown, or the model cannot be opened.
+        MissingExtraError, AssetError, ModelError: its model cannot be opened.
+    """
+    kind, _, model = name.partition(":")
+    open_: Callable[..., SupportJudge]
+    if name == "screen":
+        open_ = partial(ScreenJudge, CachingEmbedder(open_embedder(settings.embedder, settings.cache)))
+    elif kind == "nli" and model:
+        open_ = partial(EntailmentJudge, model, cache=settings.cache / "models" / "hub")
+    elif kind == "lm" and model:
+        open_ = partial(LanguageModelJudge, open_judge(model, settings, probabilities=probabilities))
+    else:
+        raise SettingsError(f"unknown judge {name!r}: use screen, nli:FOLDER-OR-NAME, or lm:MODEL")
+    return open_() if threshold is None else open_(threshold=threshold)

@@ -1,0 +1,80 @@
+"""The prompt format that the Prometheus grading models were trained on (Kim et al. 2023, 2024).
+
+Its headings, their order, the numbered grade descriptions and the reply ``Feedback: … [RESULT] n`` are fixed: tuned
+models expect them. The sentences between are ours. No reference answer is shown, as in STORM (appendix C.2).
+"""
+
+import re
+from typing import Any, get_args
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from storm_pipeline.api import PromptAdapter, SettingsError
+
+_FIELDS = {"task", "text", "criterion", "scale"}
+_RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d+)", re.I)
+_OVERALL = re.compile(r"overall score is (\d+)", re.I)
+_HEADING = re.compile(r"^\s*#{3,}", re.M)
+
+
+class PrometheusAdapter(PromptAdapter):
+    """Formats grading prompts for Prometheus; works with the grading signatures only."""
+
+    def format_system_message(self, signature: type[dspy.Signature]) -> str:
+        """The model's role; everything else is in the user message."""
+        if set(signature.input_fields) != _FIELDS:
+            raise SettingsError(
+                f"the Prometheus format only supports grading by a rubric, not {signature.__name__}: "
+                "use another judge with judge_form 'plain' for this metric"
+            )
+        return "You are a fair judge who grades texts."
+
+    def format_user_message_content(
+        self,
+        signature: type[dspy.Signature],
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
+    ) -> str:
+        """Task, instruction, response and rubric under their headings, ending in ``###Feedback:``."""
+        grades = _grades(signature)
+        between = f"an integer number between {grades[0]} and {grades[-1]}"
+        blocks = [
+            prefix,
+            "###Task Description:\n"
+            "You are given an instruction, a response to it, and a score rubric for one criterion.\n"
+            "1. Write feedback on the response that goes by the rubric and by nothing else.\n"
+            f"2. Then give a score that is {between}.\n"
+            f'3. Reply in this form: "Feedback: (your feedback) [RESULT] ({between})"\n'
+            "4. Write nothing before or after it.",
+            f"###The instruction to evaluate:\n{_plain(inputs['task'])}",
+            f"###Response to evaluate:\n{_plain(inputs['text'])}",
+            f"###Score Rubrics:\n[{inputs['criterion']}]\n{inputs['scale']}",
+            "###Feedback: ",
+            suffix,
+        ]
+        return "\n\n".join(block for block in blocks if block)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """The feedback, and the score after ``[RESULT]``."""
+        found = _RESULT.search(completion) or _OVERALL.search(completion)
+        if found is None or int(found[1]) not in _grades(signature):
+            raise AdapterParseError(
+                adapter_name="PrometheusAdapter",
+                signature=signature,
+                lm_response=completion,
+                message=f"no [RESULT] with a score of {_grades(signature)}",
+            )
+        feedback = completion[: found.start()].strip().removeprefix("Feedback:").strip()
+        return {"feedback": feedback, "score": int(found[1])}
+
+
+def _grades(signature: type[dspy.Signature]) -> tuple[int, ...]:
+    return tuple(get_args(signature.output_fields["score"].annotation))
+
+
+def _plain(text: str) -> str:
+    """A text whose lines cannot be mistaken for the format's headings."""
+    return _HEADING.sub("##", text)

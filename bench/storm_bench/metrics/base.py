@@ -1,0 +1,67 @@
+"""The interface of metrics: measures with ranges, parameters, reference, and scoring of a batch of cases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from storm_bench.types import Case
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number computed by a metric.
+
+    Attributes:
+        name: short and stable; a column of the tables, e.g. ``rouge_1``.
+        low: smallest possible value.
+        high: largest possible value; infinite if unbounded.
+        better: ``higher``, ``lower``, or ``neither`` for descriptive measures.
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    better: str = "higher"
+
+
+Score = Mapping[str, float | None]
+"""Measure → value; None where it is undefined for the case (no entity in the human article, no citation …)."""
+
+Parameters = Mapping[str, str | int | float]
+"""What a metric's values depend on besides the cases."""
+
+
+class Metric(Protocol):
+    """Scores articles. Deterministic for equal cases and parameters."""
+
+    @property
+    def name(self) -> str:
+        """Short and stable; used in file names."""
+
+    @property
+    def measures(self) -> Sequence[Measure]:
+        """The numbers it computes, in table order."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """What the values depend on besides the cases: models, versions, limits."""
+
+    @property
+    def reference(self) -> str:
+        """Paper and section of the definition."""
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score per case, in order.
+
+        Raises:
+            MetricError: weights, data or a judge that the metric needs cannot be used.
+        """
+
+
+@runtime_checkable
+class JudgedMetric(Metric, Protocol):
+    """A metric whose values depend on judges."""
+
+    @property
+    def rests_on(self) -> Sequence[tuple[str, Sequence[Measure]]]:
+        """(parameter that names a judge, measures that depend on it) pairs, in the order of ``measures``."""

@@ -1,0 +1,68 @@
+"""Citation recall, precision and rate as WikiGenBench defines them: each citation is judged alone.
+
+Not to be confused with ALCE's measures of the same names (:mod:`.citation_alce`), which judge a sentence's citations
+jointly and leave each one out.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from storm_bench.cited_sentences import UNIT, cited_sentences
+from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
+from storm_bench.judges.open_judge import Judges
+from storm_bench.metrics.base import Measure, Score
+from storm_bench.types import Case
+from storm_pipeline.api import word_count
+
+_RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))
+
+
+class CitationWikiGenBench:
+    """Citation recall, precision and rate (WikiGenBench).
+
+    Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over all
+    sentences of the share of supporting citations, 0 for a sentence without citations (so it never exceeds recall, as
+    in the papers' tables). Rate is recall weighted by words. All are None for an article without sentences or without
+    sources.
+
+    Args:
+        judge: decides whether a passage supports a claim.
+        lead: whether to include the lead's sentences.
+    """
+
+    name = "citation_wikigenbench"
+    measures = (Measure(_RECALL), Measure(_PRECISION), Measure(_RATE))
+    rests_on = (("judge", measures),)
+    reference = "WikiGenBench v1, section 3.3; v2, section 3, equations 4 to 6"
+
+    def __init__(self, judge: SupportJudge, *, lead: bool = True) -> None:
+        self._judge = CachingJudge.of(judge)
+        self._lead = lead
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float]:
+        """The judge and its parameters, and this metric's own."""
+        return {"judge": self._judge.name, **self._judge.parameters, "citation": UNIT, "lead": int(self._lead)}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """Judge all citations of all cases in one batch."""
+        articles = [cited_sentences(case.article, lead=self._lead) for case in cases]
+        pairs = [Pair(passage, s.text) for own in articles for s in own for passage in s.passages]
+        verdicts = iter(self._judge.supported(pairs))
+        return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
+
+
+def make(resources: Judges) -> CitationWikiGenBench:
+    """The metric with the evaluation's support judge."""
+    return CitationWikiGenBench(resources.support_judge)
+
+
+def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
+    """The measures, given each sentence's text and the verdicts on its citations."""
+    if not judged:
+        return {_RECALL: None, _PRECISION: None, _RATE: None}
+    lengths = [word_count(text) for text, _ in judged]
+    return {
+        _RECALL: sum(any(verdicts) for _, verdicts in judged) / len(judged),
+        _PRECISION: sum(sum(v) / len(v) for _, v in judged if v) / len(judged),
+        _RATE: sum(n for n, (_, verdicts) in zip(lengths, judged, strict=True) if any(verdicts)) / sum(lengths),
+    }

@@ -1,0 +1,110 @@
+"""CONNER's intrinsic perspectives over the sections and the interview answers of an article (Chen et al. 2023)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
+from storm_bench.conner.named_models import Models, model_names, open_evidence, open_models
+from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
+from storm_bench.metrics.base import Measure, Parameters, Score
+from storm_bench.metrics.resources import Resources
+from storm_bench.types import Case
+from storm_pipeline.api import Article, Section
+
+_PARTS = ("section", "answer")
+
+
+@dataclass(frozen=True)
+class KnowledgePiece:
+    """Knowledge of an article: the text of a section or of an expert's answer, and what it is to answer."""
+
+    part: str
+    query: str
+    text: str
+
+
+class Conner:
+    """Ten means: five intrinsic scores over the sections with text, and the same over the interview's answers.
+
+    ``conner_section_fact_consistent`` is eq. 1 by ``min``, then eq. 2 to 5 follow; all are in [0, 1]. The query of a
+    section is the article's title and the headings that lead to it, that of an answer its question. Evidence are the
+    snippets that the research found, the three best a sentence. None where there is no section, or no answer.
+
+    Departures: the knowledge is written from the very snippets that it is checked against, so factuality says how far
+    it keeps to them. There is no downstream task, so helpfulness and validity are left out.
+
+    Args:
+        models: of the perspectives.
+        evidence: finds the snippets of an article that its sentences are checked against.
+    """
+
+    name = "conner"
+    measures = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in INTRINSIC)
+    reference = "Chen et al. 2023 (CONNER), section 3.3"
+
+    def __init__(self, models: Models, evidence: EvidenceOver = Bm25Evidence) -> None:
+        self._models = models
+        self._evidence = evidence
+
+    @property
+    def parameters(self) -> Parameters:
+        """The model of each perspective."""
+        return {
+            "inference": self._models.inference.name,
+            "evidence": self._evidence(()).name,
+            "matching": self._models.matching.name,
+            "discourse": self._models.discourse.name,
+            "language model": self._models.lm.name,
+        }
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score a case, in order.
+
+        Raises:
+            MetricError: a model cannot be loaded.
+        """
+        return [self._means(case.article) for case in cases]
+
+    def _means(self, article: Article) -> Score:
+        found: dict[str, list[Scores]] = {part: [] for part in _PARTS}
+        evidence = self._evidence([snippet for source in article.sources for snippet in source.snippets])
+        for piece in pieces(article):
+            prompt = f"Knowledge from an encyclopedia on: {piece.query}\n"
+            found[piece.part].append(intrinsic_scores(piece.query, prompt, piece.text, evidence, self._models))
+        return {f"conner_{part}_{name}": _mean(found[part], name) for part in _PARTS for name in INTRINSIC}
+
+
+def pieces(article: Article) -> Iterator[KnowledgePiece]:
+    """The sections and subsections with text of their own, in reading order, then the answers of the interviews."""
+    for section in article.sections:
+        yield from _sections(section, (article.title,))
+    for conversation in article.conversations:
+        for turn in conversation.turns:
+            if turn.answer:
+                yield KnowledgePiece("answer", turn.question, turn.answer_text)
+
+
+def _sections(section: Section, above: tuple[str, ...]) -> Iterator[KnowledgePiece]:
+    place = (*above, section.heading)
+    text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
+    if text.strip():
+        yield KnowledgePiece("section", ": ".join(place), text)
+    for subsection in section.subsections:
+        yield from _sections(subsection, place)
+
+
+def _mean(scores: Sequence[Scores], name: str) -> float | None:
+    known = [value for one in scores if (value := one[name]) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def make(resources: Resources) -> Conner:
+    """The metric with the models that the resources name; the others are those that work offline.
+
+    Raises:
+        SettingsError: CONNER has no such model.
+        AssetError, MetricError: one cannot be fetched or used.
+    """
+    names = model_names(resources.conner)
+    evidence = open_evidence(names.evidence, resources.cache)
+    return Conner(open_models(names, resources.cache, resources.vectors), evidence)

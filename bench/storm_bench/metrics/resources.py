@@ -1,0 +1,131 @@
+"""Resources that an evaluation's metrics share, each loaded once, on first use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from storm_pipeline.api import EMBEDDER, catalogue, default_cache, fetch
+
+if TYPE_CHECKING:
+    from storm_bench.judges.base import CachingJudge
+    from storm_bench.judges.grading import GradingJudge
+    from storm_bench.judges.model_judge import JudgeModel
+    from storm_bench.metrics.entities import EntityTagger
+    from storm_pipeline.api import Embedder, Settings
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Models and data that metrics use.
+
+    Embedders are the pinned ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
+
+    Attributes:
+        cache: the cache folder, also for downloads.
+        heading_embedder: embedder for heading soft recall; the paper uses ``paraphrase-MiniLM-L6-v2``.
+        embedder: embedder for everything else.
+        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
+            The paper uses ``flair:ner``.
+        wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
+        judge: support judge: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
+        judge_lm: language model that grades and answers.
+        judge_form: format of grading prompts: ``plain`` or ``prometheus``.
+        conner: seam → model, where CONNER's differ from those that work offline; see
+            :class:`storm_bench.conner.named_models.ModelNames`.
+        heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        headings: which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods
+            make no outline.
+        expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
+        settings: other settings of judges; endpoint and key apply only to the model ``lm``.
+    """
+
+    cache: Path = field(default_factory=default_cache)
+    heading_embedder: str = EMBEDDER
+    embedder: str = EMBEDDER
+    tagger: str = "spacy:en_core_web_sm"
+    wordnet: Path | None = None
+    judge: str = "screen"
+    judge_lm: str = "embedded"
+    judge_form: Literal["plain", "prometheus"] = "plain"
+    conner: Mapping[str, str] = field(default_factory=dict)
+    heading_truth: Literal["txt", "json"] = "txt"
+    headings: Literal["outline", "article"] = "outline"
+    expand_citations: bool = False
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def heading_vectors(self) -> "Embedder":
+        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01.
+
+        Raises:
+            AssetError: the pinned one is absent and cannot be fetched.
+        """
+        from storm_pipeline.api import CachingEmbedder, SentenceTransformerEmbedder
+
+        name = self.heading_embedder
+        model = fetch(name, self.cache) if name == EMBEDDER else name
+        return CachingEmbedder(SentenceTransformerEmbedder(model, cache=self.cache / "models" / "hub"))
+
+    @cached_property
+    def vectors(self) -> "Embedder":
+        """The embedder, with a cache.
+
+        Raises:
+            AssetError: the pinned one is absent and cannot be fetched.
+        """
+        from storm_pipeline.api import CachingEmbedder, open_embedder
+
+        return CachingEmbedder(open_embedder(self.embedder, self.cache))
+
+    @cached_property
+    def entity_tagger(self) -> "EntityTagger":
+        """The tagger, with a cache.
+
+        Raises:
+            AssetError: it is a pinned model that is absent and cannot be downloaded.
+            MissingExtraError: its library is not installed.
+            MetricError: its model cannot be loaded.
+        """
+        from storm_bench.metrics.entities import CachingTagger
+        from storm_bench.metrics.taggers import open_tagger
+
+        kind, _, model = self.tagger.partition(":")
+        pinned = model in {asset.name for asset in catalogue()}
+        spec = f"{kind}:{fetch(model, self.cache)}" if pinned else self.tagger
+        return CachingTagger(open_tagger(spec, cache=self.cache / "models" / "flair"))
+
+    @cached_property
+    def support_judge(self) -> "CachingJudge":
+        """The support judge, with a cache that both families of citation metrics share.
+
+        Raises:
+            SettingsError: the judge is unknown.
+            MetricError, AssetError: something it needs cannot be loaded.
+        """
+        from storm_bench.judges.base import CachingJudge
+        from storm_bench.judges.open_judge import open_support_judge
+
+        return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
+
+    @cached_property
+    def judge_model(self) -> "JudgeModel":
+        """The language model that judges, at temperature 0; errors as :attr:`support_judge`."""
+        from storm_bench.judges.model_judge import open_judge
+
+        return open_judge(self.judge_lm, self._settings(self.judge_lm))
+
+    @cached_property
+    def grader(self) -> "GradingJudge":
+        """The judge model as a grader by rubrics; errors as :attr:`support_judge`."""
+        from storm_bench.judges.grading import LanguageModelGrader
+        from storm_bench.judges.model_judge import open_judge
+
+        return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
+
+    def _settings(self, judge: str) -> "Settings":
+        from storm_pipeline.api import Settings
+
+        own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})
+        return own if judge == own.lm else own.model_copy(update={"api_base": None, "api_key_env": None})

@@ -1,0 +1,89 @@
+"""Statement coverage by the screen: the share of the human article's statements that an article states."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from storm_bench.judges.base import Pair, SupportJudge
+from storm_bench.judges.screen import ScreenJudge
+from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.resources import Resources
+from storm_bench.statement_passages import (
+    PASSAGE_WORDS,
+    TOP_PASSAGES,
+    StatementPassages,
+    find_in_article,
+    find_in_documents,
+    share,
+)
+from storm_bench.types import Case, Topic
+
+STATED = 0.75
+"""Minimum score at which a passage states a statement. Here false positives and false negatives are about equal: the
+screen misses as many of the human articles' statements as it finds after the sentences stating them are removed
+(``python -m benchmarks.statements``). Higher than for citations, because all passages are on the topic."""
+_CACHED_TOPICS = 256
+"""Topics whose ceiling is cached."""
+
+
+class StatementCoverage:
+    """Share of the human statements that the article states, and that the topic's documents state.
+
+    A statement is stated if one of its five best-matching passages (up to 120 words) reaches the screen's threshold.
+    The second measure, over the topic's documents without copies of the human article, is the ceiling for articles
+    written from these documents alone. The screen cannot distinguish contradicted from absent statements. Both are None
+    without statements, the ceiling also without documents.
+
+    Departures: the benchmark asks a language model about each statement; see :mod:`.statement_coverage_lm`.
+
+    Args:
+        judge: the screen, or any other support judge.
+    """
+
+    name = "statement_coverage"
+    measures = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
+    rests_on = (("screen", measures),)
+    reference = "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements"
+
+    def __init__(self, judge: SupportJudge) -> None:
+        self._judge = judge
+        self._ceiling = lru_cache(_CACHED_TOPICS)(self._of_documents)
+        self._lock = threading.Lock()
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float]:
+        """The judge and its parameters, and length and number of passages."""
+        own: dict[str, str | int | float] = {"passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+        return {"screen": self._judge.name, **self._judge.parameters, **own}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score per case, in order."""
+        return [self._score(case) for case in cases]
+
+    def _score(self, case: Case) -> Score:
+        stated = self._stated(find_in_article(case.article, case.topic.human.statements))
+        with self._lock:  # a second thread waits for the cached ceiling
+            ceiling = self._ceiling(case.topic) if case.topic.documents else None
+        return {"statement_coverage": share(stated), "statement_ceiling": ceiling}
+
+    def _of_documents(self, topic: Topic) -> float | None:
+        return share(self._stated(find_in_documents(topic)))
+
+    def _stated(self, statements: Sequence[StatementPassages]) -> list[bool]:
+        return [score >= self._judge.threshold for score in best_scores(self._judge, statements)]
+
+
+def best_scores(judge: SupportJudge, statements: Sequence[StatementPassages]) -> list[float]:
+    """Each statement's best score over its passages, in [0, 1]; 0 without passages."""
+    scores = iter(judge.scores([Pair(passage, one.statement) for one in statements for passage in one.passages]))
+    return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
+
+
+def statement_screen(resources: Resources) -> ScreenJudge:
+    """The screen of statements over the evaluation's embedder."""
+    return ScreenJudge(resources.vectors, threshold=STATED)
+
+
+def make(resources: Resources) -> StatementCoverage:
+    """The metric with the screen of statements."""
+    return StatementCoverage(statement_screen(resources))

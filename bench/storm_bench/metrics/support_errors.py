@@ -1,0 +1,105 @@
+"""Error classes of sentences not supported by their citations (STORM, appendix C.3, Table 9, Figure 6)."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
+from storm_bench.judges.base import CachingJudge, SupportJudge
+from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_bench.judges.open_judge import Judges
+from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.citation_alce import judge_alce
+from storm_bench.signatures.judging import ClassifyUnsupported, ErrorClass
+from storm_bench.types import Case
+from storm_pipeline.api import Program, is_complete, opening_of
+
+CLASSES = ("uncited", *get_args(ErrorClass))
+"""No citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split sentence; and
+supported (an error of the support judge)."""
+
+LONGEST_SOURCES = 600
+"""Maximum words of a sentence's passages shown to the model."""
+
+
+class SupportErrors:
+    """Share of unsupported sentences (by ALCE's recall), and of each error class among them.
+
+    The paper classified by hand; here a language model does, so the shares include its errors. Two classes need no
+    call: an incomplete sentence is wrongly split, a complete one without citations is uncited. The shares sum to 1;
+    they are None if no sentence is unsupported.
+
+    Args:
+        judge: decides whether a passage supports a claim.
+        model: classifies the errors.
+        lead: whether to include the lead's sentences.
+    """
+
+    name = "support_errors"
+    measures = (
+        Measure("unsupported", better="lower"),
+        *(Measure(f"error_{kind}", better="neither") for kind in CLASSES),
+    )
+    rests_on = (("judge", measures[:1]), ("errors_model", measures[1:]))
+    reference = "Shao et al. 2024 (STORM), appendix C.3, Table 9 and Figure 6"
+
+    def __init__(self, judge: SupportJudge, model: JudgeModel, *, lead: bool = True) -> None:
+        self._judge = CachingJudge.of(judge)
+        self._model = model
+        self._lead = lead
+        self._program = Program(ClassifyUnsupported, token_limit=20, greedy=True)
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float]:
+        """The judge and its parameters; prefixed ``errors_``, the model, its settings and prompt fingerprint."""
+        errors = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
+        own = {"citation": UNIT, "lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
+        return {"judge": self._judge.name, **self._judge.parameters, **own}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """Judge all sentences of all cases, then classify the unsupported ones in one batch.
+
+        Raises:
+            MetricError: the judge or the model cannot be called.
+        """
+        articles = [cited_sentences(case.article, lead=self._lead) for case in cases]
+        verdicts = iter(judge_alce(self._judge, [s for own in articles for s in own]))
+        failed = [[s for s in own if not next(verdicts).supported] for own in articles]
+        kinds = iter(
+            self._classify([(case.topic.title, s) for case, own in zip(cases, failed, strict=True) for s in own])
+        )
+        counts = [Counter(next(kinds) for _ in own) for own in failed]
+        return [_score(len(own), count) for own, count in zip(articles, counts, strict=True)]
+
+    def _classify(self, sentences: Sequence[tuple[str, CitedSentence]]) -> list[str]:
+        """The error class of each unsupported (topic, sentence)."""
+        found = {i: _trivial_class(sentence) for i, (_, sentence) in enumerate(sentences)}
+        asked = [i for i, kind in found.items() if not kind]
+        replies = self._model.ask(self._program, [_question(*sentences[i]) for i in asked])
+        found |= {i: reply.error for i, reply in zip(asked, replies, strict=True)}
+        return [found[i] for i in range(len(sentences))]
+
+
+def make(resources: Judges) -> SupportErrors:
+    """The metric with the evaluation's support judge and judge model."""
+    return SupportErrors(resources.support_judge, resources.judge_model)
+
+
+def _trivial_class(sentence: CitedSentence) -> str:
+    """The error class of a sentence if it needs no model, else empty."""
+    if not is_complete(sentence.text):
+        return "split"
+    return "" if sentence.passages else "uncited"
+
+
+def _question(topic: str, sentence: CitedSentence) -> dict[str, str]:
+    share = LONGEST_SOURCES // len(sentence.passages)
+    sources = [opening_of(text, share) for text in sentence.passages]
+    numbered = "\n".join(f"[{i}] {' '.join(text.split())}" for i, text in enumerate(sources, 1))
+    return {"topic": topic, "sources": numbered, "sentence": sentence.text}
+
+
+def _score(sentences: int, counts: Counter[str]) -> Score:
+    total = counts.total()
+    shares = {f"error_{kind}": counts[kind] / total if total else None for kind in CLASSES}
+    return {"unsupported": total / sentences if sentences else None, **shares}

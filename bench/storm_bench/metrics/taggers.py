@@ -1,0 +1,118 @@
+"""Entity taggers: FLAIR as in the paper, or spaCy where FLAIR's weights are not available."""
+
+import re
+import threading
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from storm_bench.metrics.entities import EntityTagger
+from storm_bench.metrics.optional_imports import import_optional
+from storm_pipeline.api import LOAD_ERRORS, MetricError, SettingsError, encodable, first_line, require_trusted_pickle
+
+_BATCH = 32
+_IGNORED_TYPES = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}
+"""Entity types of spaCy's English models with no counterpart among FLAIR's four (PER, LOC, ORG, MISC)."""
+_UNUSED_COMPONENTS = ["tagger", "parser", "attribute_ruler", "lemmatizer", "senter", "morphologizer"]
+_ARTICLE_OR_POSSESSIVE = re.compile(r"^(?:the|an?) |['’]s?$")
+"""Articles and possessive endings, which spaCy includes in a mention and FLAIR does not."""
+
+
+class FlairTagger:
+    """A FLAIR sequence tagger (Akbik et al. 2019), as used in the paper.
+
+    FLAIR models are pickles, which run code when they are loaded: :func:`open_tagger` asks for the user's word first.
+
+    Args:
+        model: argument of ``SequenceTagger.load``: a name such as ``ner``, downloaded from the model hub, or a file.
+        cache: folder for models downloaded by FLAIR; default: the library's own.
+
+    Raises:
+        MissingExtraError: FLAIR is not installed.
+        MetricError: the model cannot be loaded.
+    """
+
+    def __init__(self, model: str | Path = "ner", *, cache: Path | None = None) -> None:
+        self.name = f"flair:{Path(model).name}"
+        self._lock = threading.Lock()
+        flair = import_optional("flair")
+        self._sentence = import_optional("flair.data").Sentence
+        if cache is not None:
+            flair.cache_root = cache
+        try:
+            self._model: Any = import_optional("flair.models").SequenceTagger.load(str(model))
+        except LOAD_ERRORS as error:
+            raise MetricError(
+                f"FLAIR cannot load the tagger {str(model)!r} ({first_line(error)}): "
+                "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
+            ) from error
+
+    def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        """Mentions as tagged by the model; each text is treated as one sentence."""
+        sentences = [self._sentence(encodable(text)) for text in texts]
+        with self._lock:
+            self._model.predict([sentence for sentence in sentences if len(sentence)], mini_batch_size=_BATCH)
+        kind = self._model.label_type
+        return [frozenset(span.text.lower() for span in sentence.get_spans(kind)) for sentence in sentences]
+
+
+class SpacyTagger:
+    """A spaCy pipeline, as a substitute for FLAIR.
+
+    Adapted to FLAIR's output: numbers and times are dropped, and so are leading articles and possessive endings.
+
+    Args:
+        model: name of an installed pipeline, or its folder.
+
+    Raises:
+        MissingExtraError: spaCy is not installed.
+        MetricError: the pipeline cannot be loaded, or finds no entities.
+    """
+
+    def __init__(self, model: str | Path = "en_core_web_sm") -> None:
+        spacy = import_optional("spacy")
+        self._lock = threading.Lock()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # every package with a spaCy component may warn
+                self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
+        except (OSError, ValueError, LookupError) as error:
+            raise MetricError(
+                f"spaCy cannot load the pipeline {str(model)!r} ({first_line(error)}): "
+                "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
+            ) from error
+        if not {"ner", "entity_ruler"} & set(self._pipeline.pipe_names):
+            raise MetricError(f"the spaCy pipeline {str(model)!r} has no 'ner' component; use one that has")
+        meta = self._pipeline.meta
+        self.name = f"spacy:{meta['lang']}_{meta['name']}-{meta['version']}"
+
+    def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        """Lower-cased mentions of persons, groups, places, organisations, works, events, products, laws, languages."""
+        with self._lock:
+            documents = list(self._pipeline.pipe([encodable(text) for text in texts]))
+        return [
+            frozenset(_normalised_mention(e.text) for e in doc.ents if e.label_ not in _IGNORED_TYPES)
+            for doc in documents
+        ]
+
+
+def open_tagger(spec: str, *, cache: Path | None = None) -> EntityTagger:
+    """Open a tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``.
+
+    Raises:
+        SettingsError: the specification has another form, or the user has not named FLAIR's model as trusted.
+        MissingExtraError: the library is not installed.
+        MetricError: the model cannot be loaded.
+    """
+    kind, _, model = spec.partition(":")
+    if kind == "flair" and model:
+        require_trusted_pickle(spec)
+        return FlairTagger(model, cache=cache)
+    if kind == "spacy" and model:
+        return SpacyTagger(model)
+    raise SettingsError(f"unknown entity tagger {spec!r}: use flair:NAME, flair:FILE, spacy:NAME or spacy:FOLDER")
+
+
+def _normalised_mention(mention: str) -> str:
+    return _ARTICLE_OR_POSSESSIVE.sub("", " ".join(mention.lower().split()))

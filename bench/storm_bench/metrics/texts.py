@@ -1,0 +1,54 @@
+"""Plain text and headings of a generated article, comparable with ``HumanArticle``'s.
+
+Metrics without their own tokenization use :func:`storm_pipeline.text.words.folded_words` on both sides.
+"""
+
+from typing import Literal
+
+from storm_pipeline.api import UNTITLED, Article, Paragraph, Section
+
+HeadingsOf = Literal["outline", "article"]
+"""``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""
+_DESCRIPTIONS: dict[HeadingsOf, str] = {
+    "outline": "outline, else body; of an undivided body none",
+    "article": "body; of an undivided body none",
+}
+
+
+def generated_text(article: Article) -> str:
+    """Lead and body without headings and markers, paragraphs separated by blank lines."""
+    paragraphs = [*article.lead, *(p for section in article.sections for p in _paragraphs(section))]
+    texts = (" ".join(s.text for s in paragraph.sentences) for paragraph in paragraphs)
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def generated_headings(article: Article, headings_of: HeadingsOf = "outline") -> tuple[str, ...]:
+    """The headings of the outline or of the body, depth first.
+
+    The paper evaluates outlines before writing (section 2.2). Beside articles that have no outline this is unfair:
+    an outline also has the headings of sections that could not be written.
+    """
+    outline = tuple(article.outline.titles()) if headings_of == "outline" else ()
+    return outline or body_headings(article)
+
+
+def describe_headings(headings_of: HeadingsOf) -> str:
+    """Description of :func:`generated_headings` for a metric's parameters."""
+    return _DESCRIPTIONS[headings_of]
+
+
+def body_headings(article: Article) -> tuple[str, ...]:
+    """All headings of the body, depth first; none for an undivided body.
+
+    An undivided body is one section titled :data:`storm_pipeline.types.UNTITLED`.
+    """
+    found = tuple(heading for section in article.sections for heading in _headings(section))
+    return () if found == (UNTITLED,) else found
+
+
+def _paragraphs(section: Section) -> tuple[Paragraph, ...]:
+    return (*section.paragraphs, *(p for part in section.subsections for p in _paragraphs(part)))
+
+
+def _headings(section: Section) -> tuple[str, ...]:
+    return (section.heading, *(heading for part in section.subsections for heading in _headings(part)))

@@ -1,0 +1,161 @@
+"""Fluency, informativeness, outline, focus, organisation and coverage, graded 0 to 5 (WikiGenBench v1 B.3, v2 D)."""
+
+from collections.abc import Mapping, Sequence
+
+from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
+from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_bench.judges.open_judge import Judges
+from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, writing_task
+from storm_bench.metrics.texts import body_headings
+from storm_bench.signatures.judging import GradeWriting
+from storm_bench.trimming import as_text, parts_of, trimmed
+from storm_bench.types import Case
+from storm_pipeline.api import Article, Program, Section, word_count
+
+OUTLINE = Rubric(
+    "outline",
+    "Outline: how good are these section headings as the outline of an encyclopedia article on the topic?",
+    (
+        "No outline, or one that has nothing to do with the topic.",
+        "Nearly all headings are empty, out of place or repeated.",
+        "Some headings fit; main aspects are missing or the order makes no sense.",
+        "Most headings fit and are in order; some aspects are missing or overlap.",
+        "The headings fit, are in a sensible order, and leave out little.",
+        "The headings are specific, in the right order, without overlap, and leave nothing out.",
+    ),
+    low=0,
+)
+FOCUS = Rubric(
+    "focus",
+    "Focus: does the text of the section treat what its heading announces?",
+    (
+        "Wrong or meaningless under this heading.",
+        "Treats things beside the heading, or trifles.",
+        "Misses what is essential under this heading.",
+        "A fair overview of what the heading announces; essential details are missing.",
+        "Treats the main points of what the heading announces thoroughly.",
+        "Treats what the heading announces completely and in depth.",
+    ),
+    low=0,
+)
+LONGEST = 4000
+"""Maximum words of a graded article or section."""
+_GRADE_ZERO = "Nothing in the text can be graded by this criterion."
+
+
+def _with_grade_zero(name: str) -> Rubric:
+    """A STORM rubric with an added grade 0, as v2 uses those rubrics on a 0–5 scale."""
+    rubric = next(rubric for rubric in RUBRICS if rubric.name == name)
+    return Rubric(name, rubric.criterion, (_GRADE_ZERO, *rubric.grades), low=0)
+
+
+ORGANISATION, COVERAGE = _with_grade_zero("organisation"), _with_grade_zero("coverage")
+_WRITING = ("fluency", "informativeness")
+_RUBRICS = (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
+
+
+class WikiGenQuality:
+    """Six grades of 0 to 5 for writing quality and informativeness.
+
+    Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
+    there and not requested here). Focus is the mean over first-level sections, each graded with its subsections against
+    its heading; a section without text gets 0 without a call. All grades are None for an article without text; one
+    without headings gets 0 for the outline without a call, and None for focus.
+
+    Departures: the wording is ours; v1 gives no scale for the outline. Focus is v1's: v2 uses STORM's relevance rubric
+        on the whole article, so its tables are not comparable with ``focus_0_5``.
+
+    Args:
+        model: grades fluency and informativeness.
+        grader: gives the other grades; may be the same model.
+        longest: maximum words graded; longer articles and sections are trimmed as in :class:`.rubric.RubricGrades`.
+    """
+
+    name = "wikigen_quality"
+    measures = tuple(
+        Measure(name, low=0, high=5) for name in (f"{own}_0_5" for own in (*_WRITING, *(r.name for r in _RUBRICS)))
+    )
+    rests_on = (("writing_model", measures[: len(_WRITING)]), ("grader", measures[len(_WRITING) :]))
+    reference = "WikiGenBench v1, section 3 and appendix B.3; v2, section 3 and appendix D"
+
+    def __init__(self, model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST) -> None:
+        self._model = model
+        self._grader = grader
+        self._longest = longest
+        self._program = Program(GradeWriting, token_limit=40, greedy=True)
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float]:
+        """The grader and its parameters, a fingerprint of the rubrics, and the longest text.
+
+        Prefixed ``writing_``: the model, its settings and a fingerprint of its prompt.
+        """
+        writing = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
+        own: dict[str, str | int | float] = {"rubrics": rubric_fingerprint(_RUBRICS), "longest": self._longest}
+        own |= {f"writing_{name}": value for name, value in writing.items()}
+        return {"grader": self._grader.name, **self._grader.parameters, **own}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """Grade all cases in two batches.
+
+        Raises:
+            MetricError: the model or the grader cannot be called.
+        """
+        texts = [self._text(case.article) for case in cases]
+        written = [(case, text) for case, text in zip(cases, texts, strict=True) if text]
+        questions = [{"topic": case.topic.title, "text": text} for case, text in written]
+        writing = iter(self._model.ask(self._program, questions))
+        requests = [self._requests(case, text) for case, text in written]
+        grades = iter(self._grader.grades([request for own in requests for request in own]))
+        scores = iter(
+            [
+                _score(case.article, next(writing), [(request, next(grades).score) for request in own])
+                for (case, _), own in zip(written, requests, strict=True)
+            ]
+        )
+        return [next(scores) if text else {m.name: None for m in self.measures} for text in texts]
+
+    def _requests(self, case: Case, text: str) -> list[GradingRequest]:
+        article, asked = case.article, writing_task(case.topic.title)
+        requests = [GradingRequest(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
+        if not body_headings(article):
+            return requests
+        requests.append(
+            GradingRequest(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE)
+        )
+        texts = [(s.heading, self._text(Article(article.title, sections=(s,)))) for s in article.sections]
+        sections = (
+            GradingRequest(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own
+        )
+        return [*requests, *sections]
+
+    def _text(self, article: Article) -> str:
+        """The article as trimmed text; empty if it has no words besides headings."""
+        parts = trimmed(parts_of(article), self._longest)
+        return as_text(parts) if any(part.length for part in parts) else ""
+
+
+def make(resources: Judges) -> WikiGenQuality:
+    """The metric with the evaluation's judge model and grader."""
+    return WikiGenQuality(resources.judge_model, resources.grader)
+
+
+def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequest, int]]) -> Score:
+    found: dict[str, float | None] = {f"{name}_0_5": float(getattr(writing, name)) for name in _WRITING}
+    sections = len(article.sections) if body_headings(article) else 0
+    for rubric in _RUBRICS:
+        # What was not graded counts as 0: sections without text, the outline of an article without headings.
+        count = sections if rubric is FOCUS else 1
+        total = sum(score for request, score in graded if request.rubric is rubric)
+        found[f"{rubric.name}_0_5"] = total / count if count else None
+    return found
+
+
+def _outline(article: Article) -> str:
+    return "\n".join(line for section in article.sections for line in _headings(section, 1) if word_count(line))
+
+
+def _headings(section: Section, level: int) -> list[str]:
+    below = [line for part in section.subsections for line in _headings(part, level + 1)]
+    return [f"{'#' * level} {section.heading}", *below]

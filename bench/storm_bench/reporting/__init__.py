@@ -1,0 +1,23 @@
+"""The report of an experiment: a results file, and pages made from it with tables like the papers'."""
+
+from storm_bench.reporting.report_files import write_report
+from storm_bench.reporting.results_file import (
+    ExperimentResults,
+    JudgedMeasures,
+    Result,
+    judges_of,
+    load_results,
+    save_results,
+    topic_means,
+)
+
+__all__ = [
+    "ExperimentResults",
+    "JudgedMeasures",
+    "Result",
+    "judges_of",
+    "load_results",
+    "save_results",
+    "topic_means",
+    "write_report",
+]

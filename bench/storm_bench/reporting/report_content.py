@@ -1,0 +1,254 @@
+"""Builds the report's content from an experiment's results."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from storm_bench.metrics.base import Measure
+from storm_bench.reporting.blocks import Block, Cell, Grid, ReportPage, ReportSection, Text
+from storm_bench.reporting.plots import cost_figures, difference_figures
+from storm_bench.reporting.results_file import ExperimentResults, JudgedMeasures, Result
+from storm_bench.reporting.tables import Mean, Paired, Table, differences, tables
+from storm_bench.reporting.wording import (
+    UNDEFINED,
+    UNSCORED,
+    bounds,
+    column,
+    digits,
+    digits_of_values,
+    gaps,
+    judge_line,
+    number,
+    p_value,
+    plural,
+    signed,
+    unknown_judge,
+    verdict,
+)
+from storm_bench.significance import SMALL
+
+_LONGEST = 400
+"""Maximum characters shown of a failure message."""
+
+
+def report_of(results: ExperimentResults) -> ReportPage:
+    """Build the report with its plots.
+
+    Raises:
+        MissingExtraError: a library of the extra ``eval`` is not installed.
+    """
+    found = tables(results)
+    parts = (
+        *(_table_part(results, table) for table in found),
+        _cost_part(results, found),
+        *_topic_parts(results, found),
+        *_failures(results),
+        *_judges(results),
+        *_facts(results),
+    )
+    return ReportPage(results.title, (*_opening(results, found), *map(Text, results.notes)), parts)
+
+
+def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
+    written = sum(not result.failure for result in results.results)
+    summary = (
+        f"{plural(len(results.methods), 'method')} on {plural(len(results.topics), 'topic')}: "
+        f"{written:,} of {plural(len(results.results), 'article')} written."
+    )
+    if not found:
+        return [Text(summary), Text("No article has a value, so there is no table.")]
+    return [
+        Text(summary),
+        Text(
+            f"Means are over topics (over the seeds of a topic first), with 95 % intervals (Student's t up to {SMALL} "
+            "topics, else BCa bootstrap) and the number of topics. Arrows show which direction is better. The best "
+            "mean of a column is bold; whether a difference is significant is shown by "
+            f"the comparisons with {results.baseline or 'a baseline'} below each table."
+        ),
+    ]
+
+
+def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
+    origin = f" (as {table.group.origin})" if table.group.origin else ""
+    blocks: list[Block] = [means_grid(table), *map(Text, gaps(table)), *map(Text, _judge_lines(results, table))]
+    return ReportSection(
+        table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_comparison_section(results, table))
+    )
+
+
+def means_grid(table: Table) -> Grid:
+    """One row per method, one column per measure: mean, interval, number of topics."""
+    places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
+    rows = tuple(
+        (Cell(method), *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
+        for method, means in zip(table.methods, table.means, strict=True)
+    )
+    return Grid(("method", *map(column, table.measures)), rows)
+
+
+def _mean(mean: Mean, places: int) -> Cell:
+    if mean.interval is None:
+        return Cell("no value")
+    detail = f"{bounds(mean.interval, places)} ({mean.interval.topics})".strip()
+    return Cell(number(mean.interval.mean, places), detail, mean.best)
+
+
+def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
+    names = [measure.name for measure in table.measures]
+    lines = [judge_line(own, names) for own in results.calibrations if set(own.measures) & set(names)]
+    known = {name for own in results.calibrations for name in own.measures}
+    missing = [name for name in names if name in table.group.judged and name not in known]
+    return [*lines, unknown_judge(missing)] if missing else lines
+
+
+def _comparison_section(results: ExperimentResults, table: Table) -> list[ReportSection]:
+    """A table's comparisons with the baseline and their plots; empty without directed measures."""
+    directed = [measure.name for measure in table.measures if measure.better != "neither"]
+    if not directed:
+        return []
+    key, title = f"{table.group.key}-against", f"Against {results.baseline}"
+    if not table.paired:
+        return [ReportSection(key, title, (Text(_incomparable(results, directed)),))]
+    legend = (
+        "Differences are method minus baseline, over the topics for which both have a value. Each p is followed by "
+        "its Holm correction over all comparisons of this table."
+    )
+    texts = (Text(legend), *map(Text, verdict(table, results.baseline)))
+    return [ReportSection(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
+
+
+def _incomparable(results: ExperimentResults, measures: Sequence[str]) -> str:
+    """Why no method is compared with the baseline in any measure."""
+    others = [method for method in results.methods if method != results.baseline]
+    if any(differences(results, method, measure) for method in others for measure in measures):
+        return f"Nothing to compare: on the topics shared with {results.baseline}, all methods have the same value."
+    return f"Nothing to compare: no other method has a value on any topic for which {results.baseline} has one."
+
+
+def comparison_grid(paired: Sequence[Paired]) -> Grid:
+    """One row per comparison: difference with interval, and both tests with corrected p-values."""
+    columns = ("method", "measure", "difference", "topics", "t-test p", "corrected", "permutation p", "corrected")
+    return Grid(columns, tuple(_comparison(row) for row in paired), names=2)
+
+
+def _comparison(row: Paired) -> tuple[Cell, ...]:
+    own = row.comparison
+    places = digits([own.difference])
+    tests = (own.t_test, row.corrected_t, own.permutation, row.corrected_permutation)
+    return (
+        Cell(row.method),
+        Cell(column(row.measure)),
+        Cell(signed(own.difference, places), bounds(row.interval, places)),
+        Cell(str(own.topics)),
+        *(Cell(p_value(p)) for p in tests[:3]),
+        Cell(p_value(tests[3]), strong=row.significant),
+    )
+
+
+def _cost_part(results: ExperimentResults, found: Sequence[Table]) -> ReportSection:
+    figures = cost_figures(results, found)
+    none = "No plot: no method has both a quality measure and a cost (dollars, tokens or seconds)."
+    return ReportSection("cost-quality", "Cost against quality", figures or (Text(none),))
+
+
+def _topic_parts(results: ExperimentResults, found: Sequence[Table]) -> list[ReportSection]:
+    """Every article's values, one section per table."""
+    if not found:
+        return []
+    legend = Text(f"{UNDEFINED} means undefined, {UNSCORED} means not scored. Failed articles are listed below.")
+    below = tuple(
+        ReportSection(f"{t.group.key}-topics", t.group.title, (topic_grid(results, t.measures),), folded=True)
+        for t in found
+    )
+    return [ReportSection("topics", "Values by topic", (legend,), below)]
+
+
+def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
+    """One row per article, ordered by topic; with a seed column if there are several seeds."""
+    seeds = len({result.seed for result in results.results}) > 1
+    topics, methods = ({name: i for i, name in enumerate(own)} for own in (results.topics, results.methods))
+    written = sorted(
+        (result for result in results.results if not result.failure),
+        key=lambda own: (topics[own.topic], methods[own.method], own.seed),
+    )
+    places = {
+        m.name: digits_of_values([v for own in written if (v := own.values.get(m.name)) is not None]) for m in measures
+    }
+    rows = tuple(
+        (
+            Cell(own.topic),
+            Cell(own.method),
+            *([Cell(str(own.seed))] if seeds else []),
+            *(Cell(_value(own, m.name, places[m.name])) for m in measures),
+        )
+        for own in written
+    )
+    heads = ("topic", "method", *(["seed"] if seeds else []))
+    return Grid((*heads, *map(column, measures)), rows, names=2)
+
+
+def _value(result: Result, measure: str, places: int) -> str:
+    if measure not in result.values:
+        return UNSCORED
+    value = result.values[measure]
+    return UNDEFINED if value is None or not math.isfinite(value) else number(value, places)
+
+
+def _failures(results: ExperimentResults) -> list[ReportSection]:
+    """Failure counts by method, and every failure."""
+    failed = [result for result in results.results if result.failure]
+    if not failed:
+        return []
+    asked, lost = Counter(own.method for own in results.results), Counter(own.method for own in failed)
+    counts = tuple(
+        (Cell(method), *(Cell(str(n)) for n in (asked[method], asked[method] - lost[method], lost[method])))
+        for method in results.methods
+    )
+    rows = tuple(
+        (Cell(own.topic), Cell(own.method), Cell(str(own.seed)), Cell(_truncated(own.failure))) for own in failed
+    )
+    note = Text("Failed articles have no values, so their method's means are over the remaining topics.")
+    return [
+        ReportSection(
+            "failures",
+            "Failures",
+            (
+                note,
+                Grid(("method", "articles", "written", "failed"), counts),
+                Grid(("topic", "method", "seed", "why"), rows, names=4),
+            ),
+        )
+    ]
+
+
+def _truncated(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
+def _judges(results: ExperimentResults) -> list[ReportSection]:
+    """The judges and their calibrations."""
+    blocks = [block for own in results.calibrations if own.measures for block in _judge(own)]
+    return [ReportSection("judges", "The judges", tuple(blocks))] if blocks else []
+
+
+def _judge(own: JudgedMeasures) -> list[Block]:
+    parameters = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
+    text = Text(judge_line(own, own.measures) + (f" Parameters: {parameters}." if parameters else ""))
+    if own.calibration is None or not own.calibration.rows:
+        return [text]
+    rows = tuple(
+        (
+            Cell(row.task),
+            Cell(f"{row.pairs:,}"),
+            Cell(f"{row.positives:.0%}"),
+            *(Cell(str(interval)) for interval in (row.auc, row.balanced_accuracy, row.f1)),
+            Cell(f"{row.always_yes:.2f}"),
+        )
+        for row in own.calibration.rows
+    )
+    return [text, Grid(("task", "pairs", "supported", "AUC", "balanced accuracy", "F1", "F1 of always yes"), rows)]
+
+
+def _facts(results: ExperimentResults) -> list[ReportSection]:
+    rows = tuple((Cell(name), Cell(value)) for name, value in results.facts.items())
+    return [ReportSection("facts", "Reproducibility", (Grid(("item", "value"), rows, names=2),))] if rows else []

@@ -1,0 +1,204 @@
+"""An experiment's results as one file: everything the report is made from; contains no article text."""
+
+import dataclasses
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from storm_bench.calibration import Calibration
+from storm_bench.metrics.base import JudgedMetric, Measure, Metric, Parameters
+from storm_pipeline.api import ExperimentError, write_atomically
+
+FORMAT = 1
+"""Version of the file format; incremented when an older reader would misread it."""
+RESULTS = "results.json"
+"""File name in a report's folder."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One article of an experiment and its scores.
+
+    Attributes:
+        method: label of the method.
+        topic: id of the topic.
+        seed: seed of the run.
+        values: measure → value; None if undefined for the article (no entity in the human article, no citation …),
+            absent if not scored.
+        failure: why there is no article; empty if there is one.
+    """
+
+    method: str
+    topic: str
+    seed: int
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class JudgedMeasures:
+    """Measures that depend on a judge, and the judge's calibration.
+
+    Attributes:
+        measures: their names.
+        judge: its name.
+        parameters: what its answers depend on.
+        calibration: None if the judge is not calibrated.
+    """
+
+    measures: tuple[str, ...]
+    judge: str
+    parameters: Parameters = field(default_factory=dict)
+    calibration: Calibration | None = None
+
+
+@dataclass(frozen=True)
+class ExperimentResults:
+    """All that a report is made from.
+
+    Attributes:
+        title: title of the experiment.
+        results: every attempted article; methods and topics are shown in the order of first occurrence.
+        measures: all measures.
+        baseline: the method that the others are compared with.
+        facts: provenance (versions, models, prompt hashes …) by name.
+        calibrations: the judges of the judged measures.
+        notes: opening paragraphs of the report.
+
+    Raises:
+        ValueError: two results have the same method, topic and seed, or two measures the same name.
+    """
+
+    title: str
+    results: tuple[Result, ...]
+    measures: tuple[Measure, ...]
+    baseline: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    calibrations: tuple[JudgedMeasures, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        articles = Counter((result.method, result.topic, result.seed) for result in self.results)
+        names = Counter(measure.name for measure in self.measures)
+        for key, times in [*articles.most_common(1), *names.most_common(1)]:
+            if times > 1:
+                raise ValueError(f"duplicate {key!r}: it occurs {times} times")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods, in the order of the results."""
+        return tuple(dict.fromkeys(result.method for result in self.results))
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Ids of the topics, in the order of the results."""
+        return tuple(dict.fromkeys(result.topic for result in self.results))
+
+
+class _File(BaseModel):
+    """Validates the file's content."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    results: ExperimentResults
+
+
+def judges_of(
+    metric: Metric, calibrations: Mapping[str, Calibration | None] = MappingProxyType({})
+) -> tuple[JudgedMeasures, ...]:
+    """The judges of a metric; empty if it has none.
+
+    Args:
+        metric: any metric.
+        calibrations: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
+    """
+    if not isinstance(metric, JudgedMetric):
+        return ()
+    return tuple(
+        JudgedMeasures(
+            tuple(measure.name for measure in measures),
+            str(metric.parameters[kind]),
+            metric.parameters,
+            calibrations.get(kind),
+        )
+        for kind, measures in metric.rests_on
+    )
+
+
+def topic_means(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
+    """Topic → mean over seeds of a method's finite values, for the topics that have any."""
+    found: dict[str, list[float]] = {}
+    for result in results.results:
+        value = result.values.get(measure)
+        if result.method == method and not result.failure and value is not None and math.isfinite(value):
+            found.setdefault(result.topic, []).append(value)
+    return {topic: sum(values) / len(values) for topic, values in found.items()}
+
+
+def save_results(path: Path, results: ExperimentResults) -> None:
+    """Write the file atomically; equal results give equal bytes.
+
+    Non-finite numbers are written as ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; lone surrogates become question
+    marks.
+
+    Raises:
+        ExperimentError: it cannot be written.
+    """
+    # Integers become floats, and what cannot be read back is not written.
+    readable = _File(results=_jsonable(results)).results
+    content = {"format": FORMAT, **_jsonable(readable)}
+    try:
+        write_atomically(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    except OSError as error:
+        raise ExperimentError(f"cannot write {path}: {error.strerror}; choose another folder") from error
+
+
+def load_results(path: Path) -> ExperimentResults:
+    """Read what :func:`save_results` wrote.
+
+    Args:
+        path: the file or its folder.
+
+    Raises:
+        ExperimentError: it is absent, damaged, or has a newer format.
+    """
+    path = path / RESULTS if path.is_dir() else path
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ExperimentError(f"cannot read {path}: {error.strerror}; give an experiment's {RESULTS}") from error
+    except (ValueError, RecursionError) as error:
+        raise ExperimentError(f"{path} is not valid JSON ({error}); make the report again") from error
+    version = content.pop("format", None) if isinstance(content, dict) else None
+    if type(version) is int and version > FORMAT:
+        raise ExperimentError(f"{path} has format {version}, this version reads up to {FORMAT}: update storm-pipeline")
+    if type(version) is not int or version < 1:
+        raise ExperimentError(f"{path} is not a results file: it has no format version; give an experiment's {RESULTS}")
+    try:
+        return _File(results=content).results
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = "/".join(str(part) for part in first["loc"][1:]) or "the top level"
+        raise ExperimentError(f"{path} is damaged at {where}: {first['msg']}; make the report again") from error
+
+
+def _jsonable(value: Any) -> Any:
+    """Convert a value to strict JSON."""
+    if dataclasses.is_dataclass(value):
+        return {own.name: _jsonable(getattr(value, own.name)) for own in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {_jsonable(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(inner) for inner in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -1,0 +1,153 @@
+"""The numbers of the report's tables: means with intervals, and paired comparisons with the baseline."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from storm_bench.metrics.base import Measure
+from storm_bench.reporting.groups import Group, grouped
+from storm_bench.reporting.results_file import ExperimentResults, topic_means
+from storm_bench.significance import Comparison, MeanInterval, compare, holm, interval
+
+LEVEL = 0.05
+"""Significance level for corrected p-values."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A method's mean of a measure over topics.
+
+    Attributes:
+        interval: mean with 95 % interval and number of topics; None if no topic has a value.
+        best: whether no method has a better mean and at least two methods have one.
+        articles: number of written articles.
+        undefined: number of them for which the measure is undefined (None or not finite).
+        unscored: number of them that were not scored.
+        topics: topics with a value.
+    """
+
+    interval: MeanInterval | None
+    best: bool
+    articles: int
+    undefined: int
+    unscored: int
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A method compared with the baseline in one measure, over the topics for which both have a value.
+
+    Attributes:
+        method: the compared method.
+        measure: the compared measure.
+        comparison: difference (method minus baseline), number of topics, and both tests.
+        interval: interval of the difference.
+        corrected_t: p of the t-test, Holm-corrected over the table; None without a test.
+        corrected_permutation: likewise of the permutation test.
+    """
+
+    method: str
+    measure: Measure
+    comparison: Comparison
+    interval: MeanInterval
+    corrected_t: float | None
+    corrected_permutation: float | None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected permutation test is significant."""
+        return self.corrected_permutation is not None and self.corrected_permutation < LEVEL
+
+    @property
+    def better(self) -> bool:
+        """Whether the method's mean is better than the baseline's."""
+        difference = self.comparison.difference
+        return difference < 0 if self.measure.better == "lower" else difference > 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the report.
+
+    Attributes:
+        group: its layout.
+        measures: its columns: the group's measures with at least one value.
+        methods: its rows.
+        means: one row per method, one cell per measure.
+        paired: comparisons with the baseline; none for descriptive measures.
+    """
+
+    group: Group
+    measures: tuple[Measure, ...]
+    methods: tuple[str, ...]
+    means: tuple[tuple[Mean, ...], ...]
+    paired: tuple[Paired, ...]
+
+
+def tables(results: ExperimentResults) -> tuple[Table, ...]:
+    """The tables with at least one value, in report order."""
+    found = []
+    for group, measures in grouped(results.measures):
+        own = tuple(m for m in measures if any(topic_means(results, name, m.name) for name in results.methods))
+        if own:
+            columns = [_column(results, measure) for measure in own]
+            rows = tuple(zip(*columns, strict=True))
+            found.append(Table(group, own, results.methods, rows, _paired(results, own)))
+    return tuple(found)
+
+
+def differences(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
+    """Topic → the method's value minus the baseline's, for the topics for which both have one."""
+    own, other = (topic_means(results, name, measure) for name in (method, results.baseline))
+    return {topic: own[topic] - other[topic] for topic in results.topics if topic in own and topic in other}
+
+
+def _column(results: ExperimentResults, measure: Measure) -> list[Mean]:
+    """A measure's means, one per method."""
+    values = [topic_means(results, method, measure.name) for method in results.methods]
+    known = [interval(list(own.values())) if own else None for own in values]
+    means = [found.mean for found in known if found is not None]
+    best = {"higher": max, "lower": min}.get(measure.better)
+    target = best(means) if best and len(means) > 1 else math.nan
+    return [
+        _mean(results, method, measure.name, found, own.keys(), best=found is not None and found.mean == target)
+        for method, found, own in zip(results.methods, known, values, strict=True)
+    ]
+
+
+def _mean(
+    results: ExperimentResults,
+    method: str,
+    measure: str,
+    found: MeanInterval | None,
+    topics: Iterable[str],
+    *,
+    best: bool,
+) -> Mean:
+    articles = [result for result in results.results if result.method == method and not result.failure]
+    given = [result.values[measure] for result in articles if measure in result.values]
+    undefined = sum(value is None or not math.isfinite(value) for value in given)
+    return Mean(found, best, len(articles), undefined, len(articles) - len(given), frozenset(topics))
+
+
+def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Paired, ...]:
+    """All other methods compared with the baseline, corrected over all comparisons of the table.
+
+    A measure with the same value everywhere is left out: it would only make the correction stricter.
+    """
+    rows: list[tuple[str, Measure, Comparison, MeanInterval]] = []
+    for method in results.methods:
+        for measure in measures:
+            apart = differences(results, method, measure.name)
+            if method != results.baseline and apart and _comparable(results, measure):
+                own, other = (topic_means(results, name, measure.name) for name in (method, results.baseline))
+                rows.append((method, measure, compare(own, other), interval(list(apart.values()))))
+    by_t = holm([comparison.t_test for _, _, comparison, _ in rows])
+    by_flips = holm([comparison.permutation for _, _, comparison, _ in rows])
+    return tuple(Paired(*row, t, flips) for row, t, flips in zip(rows, by_t, by_flips, strict=True))
+
+
+def _comparable(results: ExperimentResults, measure: Measure) -> bool:
+    values = {v for own in results.methods for v in topic_means(results, own, measure.name).values()}
+    return measure.better != "neither" and len(values) > 1

@@ -1,0 +1,209 @@
+"""Number formats and sentences of the report."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from storm_bench.metrics.base import Measure
+from storm_bench.reporting.results_file import JudgedMeasures
+from storm_bench.reporting.tables import LEVEL, Paired, Table
+from storm_bench.significance import MeanInterval, attained_level, smallest_p
+
+UNDEFINED, UNSCORED = "–", "·"
+"""Symbols for undefined and for unscored values."""
+
+
+def digits(values: Iterable[float]) -> int:
+    """Decimal places for means and differences: 3 below 10, more if all values are below 0.01."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if largest >= 10:
+        return 0 if largest >= 1000 else 1
+    return 3 if largest >= 0.01 or largest == 0 else min(8, 2 - math.floor(math.log10(largest)))
+
+
+def digits_of_values(values: Sequence[float]) -> int:
+    """Decimal places for a column of single values: 0 if all are whole numbers."""
+    return 0 if all(value.is_integer() for value in map(float, values) if math.isfinite(value)) else digits(values)
+
+
+def number(value: float, places: int) -> str:
+    """A number with thousands separators."""
+    return f"{value:,.{places}f}"
+
+
+def signed(value: float, places: int) -> str:
+    """A difference with its sign."""
+    return f"{value:+,.{places}f}"
+
+
+def bounds(found: MeanInterval, places: int) -> str:
+    """An interval; empty if there is none."""
+    if found.low is None or found.high is None:
+        return ""
+    return f"[{number(found.low, places)}, {number(found.high, places)}]"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value; a dash without a test."""
+    if value is None or math.isnan(value):
+        return UNDEFINED
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def column(measure: Measure) -> str:
+    """A measure as a column header, with an arrow in the better direction."""
+    return measure.name + {"higher": " ↑", "lower": " ↓"}.get(measure.better, "")
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun: ``1 topic``, ``2 topics``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a phrase: ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def gaps(table: Table) -> list[str]:
+    """One sentence for each measure whose means are over fewer articles than were written."""
+    sentences = []
+    for place, measure in enumerate(table.measures):
+        cells = [(method, row[place]) for method, row in zip(table.methods, table.means, strict=True)]
+        for words, counts in (
+            ("not defined", [(method, mean.undefined, mean.articles) for method, mean in cells]),
+            ("not scored", [(method, mean.unscored, mean.articles) for method, mean in cells]),
+        ):
+            missing = [f"{method} {count} of {articles}" for method, count, articles in counts if count]
+            if missing:
+                sentences.append(f"{measure.name} is {words} for some articles: {', '.join(missing)}.")
+    known = [{row[place].topics for row in table.means if row[place].topics} for place in _places(table)]
+    if any(len(own) > 1 for own in known):
+        sentences.append(
+            "The methods' means are over different topics, because not all methods have values for the same topics; "
+            "comparisons are over shared topics."
+        )
+    return sentences
+
+
+def verdict(table: Table, baseline: str) -> list[str]:
+    """What a table's comparisons show, and what they could show with this number of topics."""
+    tested = [paired for paired in table.paired if paired.corrected_permutation is not None]
+    if not tested:
+        return [f"No test: no method has two topics in common with {baseline}, so no difference can be tested."]
+    return [
+        _significant_differences(tested, baseline),
+        *_uncorrected(tested),
+        *_interval_disagreements(tested),
+        *_t_test_disagreements(tested),
+        smallest_possible_p([paired.comparison.topics for paired in tested], "topic", len(tested)),
+    ]
+
+
+def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> str:
+    """A sentence on the smallest p that a table's permutation tests can give: with few topics none is significant.
+
+    Args:
+        counts: topics of each permutation test, each >= 2, at least one.
+        noun: what is counted, in the singular.
+        comparisons: for how many the smallest of these p-values is corrected, >= 1; 1 where none is.
+    """
+    largest = max(counts)
+    floor = min(p for count in counts if (p := smallest_p(count)) is not None)
+    least = min(1.0, floor * comparisons)
+    shown = f"2/2^{largest} = {floor:.3g}" if floor == 2 / 2**largest else f"{floor:.1g}"
+    limit = f"With {plural(largest, noun)}, the permutation test cannot give a p below {shown}"
+    if comparisons > 1:
+        limit += f", or {least:.3g} after correction for {plural(comparisons, 'comparison')}"
+    if least >= LEVEL:
+        limit += ": no difference in this table could have been significant, however large"
+    return f"{limit}."
+
+
+def judge_line(judged: JudgedMeasures, measures: Sequence[str]) -> str:
+    """The calibration of some measures' judge, in one or two sentences."""
+    names = listed([name for name in measures if name in judged.measures])
+    opening = f"{names}: judged by {judged.judge}, "
+    if judged.calibration is None or not judged.calibration.rows:
+        return f"{opening}which is not calibrated: its accuracy is unknown, so differences may be its errors."
+    rows = "; ".join(
+        f"{row.task} ({row.pairs:,} pairs): AUC {row.auc}, balanced accuracy {row.balanced_accuracy}"
+        for row in judged.calibration.rows
+    )
+    return f"{opening}calibrated on pairs with known answers. {rows}. Always saying yes gives 0.50 for both."
+
+
+def unknown_judge(measures: Sequence[str]) -> str:
+    """A sentence for judged measures whose judge is not recorded."""
+    return f"{listed(measures)}: the judge is not recorded, so its calibration is unknown."
+
+
+def _places(table: Table) -> range:
+    return range(len(table.measures))
+
+
+def _significant_differences(tested: Sequence[Paired], baseline: str) -> str:
+    significant = [paired for paired in tested if paired.significant]
+    rest = len(tested) - len(significant)
+    by = f"by the permutation test, corrected for {plural(len(tested), 'comparison')} (p < {LEVEL})"
+    if not significant:
+        return (
+            f"No difference from {baseline} is significant {by}. With this number of topics, that does not show that "
+            "there is none."
+        )
+    sides: dict[str, list[str]] = {}
+    for own in significant:
+        difference = signed(own.comparison.difference, digits([own.comparison.difference]))
+        shown = f"{own.measure.name} ({difference}, p {_p_phrase(own.corrected_permutation)})"
+        sides.setdefault(f"{own.method} is {'better' if own.better else 'worse'} in", []).append(shown)
+    findings = "; ".join(f"{side} {listed(shown)}" for side, shown in sides.items())
+    other = f" The other {plural(rest, 'difference')} {'is' if rest == 1 else 'are'} not significant." if rest else ""
+    verb = "is" if len(significant) == 1 else "are"
+    share = f"{len(significant)} of {plural(len(tested), 'difference')}"
+    return f"{share} from {baseline} {verb} significant {by}: {findings}.{other}"
+
+
+def _uncorrected(tested: Sequence[Paired]) -> list[str]:
+    """How many differences would be significant without the correction; empty where none could be."""
+    expected = sum(attained_level(paired.comparison.topics, LEVEL) for paired in tested)
+    if len(tested) == 1 or not expected:
+        return []
+    found = sum(
+        paired.comparison.permutation is not None and paired.comparison.permutation < LEVEL for paired in tested
+    )
+    return [
+        f"Without the correction, {found} of {len(tested)} permutation p-values are below {LEVEL}; if no method "
+        f"differed, about {expected:.2f} would be expected."
+    ]
+
+
+def _t_test_disagreements(tested: Sequence[Paired]) -> list[str]:
+    """Where the t-test, which the papers report, disagrees."""
+    other = [
+        f"{paired.method} in {paired.measure.name} (p {_p_phrase(paired.corrected_t)})"
+        for paired in tested
+        if paired.corrected_t is not None and (paired.corrected_t < LEVEL) != paired.significant
+    ]
+    return [f"The paired t-test, also corrected, disagrees on {listed(other)}."] if other else []
+
+
+def _interval_disagreements(tested: Sequence[Paired]) -> list[str]:
+    """Where an interval excludes 0 although the difference is not significant."""
+    found = [
+        f"{paired.method} in {paired.measure.name}"
+        for paired in tested
+        if not paired.significant
+        and paired.interval.low is not None
+        and paired.interval.high is not None
+        and (paired.interval.low > 0 or paired.interval.high < 0)
+    ]
+    if not found:
+        return []
+    return [
+        f"The interval of {listed(found)} excludes 0 although the difference is not significant: intervals are not "
+        "corrected for the number of comparisons and rest on other assumptions than the permutation test."
+    ]
+
+
+def _p_phrase(p: float | None) -> str:
+    shown = p_value(p)
+    return shown if shown.startswith("<") else f"= {shown}"

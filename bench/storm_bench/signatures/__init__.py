@@ -1,0 +1,1 @@
+"""What a judging language model is asked: one DSPy signature a prompt."""

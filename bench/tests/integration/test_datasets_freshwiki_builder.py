@@ -1,0 +1,292 @@
+"""A new FreshWiki built from a local server that speaks the services' wire formats, errors and limits."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Reply
+from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
+
+from storm_bench.datasets.freshwiki import read_freshwiki
+from storm_bench.datasets.freshwiki_builder import build_freshwiki
+from storm_bench.datasets.freshwiki_plan import FreshWikiPlan
+from storm_bench.datasets.histories import EditHistory, read_histories
+from storm_bench.datasets.statistics import edit_counts, reference_evolution
+from storm_pipeline.errors import DatasetError
+
+URLS = [f"https://news{n}.example/{n}" for n in range(1, 6)]
+GOOD = article_html(URLS)
+LONG = article_html(URLS, sentences=20)
+FLAT = "<p>A flood came to the town and went away again after some days of rain.</p><h2>Course</h2><p>It rose.</p>"
+RICH = WikiPageStub("Rich", 1, article_html([f"https://n{n}.example/" for n in range(60)], sentences=45))
+LIST = (
+    "<p>Those who died.</p><h2>May</h2><h3>1</h3>"
+    + "<ul>"
+    + "<li>A person of some fame, aged ninety</li>" * 40
+    + "</ul>"
+)
+
+
+def pages() -> list[WikiPageStub]:
+    return [
+        WikiPageStub("Big flood", 1, GOOD),
+        WikiPageStub("Small flood", 2, GOOD.replace("harbour", "river"), grade="GA", redirect_from="Little flood"),
+        WikiPageStub("Poor flood", 3, GOOD, grade="C"),
+        WikiPageStub("List of floods", 4, GOOD),
+        WikiPageStub("Flood", 5, GOOD, properties={"disambiguation": ""}),
+        WikiPageStub("Long flood", 6, LONG, grade="FA"),
+        WikiPageStub("Flat flood", 7, FLAT),
+        WikiPageStub("Floods of the year", 8, LIST),
+        WikiPageStub("Rivers by length", 9, GOOD, properties={"wikibase-shortdesc": "Wikimedia list article"}),
+        WikiPageStub("Template:Flood", 10, GOOD, namespace=10),
+    ]
+
+
+MONTHS = {
+    "2024-01": [(page.title, 100 - page.number) for page in pages() if page.number != 2] + [("Gone flood", 3)],
+    "2024-02": [("Big flood", 40), ("Little flood", 30)],
+}
+PLAN = FreshWikiPlan(("2024-01", "2024-02"), max_words=700)
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_articles_of_quality_are_built_in_the_published_form(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        built = build_freshwiki(PLAN, tmp_path, wikimedia.services)
+    assert built == read_freshwiki(tmp_path)
+    assert [topic.title for topic in built.topics] == ["Big flood", "Small flood"]
+    human = built.topics[0].human
+    assert human.url == "https://en.wikipedia.org/wiki/Big_flood"
+    assert human.headings() == ("Course", "Rescue", "Aftermath")
+    assert [section.heading for section in human.back_matter] == ["References", "External links"]
+    assert [document.url for document in human.references] == URLS
+    first = human.sections[0].sentences[0]
+    assert first.text == "The harbour course clerks number 0 counted grey barrels beside the northern harbour wall."
+    assert list(first.references) == URLS[1:3]
+    assert "entry" not in human.text() and "[" not in human.text()
+    text = (tmp_path / "txt" / "Big_flood.txt").read_text()
+    assert (
+        "# Course\n\nThe harbour course clerks number 0 counted grey barrels beside the northern harbour wall.[2][3]"
+        in text
+    )
+    assert f"[5] {URLS[4]}" in text
+
+
+def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        build_freshwiki(PLAN, tmp_path, wikimedia.services)
+    told = manifest(tmp_path)
+    assert told["plan"]["months"] == ["2024-01", "2024-02"]
+    assert told["made_by"].startswith("storm-pipeline/")
+    assert told["judges"] == {"lift-wing enwiki-articlequality 0.9.2": 2}
+    assert told["topics"][0] | {"words": 0} == {
+        "id": "Big_flood",
+        "title": "Big flood",
+        "url": "https://en.wikipedia.org/wiki/Big_flood",
+        "page": 1,
+        "revision": 1001,
+        "grade": "B",
+        "judge": "lift-wing enwiki-articlequality 0.9.2",
+        "months": ["2024-01", "2024-02"],
+        "edits_in_months": 139,
+        "words": 0,
+        "references": 5,
+    }
+    assert {one["title"]: one["reason"] for one in told["excluded"]} == {
+        "Poor flood": "quality C",
+        "List of floods": "list",
+        "Flood": "disambiguation",
+        "Long flood": "over 700 words",
+        "Flat flood": "no subsections",
+        "Floods of the year": "list",
+        "Rivers by length": "list",
+        "Template:Flood": "no article",
+    }
+
+
+def test_requests_are_few_and_rate_limited(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        asked, requests = wikimedia.asked, wikimedia.requests
+    assert asked["metrics"] == 2
+    assert asked["query info|pageprops"] == 1
+    assert max(asked.values()) == 2
+    assert not asked["parse 3001"], "a page of low quality need not be read"
+    assert not asked["lift-wing 4001"], "a list need not be judged"
+    assert all("storm-pipeline/" in request.headers["user-agent"] for request in requests)
+
+
+class _KilledError(BaseException):
+    """As an interrupt: nothing may catch it."""
+
+
+def test_a_killed_build_continues_without_repeating_requests(tmp_path: Path) -> None:
+    def kill(line: str) -> None:
+        seen.append(line)
+        if len(seen) == 5:
+            raise _KilledError
+
+    seen: list[str] = []
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        with pytest.raises(_KilledError):
+            build_freshwiki(PLAN, tmp_path / "killed", wikimedia.services, kill)
+        assert sum(wikimedia.asked.values()) > 5
+        killed = build_freshwiki(PLAN, tmp_path / "killed", wikimedia.services)
+        assert max(count for kind, count in wikimedia.asked.items() if kind != "metrics") == 1
+        before = sum(wikimedia.asked.values())
+        assert build_freshwiki(PLAN, tmp_path / "killed", wikimedia.services) == killed
+        assert sum(wikimedia.asked.values()) == before
+        whole = build_freshwiki(PLAN, tmp_path / "whole", wikimedia.services)
+    assert killed.topics == whole.topics
+    assert manifest(tmp_path / "killed") == manifest(tmp_path / "whole")
+
+
+def test_a_failing_service_ends_the_build_but_keeps_responses(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        wikimedia.faults["parse"] = [Reply(status=500)] * 3
+        with pytest.raises(DatasetError, match=r"Wikipedia answered 500.*run the same build again to continue"):
+            build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        assert not (tmp_path / "manifest.json").exists()
+        assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
+        assert wikimedia.asked["metrics"] == 2
+
+
+def test_lag_limits_and_broken_connections_are_waited_out(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        wikimedia.faults = {
+            "metrics": [Reply(status=429, headers={"Retry-After": "0"})],
+            "query": [lagged(), Reply(status=503, headers={"Retry-After": "0"})],
+            "parse": [Reply(reset=True), lagged()],
+            "lift-wing": [Reply(status=429, headers={"Retry-After": "0"}), Reply(reset=True)],
+        }
+        assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
+    assert manifest(tmp_path)["lift_wing_failures"] == []
+
+
+def test_the_fallback_judges_when_lift_wing_fails(tmp_path: Path) -> None:
+    others = [page for page in pages()[1:] if page.title != "Long flood"]
+    with FakeWikimedia([RICH, *others], {**MONTHS, "2024-02": [("Rich", 1)]}) as wikimedia:
+        wikimedia.faults["lift-wing"] = [Reply(status=401, body={"error": "token needed"})] * 20
+        built = build_freshwiki(FreshWikiPlan(PLAN.months), tmp_path, wikimedia.services)
+    told = manifest(tmp_path)
+    assert [topic.title for topic in built.topics] == ["Rich"]
+    assert told["judges"] == {"features-1 (stand-in)": 1}
+    assert "set WIKIMEDIA_TOKEN" in told["lift_wing_failures"][0]
+    assert {"title": "Small flood", "reason": "quality C"} not in told["excluded"]
+    assert {"title": "Poor flood", "reason": "quality C"} in told["excluded"]
+
+
+def test_lift_wing_can_be_required(tmp_path: Path) -> None:
+    plan = FreshWikiPlan(("2024-01",), quality="lift-wing")
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        wikimedia.faults["lift-wing"] = [Reply(status=403)] * 9
+        with pytest.raises(DatasetError, match=r"Lift Wing answered 403: set WIKIMEDIA_TOKEN.*quality 'auto'"):
+            build_freshwiki(plan, tmp_path, wikimedia.services)
+
+
+def test_the_fallback_alone_makes_no_quality_requests(tmp_path: Path) -> None:
+    plan = FreshWikiPlan(("2024-01",), quality="features")
+    with FakeWikimedia([RICH], {"2024-01": [("Rich", 9)]}) as wikimedia:
+        build_freshwiki(plan, tmp_path, wikimedia.services)
+        assert not any(kind.startswith("lift-wing") for kind in wikimedia.asked)
+
+
+def test_a_token_is_sent_to_lift_wing_alone_and_never_shown(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        services = replace(wikimedia.services, token="secret")
+        assert "secret" not in repr(services)
+        build_freshwiki(PLAN, tmp_path, services)
+        for request in wikimedia.requests:
+            assert ("authorization" in request.headers) == request.path.startswith("/models")
+    assert "secret" not in (tmp_path / "manifest.json").read_text()
+
+
+def test_topics_are_drawn_by_the_seed(tmp_path: Path) -> None:
+    many = [WikiPageStub(f"Flood {n}", n, GOOD) for n in range(1, 21)]
+    months = {"2024-01": [(page.title, 1) for page in many]}
+    drawn = {}
+    with FakeWikimedia(many, months) as wikimedia:
+        for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
+            plan = FreshWikiPlan(("2024-01",), size=4, seed=seed)
+            built = build_freshwiki(plan, tmp_path / name, wikimedia.services)
+            drawn[name] = [topic.title for topic in built.topics]
+    assert len(drawn["a"]) == 4
+    assert drawn["a"] == drawn["b"] != drawn["c"]
+
+
+def test_another_plan_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        build_freshwiki(FreshWikiPlan(("2024-01",), max_words=700), tmp_path, wikimedia.services)
+    assert [file.name for file in (tmp_path / "json").iterdir()] == ["Big_flood.json"]
+    assert [file.name for file in (tmp_path / "txt").iterdir()] == ["Big_flood.txt"]
+
+
+def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "mine.json").write_text("{}")
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        with pytest.raises(DatasetError, match="not built here; choose an empty folder"):
+            build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        assert not wikimedia.asked
+
+
+def test_histories_contain_edits_and_references(tmp_path: Path) -> None:
+    texts = ("", "x<ref>a</ref>", 'x<ref name="a" />', "x<ref>a</ref><ref name=b>b</ref>", "<ref>a</ref>" * 3)
+    plan = FreshWikiPlan(("2024-01",), history_points=3)
+    with FakeWikimedia(
+        [WikiPageStub("Big flood", 1, GOOD, revisions=texts)], {"2024-01": [("Big flood", 5)]}
+    ) as wikimedia:
+        build_freshwiki(plan, tmp_path, wikimedia.services)
+        assert wikimedia.asked["query revisions"] == 4, "three pages of numbers, one of texts"
+    histories = read_histories(tmp_path)
+    assert histories == {"Big_flood": EditHistory(5, ((1, 0), (3, 0), (5, 3)))}
+    assert edit_counts(histories.values(), [0, 4, 8]).counts == (0, 1)
+    assert reference_evolution(histories.values(), 3)[-1] == (1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "said"),
+    [
+        ("metrics", Reply(body={"items": []}), "Analytics API returned an unexpected response for 2024-01"),
+        ("metrics", Reply(body="<html>login</html>"), "a web page instead of JSON"),
+        ("query", Reply(body={"batchcomplete": True}), "Wikipedia returned an unexpected response"),
+        ("query", Reply(body={"error": {"code": "badvalue", "info": "No such property."}}), "No such property"),
+        ("parse", Reply(body={"parse": {"title": "x"}}), "Wikipedia returned an unexpected response"),
+    ],
+)
+def test_unexpected_responses_are_reported_and_not_cached(kind: str, reply: Reply, said: str, tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        wikimedia.faults[kind] = [reply]
+        with pytest.raises(DatasetError, match=said):
+            build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
+
+
+def test_a_revision_that_was_deleted_is_left_out(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        gone = {"error": {"code": "nosuchrevid", "info": "There is no revision with ID 1001."}}
+        wikimedia.faults["parse 1001"] = [Reply(body=gone)]
+        built = build_freshwiki(PLAN, tmp_path, wikimedia.services)
+    assert [topic.title for topic in built.topics] == ["Small flood"]
+    assert {"title": "Big flood", "reason": "deleted"} in manifest(tmp_path)["excluded"]
+
+
+def test_invalid_months_are_reported(tmp_path: Path) -> None:
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        with pytest.raises(DatasetError, match=r"answered 404: it has no data for this month"):
+            build_freshwiki(FreshWikiPlan(("2030-01",)), tmp_path, wikimedia.services)
+        with pytest.raises(DatasetError, match="'2024-13' is not a month; write it as 2024-01"):
+            build_freshwiki(FreshWikiPlan(("2024-13",)), tmp_path, wikimedia.services)
+        with pytest.raises(DatasetError, match=r"none of \d+ pages qualifies \(.*quality C"):
+            build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), tmp_path, wikimedia.services)
+    with pytest.raises(DatasetError, match="no months given"):
+        FreshWikiPlan(())
+    with pytest.raises(DatasetError, match="size and max_words must be at least 1"):
+        FreshWikiPlan(("2024-01",), size=0)

@@ -1,0 +1,94 @@
+"""What a report says an experiment was done with: engine or documents, settings, topics."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge_llm import FakeModel
+from test_experiments import data, described, model, run
+
+from storm_bench.experiments import ExperimentConfig, ExperimentStore, results_of
+
+__all__ = ["data", "model"]  # fixtures
+ENGINE = {"corpus": "engine"}
+
+
+def facts(config: ExperimentConfig, folder: Path) -> dict[str, str]:
+    return dict(run(config, folder).facts)
+
+
+def searching_nothing(model: FakeModel, **values: Any) -> ExperimentConfig:
+    """Methods that ask no engine whatever they are to search with, on one topic."""
+    return described(model, "direct", metrics=["shape"], **values).with_overrides(topics=1)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine that is chosen where none is named is you."""
+    monkeypatch.setenv("YDC_API_KEY", "none")
+
+
+def test_the_requested_engine_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = searching_nothing(model, search=ENGINE).with_overrides(settings={"search": "wiki-leads"})
+    assert facts(config, tmp_path / "out")["search"] == "engine wiki-leads"
+
+
+def test_a_method_with_its_own_engine_is_listed_separately(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    methods = [
+        {"recipe": "direct"},
+        {"name": "offline", "recipe": "direct", "settings": {"search": "wiki-leads"}},
+        {"name": "again", "recipe": "direct"},
+    ]
+    told = facts(searching_nothing(model, search=ENGINE, methods=methods), tmp_path / "out")
+    assert told["search"] == "engine you; offline: engine wiki-leads"
+    assert "search" not in told["settings"]
+    assert "offline" not in told["settings"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"search": "auto"}], ids=["unnamed", "auto"])
+def test_an_automatically_chosen_engine_is_kept(
+    data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
+) -> None:
+    methods = [{"recipe": "direct"}, {"name": "web", "recipe": "direct", "search": ENGINE, "settings": settings}]
+    config = searching_nothing(model, methods=methods)
+    first = facts(config, tmp_path / "out")["search"]
+    assert first.startswith("topic documents, mixed, ")
+    assert first.endswith("; web: engine you")
+    monkeypatch.delenv("YDC_API_KEY")
+    monkeypatch.setenv("TAVILY_API_KEY", "none")
+    assert facts(config, tmp_path / "out")["search"] == first
+
+
+def test_no_engine_is_reported_if_none_is_used(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    told = facts(searching_nothing(model), tmp_path / "out")
+    assert "engine" not in told["search"]
+    assert "search" not in told["settings"]
+
+
+def test_topics_by_id_are_counted(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    config = described(model, "direct", metrics=["shape"])
+    named = config.model_copy(update={"data": config.data.model_copy(update={"ids": ("2",)})})
+    assert facts(named, tmp_path / "out")["data"] == "wikigenbench, 1 topics by id"
+    results = run(named.with_overrides(topics=2), tmp_path / "out")
+    assert results.notes == ("the ids name 1 topics, not 2",)
+
+
+def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
+    methods = [
+        {"recipe": "direct"},
+        {"name": "official", "recorded": str(tmp_path / "official")},
+        {"name": "own corpus", "recipe": "rr", "search": ENGINE, "settings": {"search": f"corpus:{tmp_path}/texts"}},
+    ]
+    wordnet = {"wordnet": str(tmp_path / "wordnet")}
+    config = described(model, "direct", metrics=["shape", "meteor"], methods=methods, resources=wordnet)
+    results = run(config, tmp_path / "out")
+    assert [bool(result.failure) for result in results.results] == [False, True, True]
+    official, own = (result.failure for result in results.results[1:])
+    assert official == "official has no run on 'Silk Road': a run is a folder 1 or Silk_Road with url_to_info.json"
+    assert "texts" in own
+    assert any(note.startswith("meteor is left out: wordnet is not a WordNet folder") for note in results.notes)
+    assert str(tmp_path) not in str(results)
+    report = (tmp_path / "out").rename(tmp_path / "moved")
+    with ExperimentStore(report, read_only=True) as store:
+        assert str(tmp_path) not in str(results_of(store))

@@ -1,0 +1,385 @@
+"""Judges on real models: language models over the wire, and an entailment network made here."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge_llm import FakeModel
+from llm import completion
+from servers import Reply, Request, ScriptedServer
+
+from storm_bench.judges.base import Pair
+from storm_bench.judges.entailment import EntailmentJudge
+from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
+from storm_bench.judges.language_model import LanguageModelJudge
+from storm_bench.judges.model_judge import JudgeModel, open_judge, prompt_fingerprint
+from storm_bench.judges.open_judge import open_support_judge
+from storm_bench.signatures.judging import JudgeSupport
+from storm_pipeline.errors import MetricError, SettingsError
+from storm_pipeline.models.programs import Program
+from storm_pipeline.settings import Settings
+
+FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 2})
+PAIRS = [Pair("The dam is old.", "It is old."), Pair("The dam is old.", "It is new."), Pair("", "It is old.")]
+RUBRIC = Rubric("depth", "Depth: is it deep?", ("shallow", "low", "fair", "deep", "very deep"))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_judge_replies_are_cached() -> None:
+    with FakeModel({"JudgeSupport": verdict}) as server:
+        first = LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS)
+        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS) == first
+        assert len(server.asked) == 2
+        assert LanguageModelJudge(open_judge(f"{server.lm}/", FAST)).scores(PAIRS) == first
+        assert len(server.asked) == 4  # what another endpoint serves may be another model
+
+
+def test_cached_replies_are_per_judge() -> None:
+    with FakeModel({"JudgeSupport": verdict}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        first = judge.scores(PAIRS)
+        assert [judge.scores(PAIRS), judge.scores(PAIRS[:1])] == [first, first[:1]]
+        assert len(server.asked) == 2
+
+
+def test_an_unparsable_reply_is_not_cached() -> None:
+    with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        with pytest.raises(MetricError):
+            judge.scores(PAIRS[:1])
+        assert len(server.asked) == 2
+        assert judge.scores(PAIRS[:1]) == [1.0]
+        assert len(server.asked) == 4
+        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
+        assert len(server.asked) == 4
+
+
+def verdict(user: str) -> str:
+    return json.dumps({"verdict": "yes" if "It is old." in user else "partly" if "perhaps" in user else "no"})
+
+
+def test_verdicts_of_a_language_model() -> None:
+    with FakeModel({"JudgeSupport": verdict}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        assert judge.scores([*PAIRS, Pair("x", "perhaps"), PAIRS[0]]) == [1.0, 0.0, 0.0, 0.5, 1.0]
+        assert len(server.asked) == 3  # the empty passage unasked, the equal pair once
+        assert {asked.body["temperature"] for asked in server.asked} == {0}
+        assert "Passage: The dam is old.\nClaim: It is old." in {asked.user for asked in server.asked}
+    assert judge.name == "lm:openai/fake"
+    assert judge.parameters["temperature"] == 0
+    assert judge.parameters["prompt"] == prompt_fingerprint(Program(JudgeSupport))
+
+
+def test_a_long_passage_is_judged_part_by_part() -> None:
+    passage = " ".join(f"Sentence number {i} is about the dam." for i in range(40)) + " It is old."
+    with FakeModel(
+        {"JudgeSupport": lambda user: json.dumps({"verdict": "yes" if "old. \n" in user or "old.\n" in user else "no"})}
+    ) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST), window=60)
+        assert judge.scores([Pair(passage, "True?")]) == [1.0]
+        parts = [asked.user for asked in server.asked]
+    assert len(parts) > 3
+    assert all(len(part.split()) <= 60 + 3 for part in parts)
+
+
+def _token(token: str, *others: tuple[str, float]) -> dict[str, Any]:
+    top = [{"token": text, "logprob": math.log(share), "bytes": None} for text, share in others]
+    return {"token": token, "logprob": -0.1, "bytes": None, "top_logprobs": top}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["{", '"verdict', '":', ' "', ("no", ("no", 0.6), ("yes", 0.3), ("part", 0.1)), '"}'], 0.35),
+        (['{"verdict":', (' "yes', (' "yes', 0.5), (' "no', 0.25), ("maybe", 0.25)), '"}'], 0.5 / 0.75),
+        (['{"verdict":"', ("part", ("part", 0.8), ("y", 0.2)), 'ly"}'], 0.6),
+        (['{"verdict":"', ("yes", ("?", 1.0)), '"}'], 1.0),
+        (None, 0.5),
+    ],
+    ids=["own token", "with its quotation mark", "in pieces", "no known alternative", "not given"],
+)
+def test_probabilities_make_finer_scores(tokens: list[Any] | None, expected: float) -> None:
+    content = [_token(own) if isinstance(own, str) else _token(own[0], *own[1:]) for own in tokens or []]
+    text = "".join(own["token"] for own in content) or '{"verdict":"partly"}'
+    body = completion(text)
+    if tokens:
+        body["choices"][0]["logprobs"] = {"content": content}
+    with FakeModel(faults={"JudgeSupport": [Reply(body=body)]}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST, probabilities=True))
+        assert judge.scores(PAIRS[:1]) == pytest.approx([expected])
+        assert server.asked[0].body["logprobs"] is True
+        assert server.asked[0].body["top_logprobs"] == 10
+
+
+def test_a_judge_that_fails_or_returns_another_format() -> None:
+    with FakeModel({"JudgeSupport": "I would say so."}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        with pytest.raises(MetricError, match="the judge openai/fake gave no answer to JudgeSupport"):
+            judge.scores(PAIRS)
+    with FakeModel(faults={"JudgeSupport": [Reply(401, {"error": {"message": "bad key"}})] * 9}) as server:
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        with pytest.raises(MetricError, match="refuses the key"):
+            judge.scores(PAIRS)
+
+
+def test_an_unparsable_reply_is_retried() -> None:
+    with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Yes!"))]}) as server:
+        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
+        assert len(server.asked) == 2
+
+
+def graded(user: str) -> str:
+    return json.dumps({"feedback": "Deep enough.", "score": 5 if "Score 0: none" in user else 4})
+
+
+def test_grades_of_both_scales() -> None:
+    zero = Rubric("depth", RUBRIC.criterion, ("none", *RUBRIC.grades), low=0)
+    requests = [GradingRequest("Write.", "A text.", own) for own in (RUBRIC, zero, RUBRIC)]
+    with FakeModel({"GradeOneToFive": graded, "GradeZeroToFive": graded}) as server:
+        grader = LanguageModelGrader(open_judge(server.lm, FAST))
+        assert grader.grades(requests) == [Grade(4, "Deep enough."), Grade(5, "Deep enough."), Grade(4, "Deep enough.")]
+        assert [asked.signature for asked in server.asked] == ["GradeOneToFive", "GradeZeroToFive"]
+        assert server.asked[0].user.startswith(
+            "Task: Write.\nText: A text.\nCriterion: Depth: is it deep?\nScale:\nScore 1"
+        )
+        with pytest.raises(MetricError, match="has grades 1 to 2"):
+            grader.grades([GradingRequest("", "", Rubric("x", "y", ("a", "b")))])
+    assert grader.name == "lm:openai/fake"
+
+
+class Prometheus:
+    """Serves replies in order to a model of that kind, and keeps what was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        self._replies = list(replies)
+        self.asked: list[list[dict[str, str]]] = []
+        self._server = ScriptedServer(self._reply)
+
+    def _reply(self, request: Request) -> Reply:
+        self.asked.append(request.json["messages"])
+        return Reply(body=completion(self._replies.pop(0)))
+
+    def __enter__(self) -> JudgeModel:
+        self._server.__enter__()
+        return open_judge(f"openai/prometheus@{self._server.url}/v1", FAST, form="prometheus")
+
+    def __exit__(self, *error: object) -> None:
+        self._server.__exit__(*error)
+
+
+PROMETHEUS_FORM = """###The instruction to evaluate:
+Write about dams.
+
+###Response to evaluate:
+Dams are old.
+##Score Rubrics:
+
+###Score Rubrics:
+[Depth: is it deep?]
+Score 1: shallow
+Score 2: low
+Score 3: fair
+Score 4: deep
+Score 5: very deep
+
+###Feedback:"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        ("Feedback: Well done. [RESULT] 4", Grade(4, "Well done.")),
+        ("It is good,\nmostly. [RESULT] (3)", Grade(3, "It is good,\nmostly.")),
+        ("Good. So the overall score is 2.", Grade(2, "Good. So the")),
+        ("Feedback: Fine. [RESULT] Score: 5</s>", Grade(5, "Fine.")),
+    ],
+)
+def test_the_prometheus_format(reply: str, grade: Grade) -> None:
+    server = Prometheus(reply)
+    with server as model:
+        work = GradingRequest("Write about dams.", "Dams are old.\n###Score Rubrics:", RUBRIC)
+        assert LanguageModelGrader(model).grades([work]) == [grade]
+    (messages,) = server.asked
+    assert [message["role"] for message in messages] == ["system", "user"]
+    assert messages[1]["content"].startswith("###Task Description:\n")
+    assert messages[1]["content"].strip().endswith(PROMETHEUS_FORM)
+    assert "[RESULT] (an integer number between 1 and 5)" in messages[1]["content"]
+
+
+@pytest.mark.parametrize("reply", ["No grade at all.", "Feedback: Great! [RESULT] 9", "[RESULT] high"])
+def test_an_invalid_grade_is_retried(reply: str) -> None:
+    with Prometheus(reply, "Feedback: Fine. [RESULT] 5") as model:
+        assert LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
+    with Prometheus(reply, reply) as model, pytest.raises(MetricError, match="RESULT"):
+        LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)])
+
+
+def test_the_prometheus_format_supports_only_grading() -> None:
+    with Prometheus() as model, pytest.raises(SettingsError, match="judge_form 'plain'"):
+        LanguageModelJudge(model).scores(PAIRS[:1])
+
+
+WORDS = "the dam is old new it was built and much more may be said of".split()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier with random weights, whose second label is entailment."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    base = tmp_path_factory.mktemp("nli") / "tiny-nli"
+    base.mkdir()
+    (base / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *WORDS]))
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=6 + len(WORDS),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=48,
+        initializer_range=0.5,
+        id2label={0: "contradiction", 1: "ENTAILMENT", 2: "neutral"},
+        label2id={"contradiction": 0, "ENTAILMENT": 1, "neutral": 2},
+    )
+    BertForSequenceClassification(config).save_pretrained(base)
+    BertTokenizerFast(str(base / "vocab.txt"), model_max_length=48).save_pretrained(base)
+    return base
+
+
+def relabelled(folder: Path, to: Path, labels: dict[int, str]) -> Path:
+    """The same weights under other labels."""
+    to.mkdir()
+    for file in folder.iterdir():
+        (to / file.name).write_bytes(file.read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    named = {"id2label": {str(i): name for i, name in labels.items()}, "label2id": {n: i for i, n in labels.items()}}
+    (to / "config.json").write_text(json.dumps(config | named))
+    return to
+
+
+def test_the_score_is_the_probability_of_the_entailment_label(folder: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    judge = EntailmentJudge(folder, batch_size=2)
+    pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), PAIRS[2], Pair("new", "old")]
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.inference_mode():
+        expected = [
+            float(model(**tokenizer(p.passage, p.claim, return_tensors="pt")).logits.softmax(-1)[0, 1]) for p in pairs
+        ]
+    assert judge.scores(pairs) == pytest.approx([expected[0], expected[1], 0.0, expected[3]], abs=1e-5)
+    assert judge.scores([]) == []
+    other = EntailmentJudge(relabelled(folder, tmp_path / "b", {0: "entailment", 1: "neutral", 2: "not_entailment"}))
+    assert other.scores(pairs[:1]) != pytest.approx(expected[:1], abs=1e-3)
+    assert judge.name == "nli:tiny-nli"
+    assert judge.parameters == {"model": "tiny-nli", "threshold": 0.5}
+
+
+def test_a_long_premise_gets_its_best_windows_score(folder: Path) -> None:
+    judge = EntailmentJudge(folder, batch_size=3)
+    filler = "much more may be said of it and " * 30
+    pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
+    together = judge.scores(pairs)
+    assert together == pytest.approx([judge.scores([pair])[0] for pair in pairs], abs=1e-5)
+    claim = "the dam was built and it is old " * 20
+    assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
+
+
+def test_ambiguous_labels_and_missing_models_are_rejected(folder: Path, tmp_path: Path) -> None:
+    vague = EntailmentJudge(relabelled(folder, tmp_path / "c", {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}))
+    with pytest.raises(MetricError, match="id2label"):
+        vague.scores(PAIRS)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(MetricError, match="cannot be loaded"):
+        EntailmentJudge(tmp_path / "empty").scores(PAIRS)
+
+
+@pytest.fixture(scope="module")
+def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny T5 with random weights and a tokenizer of whole words."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+    base = tmp_path_factory.mktemp("true") / "tiny-true"
+    vocabulary = {
+        word: i
+        for i, word in enumerate(["<pad>", "</s>", "<unk>", ":", ".", "premise", "hypothesis", "0", "1", *WORDS])
+    }
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(vocabulary),
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_decoder_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        initializer_factor=2.0,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(base)
+    PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=48
+    ).save_pretrained(base)
+    return base
+
+
+def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(seq2seq), AutoModelForSeq2SeqLM.from_pretrained(seq2seq)
+    one, zero = tokenizer.convert_tokens_to_ids(["1", "0"])
+    pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), Pair("", "the dam")]
+
+    def probability(pair: Pair) -> float:
+        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim} </s>", return_tensors="pt").input_ids
+        with torch.inference_mode():
+            logits = model(input_ids=prompt, decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
+        return float(logits[[one, zero]].softmax(-1)[0])
+
+    judge = EntailmentJudge(seq2seq, batch_size=2)
+    expected = [probability(pairs[0]), probability(pairs[1]), 0.0]
+    assert expected[0] != pytest.approx(expected[1], abs=1e-3)
+    assert judge.scores(pairs) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Path) -> None:
+    judge = EntailmentJudge(seq2seq, batch_size=3)
+    filler = "much more may be said of it and " * 30
+    pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
+    assert judge.scores(pairs) == pytest.approx([judge.scores([pair])[0] for pair in pairs], abs=1e-5)
+    claim = "the dam was built and it is old " * 20
+    assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
+
+
+def test_a_model_without_a_trained_head_is_refused(folder: Path, tmp_path: Path) -> None:
+    from transformers import BertModel, BertTokenizerFast
+
+    BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    BertTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "headless")
+    with pytest.raises(MetricError, match=r"no weights for classifier\.bias, classifier\.weight.*random"):
+        EntailmentJudge(tmp_path / "headless").scores(PAIRS)
+
+
+def test_judges_by_name(folder: Path) -> None:
+    opened = [
+        open_support_judge(name, FAST) for name in ("screen", f"nli:{folder}", "lm:openai/fake@http://127.0.0.1:9/v1")
+    ]
+    assert [judge.name.partition(":")[0] for judge in opened] == ["screen", "nli", "lm"]
+    assert open_support_judge(f"nli:{folder}", FAST, threshold=0.9).threshold == 0.9
+    for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
+        with pytest.raises(SettingsError, match="unknown judge"):
+            open_support_judge(wrong, FAST)

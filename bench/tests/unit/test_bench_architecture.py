@@ -1,0 +1,66 @@
+"""The house rules of the bench that a machine can check: who imports whom."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from storm_pipeline import api
+
+PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
+FILES = sorted(PACKAGE.rglob("*.py"))
+ORDER = [
+    {"signatures", "types"},
+    {"cited_sentences", "own_statements", "trimming", "significance"},
+    {"articles", "datasets"},
+    {"statement_passages", "judges"},
+    {"judging_tasks"},
+    {"calibration"},
+    {"metrics"},
+    {"known_calibrations"},
+    {"reporting"},
+    {"conner", "judge_calls"},
+    {"experiments"},
+    {"commands"},
+]
+ALLOWED = {("metrics", "conner"), ("statement_passages", "metrics")}
+"""CONNER's models score sections for one metric; passages are taken from a text as metrics read it."""
+RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+
+
+def imported(path: Path) -> list[tuple[str, str]]:
+    """(module, name) of every import of a file."""
+    tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [(alias.name, "") for node in tree if isinstance(node, ast.Import) for alias in node.names]
+    froms = [node for node in tree if isinstance(node, ast.ImportFrom)]
+    return names + [(str(node.module), alias.name) for node in froms for alias in node.names]
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_of_the_package_only_its_surface_is_imported(path: Path) -> None:
+    used = {(module, name) for module, name in imported(path) if module.split(".")[0] == "storm_pipeline"}
+    assert {module for module, _ in used} <= {"storm_pipeline.api"}
+    assert {name for _, name in used} <= set(api.__all__)
+
+
+def test_the_surface_holds_nothing_that_is_not_used() -> None:
+    used = {name for path in FILES for module, name in imported(path) if module == "storm_pipeline.api"}
+    assert used == set(api.__all__)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_one_way(path: Path) -> None:
+    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    if own == "__init__":
+        return
+    modules = [f"{module}.{name}" if module == "storm_bench" else module for module, name in imported(path)]
+    used = {room(module) for module in modules if module.startswith("storm_bench.")}
+    assert not {other for other in used if RANK[other] > RANK[own] and (own, other) not in ALLOWED}
+
+
+def test_every_module_has_a_place_in_the_order() -> None:
+    assert {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in FILES} - {"__init__"} == set(RANK)

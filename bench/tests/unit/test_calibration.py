@@ -1,0 +1,150 @@
+"""Measures of a judge, checked against their definitions; tasks; and the table."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_bench.calibration import auc, balanced_accuracy, calibrate, f1
+from storm_bench.datasets.expertqa import EvidencePassage, LabelledClaim
+from storm_bench.judges.base import Pair
+from storm_bench.judges.doubles import ScriptedSupportJudge
+from storm_bench.judges.screen import ScreenJudge
+from storm_bench.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
+from storm_bench.known_calibrations import known_calibration
+from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.statement_coverage import statement_screen
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+
+
+def claim(question: int, number: int, label: str = "Complete") -> LabelledClaim:
+    page = EvidencePassage(f"https://example.org/{question}/{number}", f"On {question}: fact {number}.")
+    return LabelledClaim(f"q{question}", f"The {number + 10} facts of {question}.", (page,), label)
+
+
+CLAIMS = [claim(q, n, "Complete" if n else "Partial") for q in range(8) for n in range(3)]
+
+
+def test_measures_by_hand() -> None:
+    scores = np.array([0.9, 0.5, 0.5, 0.1])
+    positive = np.array([True, True, False, False])
+    assert auc(scores, positive) == (1 + 1 + 0.5 + 1) / 4
+    verdicts = scores >= 0.5
+    assert balanced_accuracy(verdicts, positive) == (1 + 0.5) / 2
+    assert f1(verdicts, positive) == pytest.approx(2 * (2 / 3) * 1 / (2 / 3 + 1))
+    assert f1(~positive, positive) == 0
+    assert np.isnan(auc(scores, positive | True))
+    assert np.isnan(balanced_accuracy(verdicts, positive & False))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30))
+def test_auc_is_the_share_of_pairs_in_order(items: list[tuple[int, bool]]) -> None:
+    high, low = ([s for s, positive in items if positive is kind] for kind in (True, False))
+    found = auc(np.array([s / 4 for s, _ in items]), np.array([positive for _, positive in items]))
+    if not high or not low:
+        assert np.isnan(found)
+        return
+    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(high, low)]
+    assert found == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_the_tasks() -> None:
+    experts, question, source, number = tasks(CLAIMS)
+    assert [task.name for task in (experts, question, source, number)] == [
+        "experts",
+        "another question",
+        "another source",
+        "changed number",
+    ]
+    assert (len(experts.items), sum(item.positive for item in experts.items)) == (24, 16)
+    for task in (question, source, number):
+        assert len(task.items) == 32
+        for true, false in zip(task.items[::2], task.items[1::2], strict=True):
+            assert (true.positive, false.positive, true.group) == (True, False, false.group)
+            topic = true.pair.claim.split()[-1].rstrip(".")
+            assert true.pair.passage.startswith(f"On {topic}:")
+            assert false.pair.passage.startswith(f"On {topic}:") == (task is not question)
+            assert (false.pair.claim == true.pair.claim) == (task is not number)
+            assert (false.pair.passage == true.pair.passage) == (task is number)
+    assert tasks(CLAIMS) == (experts, question, source, number)
+    assert tasks(CLAIMS, seed=1) != (experts, question, source, number)
+
+
+def test_tasks_need_what_is_swapped() -> None:
+    lone = tasks([claim(1, 1)])
+    assert [len(task.items) for task in lone] == [1, 0, 0, 2]
+    assert calibrate(ScriptedSupportJudge(lambda *_: 1), lone[:3]).rows == ()
+
+
+def test_halves_keep_a_question_whole_and_samples_repeat() -> None:
+    learn, held_out = halves(CLAIMS)
+    assert len(learn) + len(held_out) == len(CLAIMS)
+    assert learn
+    assert held_out
+    assert not {own.question for own in learn} & {own.question for own in held_out}
+    some = sampled(CLAIMS, 5)
+    assert len(some) == 5
+    assert some == tuple(own for own in CLAIMS if own in some)
+    assert sampled(CLAIMS[::-1], 5) == some[::-1]
+    assert sampled(CLAIMS, 99) == tuple(CLAIMS)
+
+
+def test_a_judge_that_knows_and_one_that_always_says_yes() -> None:
+    task = tasks(CLAIMS)[1]
+    knowing = ScriptedSupportJudge(lambda passage, told: passage.split()[1].rstrip(":") in told.split()[-1])
+    row = calibrate(knowing, [task], resamples=50).rows[0]
+    assert (row.auc.value, row.auc.low, row.auc.high) == (1, 1, 1)
+    assert row.f1.value == row.balanced_accuracy.value == 1
+    assert len(knowing.batches) == 1
+    assert len(knowing.batches[0]) == len(set(knowing.batches[0]))
+    yes = calibrate(ScriptedSupportJudge(lambda *_: 1), tasks(CLAIMS)[:1], resamples=50).rows[0]
+    assert yes.auc.value == yes.balanced_accuracy.value == 0.5
+    assert yes.f1.value == pytest.approx(yes.always_yes) == pytest.approx(0.8)
+    assert yes.positives == pytest.approx(2 / 3)
+
+
+def test_intervals_are_wider_where_questions_decide() -> None:
+    def task(groups: int) -> CalibrationTask:
+        items = (LabelledPair(Pair(f"{i % groups} {i}", "c"), i % 2 == 0, str(i % groups)) for i in range(120))
+        return CalibrationTask("t", tuple(items))
+
+    judge = ScriptedSupportJudge(lambda passage, _: (int(passage.split()[1]) % 2 == 0) == (int(passage[0]) % 3 > 0))
+    few, many = (calibrate(judge, [task(groups)]).rows[0].auc for groups in (5, 60))
+    assert few.high - few.low > many.high - many.low
+    assert few.low <= few.value <= few.high
+
+
+def test_the_table() -> None:
+    found = calibrate(ScriptedSupportJudge(lambda *_: 1, threshold=0.25), tasks(CLAIMS)[:1], resamples=20)
+    lines = found.to_markdown().splitlines()
+    assert lines[0].startswith("Judge `test double` (threshold 0.25).")
+    assert lines[-1].startswith("| experts | 24 | 67% | 0.50 (0.50–0.50) | 0.50 (0.50–0.50) | 0.80 (")
+    assert lines[-1].endswith("| 0.80 |")
+    assert len({line.count("|") for line in lines[2:]}) == 1
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "all-MiniLM-L6-v2+int8"])
+def test_the_shipped_calibration_is_of_the_shipped_judge_alone(name: str) -> None:
+    embedder = HashingEmbedder()
+    assert known_calibration(ScreenJudge(embedder)) is None
+    embedder.name = name
+    found = known_calibration(ScreenJudge(embedder))
+    assert found is not None
+    assert [row.task for row in found.rows] == [task.name for task in tasks(CLAIMS)]
+    assert all(row.auc.low <= row.auc.value <= row.auc.high for row in found.rows)
+    assert known_calibration(ScreenJudge(embedder, threshold=0.6)) is None
+
+
+def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
+    embedder = HashingEmbedder()
+    embedder.name = "all-MiniLM-L6-v2+int8"
+    resources = Resources()
+    resources.__dict__["vectors"] = embedder  # in place of the pinned one
+    found = known_calibration(statement_screen(resources))
+    assert found is not None
+    assert [row.task for row in found.rows] == ["sentences removed", "another article", "WiCE"]
+    assert found != known_calibration(ScreenJudge(embedder))
+    embedder.name = "another"
+    assert known_calibration(statement_screen(resources)) is None

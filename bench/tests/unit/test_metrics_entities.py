@@ -1,0 +1,112 @@
+"""Entity recall by a list of names and by spaCy; FLAIR has a file of its own."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from cases import case, generated, human
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy_pipeline import write_pipeline
+
+from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
+from storm_bench.metrics.entities import CachingTagger, ListTagger, entity_recall
+from storm_bench.metrics.heading_entity_recall import HeadingEntityRecall
+from storm_bench.metrics.taggers import SpacyTagger, open_tagger
+from storm_pipeline.errors import MetricError, SettingsError
+
+NAMES = ["Rome", "Silk Road", "Marco Polo", "China"]
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Finds what en_core_web_sm would, with articles, genitives and dates."""
+    rules = {"Rome": "GPE", "the Roman Senate": "ORG", "Marco Polo's": "PERSON", "1271": "DATE", "seven": "CARDINAL"}
+    return write_pipeline(tmp_path_factory.mktemp("spacy") / "tiny", rules)
+
+
+sets = st.frozensets(st.sampled_from(NAMES))
+
+
+@given(sets, sets)
+def test_recall_of_sets(truth: frozenset[str], produced: frozenset[str]) -> None:
+    value = entity_recall(truth, produced)
+    if not truth:
+        assert value is None
+        return
+    assert value == sum(name in produced for name in truth) / len(truth)
+    assert entity_recall(truth, truth | produced) == 1.0
+    assert entity_recall(truth, produced - truth) == 0.0
+
+
+def test_headings_by_hand() -> None:
+    metric = HeadingEntityRecall(ListTagger(NAMES))
+    people = human({"Rome and the Silk Road": "", "ROME": "China", "Marco Polo": "", "History": ""})
+    scores = metric.score(
+        [
+            case(people, generated({"Fall of Rome": "Marco Polo", "The silk road": ""})),
+            case(people, generated()),
+            case(human({"History": ""}), generated({"Rome": ""})),
+        ]
+    )
+    assert scores == [
+        {"heading_entity_recall": pytest.approx(2 / 3), "heading_entities": 3},
+        {"heading_entity_recall": 0.0, "heading_entities": 3},
+        {"heading_entity_recall": None, "heading_entities": 0},  # the paper's script: 1
+    ]
+
+
+def test_articles_by_hand() -> None:
+    metric = ArticleEntityRecall(ListTagger(NAMES))
+    people = human({"Marco Polo": "Silk came from China. It went to Rome."}, lead="Rome.")
+    written = generated({"China": ["Rome grew.[1]", "Romeo did not."]}, sources=1)
+    assert metric.score([case(people, written)]) == [{"article_entity_recall": 0.5, "article_entities": 2}]
+    assert metric.score([case(human(), written)]) == [{"article_entity_recall": None, "article_entities": 0}]
+
+
+class Counting(ListTagger):
+    """Notes how many texts it is given at a time."""
+
+    def __init__(self) -> None:
+        super().__init__(NAMES)
+        self.calls: list[int] = []
+
+    def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        self.calls.append(len(texts))
+        return super().entities(texts)
+
+
+def test_a_text_is_tagged_once() -> None:
+    counting = Counting()
+    tagger = CachingTagger(counting, size=2)
+    rome, china = frozenset({"rome"}), frozenset({"china"})
+    assert tagger.entities(["Rome.", "China.", "Rome."]) == [rome, china, rome]
+    assert tagger.entities(["China.", "Rome.", "Rome!"]) == [china, rome, rome]
+    assert tagger.entities(["Rome."]) == [rome]  # forgotten, being the oldest of three
+    assert counting.calls == [2, 1, 1]
+    assert tagger.name == "list"
+
+
+def test_spacy_marks_what_flair_would(pipeline: Path) -> None:
+    tagger = SpacyTagger(pipeline)
+    assert tagger.name == "spacy:en_tiny-1.2.3"
+    found = tagger.entities(["In 1271 the Roman Senate  met in Rome.", "", "Marco Polo's seven maps of Rome, of Rome."])
+    assert found == [{"roman senate", "rome"}, frozenset(), {"marco polo", "rome"}]
+
+
+def test_a_tagger_by_its_specification(pipeline: Path) -> None:
+    assert open_tagger(f"spacy:{pipeline}").name == "spacy:en_tiny-1.2.3"
+    for spec in ("spacy", "spacy:", "nltk:ner", ""):
+        with pytest.raises(SettingsError, match="unknown entity tagger"):
+            open_tagger(spec)
+
+
+def test_what_spacy_cannot_load_is_named(tmp_path: Path, pipeline: Path) -> None:
+    with pytest.raises(MetricError, match=r"cannot load the pipeline 'no_such_pipeline'.*spacy download"):
+        SpacyTagger("no_such_pipeline")
+    (tmp_path / "meta.json").write_text(json.dumps({"lang": "en"}))
+    with pytest.raises(MetricError, match="cannot load the pipeline"):
+        SpacyTagger(tmp_path)
+    with pytest.raises(MetricError, match="has no 'ner' component"):
+        SpacyTagger(write_pipeline(tmp_path / "blank"))

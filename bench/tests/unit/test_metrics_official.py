@@ -1,0 +1,144 @@
+"""What metrics compare by default, as the official STORM evaluation prepares it, on cases worked out by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from articles import section, sentence, source
+from cases import case, generated, human
+from hypothesis import given
+from hypothesis import strategies as st
+from scored_articles import case as written
+
+from storm_bench.cited_sentences import cited_sentences
+from storm_bench.judges.doubles import ScriptedSupportJudge
+from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
+from storm_bench.metrics.citation_alce import CitationAlce
+from storm_bench.metrics.entities import ListTagger
+from storm_bench.metrics.heading_entity_recall import HeadingEntityRecall
+from storm_bench.metrics.official import cut_headings, heading_pair, plain
+from storm_bench.metrics.rouge import Rouge, RougeBody
+from storm_bench.metrics.texts import HeadingsOf, generated_headings
+from storm_bench.types import HumanArticle, HumanSection
+from storm_pipeline.types import Heading, Outline
+
+PUBLISHED = """Lake_Orrin
+
+The lake is old.[1]
+
+# History
+
+It was dug in 1931.
+
+## Notes on the dam
+
+It broke.
+
+# Legacy
+
+# References
+
+[1] https://example.org/lake
+"""
+HUMAN = HumanArticle(
+    "Lake Orrin",
+    lead="The lake is old.",
+    sections=(HumanSection("History", "It was dug in 1931.", (HumanSection("Dam"),)), HumanSection("Legacy")),
+    published_text=PUBLISHED,
+)
+
+
+def test_headings_come_from_the_published_text_up_to_the_first_back_matter_word() -> None:
+    article = generated({"History": "", "See also": "", "Legacy": ""})
+    assert heading_pair(HUMAN, article, "txt") == (("History",), ("History",))
+    assert heading_pair(HUMAN, article, "json") == (("History", "Dam", "Legacy"), ("History", "See also", "Legacy"))
+    unpublished = replace(HUMAN, published_text="")
+    assert heading_pair(unpublished, article, "txt")[0] == ("History", "Dam", "Legacy")
+
+
+def test_heading_recall_by_both_truths() -> None:
+    people = human({"Rome": "", "China": ""})
+    judged = case(replace(people, published_text="# Rome\n\n# Notes\n\n# China"), generated({"Rome": ""}))
+    tagger = ListTagger(["Rome", "China"])
+    assert HeadingEntityRecall(tagger).score([judged])[0]["heading_entity_recall"] == 1.0
+    assert HeadingEntityRecall(tagger, truth="json").score([judged])[0]["heading_entity_recall"] == 0.5
+
+
+@given(st.lists(st.sampled_from(["History", "Footnotes", "See also", "Sources", "REFERENCES"])))
+def test_the_cut_is_a_prefix_without_back_matter(headings: list[str]) -> None:
+    kept = cut_headings(headings)
+    assert list(kept) == headings[: len(kept)]
+    assert set(kept) <= {"History", "Sources"}
+    assert len(kept) == len(headings) or headings[len(kept)] not in {"History", "Sources"}
+
+
+def test_texts_are_cleaned_as_officially() -> None:
+    assert plain(PUBLISHED) == (
+        "Lake_Orrin\nThe lake is old\nsection History\nIt was dug in 1931\nsection Notes on the dam\nIt broke\n"
+        "section Legacy"
+    )
+    assert plain("See www.example.org/a, a café — long-term.[12]") == "See  a caf  longterm"
+
+
+def test_rouge_counts_headings_and_its_repaired_variant_does_not() -> None:
+    judged = case(human({"History": "Rome fell."}), generated({"Legacy": "Rome fell."}))
+    # Words: section history rome fell, section legacy rome fell: 3 of 4 are common. Without headings: 2 of 2.
+    assert Rouge().score([judged])[0]["rouge_1"] == pytest.approx(3 / 4)
+    assert RougeBody().score([judged])[0]["rouge_1_body"] == pytest.approx(1.0)
+    assert Rouge().parameters["text"] != RougeBody().parameters["text"]
+
+
+def test_published_entities_are_the_truth_where_there_are_any() -> None:
+    metric = ArticleEntityRecall(ListTagger(["Rome", "China"]))
+    people = human(lead="Rome.")
+    published = replace(people, entities=("rome", "china", "silk road", "po"))
+    article = generated({"One": "Rome and China."})
+    scores = metric.score([case(people, article), case(published, article)])
+    assert [(own["article_entity_recall"], own["article_entities"]) for own in scores] == [(1.0, 1), (0.5, 4)]
+
+
+A, B = (source(name, text) for name, text in (("a", "alpha"), ("b", "beta")))
+
+
+def test_uncited_sentences_inherit_a_neighbours_citations_by_hand() -> None:
+    judged = written(
+        section("One", "Alpha.", sentence("alpha.", A), "beta.", sentence("beta.", B), "alpha."),
+        section("Two", "alpha."),
+        sources=(A, B),
+    )
+    expanded = [s.passages for s in cited_sentences(judged.article, expand=True)]
+    assert expanded == [("a\nalpha",), ("a\nalpha",), ("b\nbeta",), ("b\nbeta",), ("b\nbeta",), ()]
+    supports = ScriptedSupportJudge(lambda passage, claim: claim.rstrip(".").lower() in passage)
+    found = CitationAlce(supports).score([judged])[0]
+    assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (2 / 6, 1.0)
+    found = CitationAlce(supports, expand=True).score([judged])[0]
+    assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (4 / 6, 4 / 5)
+    assert CitationAlce(supports, expand=True).parameters != CitationAlce(supports).parameters
+
+
+def test_freshwiki_brings_its_published_text(tmp_path: Path) -> None:
+    from storm_bench.datasets.freshwiki import read_freshwiki
+
+    (tmp_path / "json").mkdir()
+    page = '{"title": "Lake_Orrin", "summary": "A lake.", "content": []}'
+    (tmp_path / "json" / "Lake_Orrin.json").write_text(page, encoding="utf-8")
+    assert read_freshwiki(tmp_path).topics[0].human.published_text == ""
+    (tmp_path / "txt").mkdir()
+    (tmp_path / "txt" / "Lake_Orrin.txt").write_text(PUBLISHED, encoding="utf-8")
+    assert read_freshwiki(tmp_path).topics[0].human.published_text == PUBLISHED
+
+
+def test_headings_of_the_article_are_not_those_that_its_outline_only_planned() -> None:
+    written = replace(
+        generated({"History": "It grew."}), outline=Outline("T", (Heading("History"), Heading("Unwritten")))
+    )
+    assert generated_headings(written) == ("History", "Unwritten")
+    assert generated_headings(written, "article") == ("History",)
+    scores = [
+        HeadingEntityRecall(ListTagger(["unwritten"]), headings_of=own).score(
+            [case(human({"Unwritten": "x"}), written)]
+        )[0]
+        for own in get_args(HeadingsOf)
+    ]
+    assert [own["heading_entity_recall"] for own in scores] == [1.0, 0.0]

@@ -1,0 +1,159 @@
+"""ROUGE, BLEU and METEOR against implementations written out here, and cases computed by hand."""
+
+import math
+import shutil
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from cases import case, generated, human
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from wordnet_files import write_wordnet
+
+from storm_bench.metrics import wordnet
+from storm_bench.metrics.base import Metric, Score
+from storm_bench.metrics.bleu import Bleu
+from storm_bench.metrics.meteor import Meteor
+from storm_bench.metrics.rouge import Rouge, RougeBody, f_beta
+from storm_pipeline.errors import MetricError
+
+# Words that Porter's stemmer leaves as they are, so that counting words is counting stems.
+texts = st.lists(st.sampled_from("cat dog sun red big map sea".split()), min_size=1, max_size=14).map(" ".join)
+ROUGE, BLEU = Rouge(), Bleu()
+
+
+@pytest.fixture(scope="module")
+def meteor(tmp_path_factory: pytest.TempPathFactory) -> Meteor:
+    return Meteor(write_wordnet(tmp_path_factory.mktemp("wordnet")))
+
+
+def score(metric: Metric, truth: str, produced: str) -> Score:
+    return metric.score([case(truth, produced)])[0]
+
+
+def grams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def common_subsequence(a: tuple[str, ...], b: tuple[str, ...]) -> int:
+    @cache
+    def longest(i: int, j: int) -> int:
+        if i == len(a) or j == len(b):
+            return 0
+        return 1 + longest(i + 1, j + 1) if a[i] == b[j] else max(longest(i + 1, j), longest(i, j + 1))
+
+    return longest(0, 0)
+
+
+def f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@settings(max_examples=60)
+@given(texts, texts)
+def test_rouge_is_what_it_is_defined_as(truth: str, produced: str) -> None:
+    found, a, b = score(ROUGE, truth, produced), truth.split(), produced.split()
+    for n in (1, 2):
+        left, right = grams(a, n), grams(b, n)
+        hits = sum((left & right).values())
+        precision, recall = hits / max(sum(right.values()), 1), hits / max(sum(left.values()), 1)
+        assert found[f"rouge_{n}_precision"] == pytest.approx(precision)
+        assert found[f"rouge_{n}_recall"] == pytest.approx(recall)
+        assert found[f"rouge_{n}"] == pytest.approx(f1(precision, recall))
+    length = common_subsequence(tuple(a), tuple(b))
+    assert found["rouge_l_precision"] == pytest.approx(length / len(b))
+    assert found["rouge_l_recall"] == pytest.approx(length / len(a))
+    assert found["rouge_l"] == pytest.approx(f1(length / len(b), length / len(a)))
+    weighted = f_beta(length / len(b), length / len(a), 1.2)
+    assert found["rouge_l_wikigenbench"] == pytest.approx(weighted)
+
+
+def test_a_text_without_latin_letters_has_no_rouge_but_that_of_written_tokens() -> None:
+    found = score(ROUGE, "Рим вырос.", "Рим вырос.")
+    assert found == dict.fromkeys(found) | {"rouge_l_wikigenbench": pytest.approx(1.0)}
+    assert score(ROUGE, "Rome grew.", "Рим вырос.")["rouge_1"] == 0.0
+
+
+def test_the_two_rouge_ls_differ_in_tokens_and_weight() -> None:
+    found = score(ROUGE, "The storm flooded roads.", "Storms flood roads")
+    assert found["rouge_l_recall"] == pytest.approx(3 / 4)  # storm, flood, road: stems in small letters
+    assert found["rouge_l_wikigenbench"] == 0.0  # "roads." is not "roads", "storm" not "Storms"
+    assert f_beta(1.0, 0.5, 1.2) == pytest.approx(2.44 * 0.5 / (0.5 + 1.44))
+    assert f_beta(0.0, 0.0, 1.2) == 0.0
+
+
+@settings(max_examples=60)
+@given(texts, texts)
+def test_bleu_is_what_it_is_defined_as(truth: str, produced: str) -> None:
+    found, a, b = score(BLEU, truth, produced), truth.split(), produced.split()
+    for order in (1, 4):
+        precisions = []
+        for n in range(1, order + 1):
+            right = grams(b, n)
+            precisions.append(sum((right & grams(a, n)).values()) / max(sum(right.values()), 1))
+        penalty = min(1.0, math.exp(1 - len(a) / len(b)))
+        mean = math.prod(precisions) ** (1 / order)
+        assert found[f"bleu_{order}"] == pytest.approx(penalty * mean, abs=1e-9)
+
+
+def test_bleu_of_its_own_papers_example() -> None:
+    found = score(BLEU, "the cat is on the mat", "the the the the the the the")
+    assert found == {"bleu_1": pytest.approx(2 / 7), "bleu_4": 0.0}
+
+
+def test_meteor_by_hand(meteor: Meteor) -> None:
+    assert score(meteor, "The cat sat on the mat.", "the cat sat on the mat") == {
+        "meteor": pytest.approx(1 - 0.5 * (1 / 6) ** 3)  # one chunk of six words
+    }
+    # "went" is a form of "go" and shares a sense with "travel", "auto" one with "car"; two chunks of three.
+    produced, truth = "they went by auto", "they travel in a car"
+    precision, recall = 3 / 4, 3 / 5
+    mean = precision * recall / (0.9 * precision + 0.1 * recall)
+    assert score(meteor, truth, produced)["meteor"] == pytest.approx(mean * (1 - 0.5 * (2 / 3) ** 3))
+    assert score(meteor, "roads", "road")["meteor"] == pytest.approx(0.5)  # one stem, one chunk of one word
+    assert score(meteor, "sea", "sun") == {"meteor": 0.0}
+    assert meteor.parameters["wordnet"] == "3.0"
+
+
+def test_where_wordnet_is_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MetricError, match=r"is not a WordNet folder \(no file data.noun\): install Debian's"):
+        Meteor(tmp_path)
+    folder = write_wordnet(tmp_path / "damaged")
+    (folder / "index.noun").write_text("car n one\n")
+    with pytest.raises(MetricError, match=r"damaged cannot be read .*index.noun"):
+        Meteor(folder)
+    (folder / "data.adj").unlink()
+    with pytest.raises(MetricError, match="cannot be read"):
+        Meteor(folder)
+    monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+    monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "usr")
+    with pytest.raises(MetricError, match="neither in NLTK's data nor in"):
+        Meteor()
+
+
+def test_wordnet_is_found_where_debian_and_nltk_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk_data")])
+    monkeypatch.setattr(wordnet, "DEBIAN", write_wordnet(tmp_path / "usr"))
+    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "nowhere")
+    corpora = tmp_path / "nltk_data" / "corpora"
+    write_wordnet(corpora / "wordnet")
+    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    shutil.make_archive(str(corpora / "wordnet"), "zip", corpora, "wordnet")  # as NLTK's downloader leaves it
+    shutil.rmtree(corpora / "wordnet")
+    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+
+
+def test_without_text(meteor: Meteor) -> None:
+    for metric in (ROUGE, BLEU, meteor):
+        assert set(score(metric, "", "words").values()) == {None}
+        assert set(score(metric, "words here", "").values()) == {0.0}
+
+
+def test_headings_and_markers_do_not_count_as_text(meteor: Meteor) -> None:
+    people = human({"History": "Rome fell slowly."}, lead="Rome grew.")
+    written = generated({"Other": ["Rome fell slowly.[1]"]}, lead="Rome grew.", sources=1)
+    assert RougeBody().score([case(people, written)])[0]["rouge_2_body"] == pytest.approx(1.0)
+    assert meteor.score([case(people, written)])[0]["meteor"] == pytest.approx(1 - 0.5 * (1 / 5) ** 3)

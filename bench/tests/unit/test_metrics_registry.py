@@ -1,0 +1,105 @@
+"""What holds for every metric: names, ranges, order, one answer for one question."""
+
+import re
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from cases import case, generated, human
+from spacy_pipeline import write_pipeline
+from wordnet_files import write_wordnet
+
+from conftest import ROOT
+from storm_bench.metrics.base import Metric
+from storm_bench.metrics.optional_imports import import_optional
+from storm_bench.metrics.registry import METRICS, open_metric
+from storm_bench.metrics.resources import Resources
+from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+
+OFFLINE = (
+    "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor statement_coverage research "
+    "shape density cost"
+).split()
+PEOPLE = replace(
+    human({"Rome": "Rome grew by trade. It had 1,000 ships.", "Silk": "Silk came."}, lead="Rome was a city."),
+    statements=("Rome grew by trade.", "Silk came from China."),
+)
+CASES = [
+    case(PEOPLE, generated({"Rome": ["Rome grew.[1]", "Silk came from China.[2]"], "Trade": "It grew."}, sources=3)),
+    case(PEOPLE, generated()),
+    case(human(), generated({"Rome": "Rome grew."})),
+    case(human(), generated()),
+    case(PEOPLE, generated({"粟特": "粟特 \ud800 <b>", "": "…"}, lead="\n\n")),
+]
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
+    folder = tmp_path_factory.mktemp("resources")
+    tagger = write_pipeline(folder / "spacy", {"Rome": "GPE"})
+    made = Resources(cache=folder, tagger=f"spacy:{tagger}", wordnet=write_wordnet(folder / "wordnet"))
+    made.__dict__["vectors"] = made.__dict__["heading_vectors"] = HashingEmbedder()  # in place of the pinned one
+    return made
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_invariants_of_all_metrics(name: str, resources: Resources) -> None:
+    metric = open_metric(name, resources)
+    assert metric.name == name
+    scores = metric.score(CASES)
+    assert len(scores) == len(CASES)
+    for score in scores:
+        assert list(score) == [measure.name for measure in metric.measures]
+        for measure in metric.measures:
+            value = score[measure.name]
+            assert value is None or measure.low - 1e-6 <= value <= measure.high + 1e-6
+    assert [metric.score([one])[0] for one in CASES] == scores
+    assert open_metric(name, resources).score(CASES[::-1]) == scores[::-1]
+    assert metric.score([]) == []
+    assert metric.reference
+    assert all(measure.better in {"higher", "lower", "neither"} for measure in metric.measures)
+
+
+def test_no_two_metrics_share_a_column(resources: Resources) -> None:
+    metrics: list[Metric] = [open_metric(name, resources) for name in OFFLINE]
+    names = [measure.name for metric in metrics for measure in metric.measures]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_row_of_the_table_leads_to_a_factory(name: str) -> None:
+    module, _, function = METRICS[name].partition(":")
+    assert callable(getattr(import_module(f"storm_bench.metrics.{module}"), function))
+
+
+def test_unknown_metric() -> None:
+    with pytest.raises(SettingsError, match="unknown metric 'rogue': choose one of heading_soft_recall, "):
+        open_metric("rogue", Resources())
+
+
+def test_a_library_that_is_not_installed() -> None:
+    with pytest.raises(MissingExtraError, match=r"needs no_such_library .*pip install 'storm-bench\[eval\]'"):
+        import_optional("no_such_library.part")
+
+
+def test_resources_are_loaded_once(resources: Resources, tmp_path: Path) -> None:
+    assert resources.entity_tagger is resources.entity_tagger
+    other = Resources(cache=tmp_path, tagger="nltk:ner")
+    with pytest.raises(SettingsError, match="unknown entity tagger"):
+        open_metric("heading_entity_recall", other)
+
+
+@pytest.mark.assets
+def test_headings_are_embedded_in_full_precision_and_the_rest_fast() -> None:
+    resources = Resources(cache=ROOT / "cache")
+    assert resources.heading_vectors.name == "all-MiniLM-L6-v2"
+    assert resources.vectors.name == "all-MiniLM-L6-v2+int8"
+
+
+@pytest.mark.assets
+def test_a_pinned_tagger_is_loaded_from_where_it_is_fetched_to() -> None:
+    place = ROOT / "cache" / "models" / "all-MiniLM-L6-v2"  # a pinned folder, though no pipeline
+    with pytest.raises(MetricError, match=f"cannot load the pipeline '{re.escape(str(place))}'"):
+        assert Resources(cache=ROOT / "cache", tagger="spacy:all-MiniLM-L6-v2").entity_tagger

@@ -1,0 +1,132 @@
+"""Statement coverage by the screen, on cases worked out by hand; and where a judge is sent to look."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cases import generated, human
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_bench.judges.doubles import ScriptedSupportJudge
+from storm_bench.judges.screen import ScreenJudge
+from storm_bench.metrics.registry import open_metric
+from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.statement_coverage import STATED, StatementCoverage, best_scores
+from storm_bench.statement_passages import (
+    PASSAGE_WORDS,
+    TOP_PASSAGES,
+    StatementPassages,
+    find_in_documents,
+    find_in_text,
+)
+from storm_bench.types import Case, Topic, TopicDocument
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.types import Article
+
+STATEMENTS = (
+    "Orrin is a lake.",
+    "The dam was begun in 1929.",
+    "The dam cost 12 million crowns.",
+    "Herons nest on the northern shore.",
+)
+HERONS = " ".join(f"In year {year} the herons nested again on the shore of the old lake." for year in range(30))
+DOCUMENTS = (
+    TopicDocument("https://a.example", "", f"{HERONS} The dam was begun in 1929. {HERONS}", "search"),
+    TopicDocument("https://b.example", "", f"The dam cost 12 million crowns. {HERONS}", "search"),
+    TopicDocument("https://en.wikipedia.org/wiki/Orrin", "Orrin", f"Orrin is a lake. {HERONS}", "search"),
+)
+PEOPLE = replace(human(lead="Orrin is a lake."), title="Orrin", statements=STATEMENTS)
+TOPIC = Topic("orrin", "Orrin", PEOPLE, DOCUMENTS)
+
+
+def said_in(passage: str, claim: str) -> float:
+    return float(claim in passage)
+
+
+def scored(article: Article, topic: Topic = TOPIC) -> dict[str, float | None]:
+    return dict(StatementCoverage(ScriptedSupportJudge(said_in)).score([Case(topic, article)])[0])
+
+
+def test_shares_of_what_is_stated() -> None:
+    article = generated({"Dam": ["The dam was begun in 1929.", "It is high."]}, lead="Orrin is a lake.")
+    assert scored(article) == {"statement_coverage": 2 / 4, "statement_ceiling": 2 / 4}, (
+        "the article is no page of its own"
+    )
+
+
+def test_an_article_without_text_states_nothing() -> None:
+    assert scored(generated())["statement_coverage"] == 0
+
+
+def test_undefined_values() -> None:
+    article = generated(lead="Orrin is a lake.")
+    assert scored(article, replace(TOPIC, documents=())) == {"statement_coverage": 1 / 4, "statement_ceiling": None}
+    without = replace(TOPIC, human=replace(PEOPLE, statements=()))
+    assert scored(article, without) == {"statement_coverage": None, "statement_ceiling": None}
+
+
+def test_the_pages_of_a_topic_are_judged_once() -> None:
+    judge = ScriptedSupportJudge(said_in)
+    metric = StatementCoverage(judge)
+    metric.score([Case(TOPIC, generated(lead="Orrin is a lake.")), Case(TOPIC, generated(lead="It is deep."))])
+    assert len(judge.batches) == 3
+    metric.score([Case(TOPIC, generated(lead="Orrin is a lake."))])
+    assert len(judge.batches) == 4
+
+
+def test_the_best_passage_counts_and_none_is_none() -> None:
+    judge = ScriptedSupportJudge(lambda passage, _: float(passage))
+    sought = [StatementPassages("a", ("0.2", "0.9", "0.4")), StatementPassages("b"), StatementPassages("c", ("0.1",))]
+    assert best_scores(judge, sought) == [0.9, 0.0, 0.1]
+
+
+def test_the_best_matching_passages_are_found() -> None:
+    text = f"{HERONS} {HERONS}\n\nThe dam was begun in 1929.\n\n{HERONS}"
+    dam, unknown = find_in_text(text, ["The dam was begun in 1929.", "Quartz glitters."])
+    assert "begun in 1929" in dam.passages[0]
+    assert all(len(passage.split()) <= PASSAGE_WORDS for passage in dam.passages)
+    assert unknown == StatementPassages("Quartz glitters.")
+
+
+def test_copies_of_the_article_are_ignored() -> None:
+    passages = [passage for sought in find_in_documents(TOPIC) for passage in sought.passages]
+    assert passages
+    assert not any("Orrin is a lake" in passage for passage in passages)
+
+
+WORDS_OF = st.lists(st.sampled_from("dam lake heron stone was begun 1929 1931 crowns".split()), max_size=400)
+
+
+@settings(max_examples=60)
+@given(WORDS_OF.map(" ".join), st.lists(WORDS_OF.map(lambda own: " ".join(own[:8])), max_size=5))
+def test_every_statement_gets_a_few_passages_of_the_text(text: str, statements: list[str]) -> None:
+    found = find_in_text(text, statements)
+    assert [one.statement for one in found] == statements
+    for one in found:
+        assert len(one.passages) <= TOP_PASSAGES
+        assert len(set(one.passages)) <= len(one.passages)
+        assert all(" ".join(passage.split()) in " ".join(text.split()) for passage in one.passages)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from([*STATEMENTS, "It is deep.", "Nobody swims there."]), max_size=6))
+def test_more_text_states_no_less(spoken: list[str]) -> None:
+    """Up to five passages every one of them is looked at."""
+    topic = replace(TOPIC, documents=())
+    shares = [
+        scored(generated({"A": spoken[:i]} if i else {}), topic)["statement_coverage"] for i in range(len(spoken) + 1)
+    ]
+    assert shares == sorted(shares)  # type: ignore[type-var]
+    assert shares[-1] == len(set(spoken) & set(STATEMENTS)) / len(STATEMENTS)
+
+
+def test_the_metric_of_an_evaluation_asks_the_screen(tmp_path: Path) -> None:
+    resources = Resources(cache=tmp_path)
+    resources.__dict__["vectors"] = HashingEmbedder()  # in place of the pinned one
+    metric = open_metric("statement_coverage", resources)
+    assert metric.parameters["screen"] == ScreenJudge(HashingEmbedder()).name
+    screen = ScreenJudge(HashingEmbedder(), threshold=STATED)
+    assert {**screen.parameters, "passage_words": PASSAGE_WORDS}.items() <= metric.parameters.items()
+    article = generated(lead="Orrin is a lake. The dam was begun in 1929.")
+    assert metric.score([Case(replace(TOPIC, documents=()), article)])[0]["statement_coverage"] == pytest.approx(0.5)

@@ -1,0 +1,298 @@
+"""The report's pages and plots: whole, inert, the same every time, whatever the results."""
+
+import base64
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from experiment_cases import DOLLARS, ROUGE, SECONDS, TOKENS, WORDS, experiment, results_of
+from markdown_it import MarkdownIt
+from strategies import HOSTILE
+
+from storm_bench.known_calibrations import KNOWN
+from storm_bench.metrics.base import Measure
+from storm_bench.reporting import ExperimentResults, JudgedMeasures, Result, load_results, write_report
+from storm_bench.reporting.html import to_html
+from storm_bench.reporting.markdown import to_markdown
+from storm_bench.reporting.plots import cost_figure, difference_figure
+from storm_bench.reporting.report_content import report_of
+from storm_pipeline.errors import ExperimentError
+from storm_pipeline.text.words import tidy
+
+ACTIVE = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "svg", "foreignobject", "image"}
+SVG = "{http://www.w3.org/2000/svg}"
+DRAWING = "data:image/svg+xml;base64,"
+NASTY = ["a | b", "<script>alert(1)</script>", "line\nline", "$\\frac{", "[x](javascript:x)", "雪\x00 `c`", *HOSTILE]
+VOID = {"meta", "br", "hr", "img", "link"}
+ALCE = Measure("citation_recall_alce")
+
+
+class Page(HTMLParser):
+    """Reads a page as a browser would."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self._open: list[str] = []
+        self.feed(page)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def check_page(page: str) -> Page:
+    """Nothing acts or loads, ids are unique, and references lead to ids of the page."""
+    read = Page(page)
+    assert not ACTIVE & {tag for tag, _ in read.tags}
+    attributes = [(key, value or "") for _, given in read.tags for key, value in given.items()]
+    assert not [key for key, _ in attributes if key.startswith("on") or key == "style"]
+    for drawing in [value for key, value in attributes if key == "src"]:
+        assert drawing.startswith(DRAWING)
+        check_plot(base64.b64decode(drawing.removeprefix(DRAWING), validate=True).decode())
+    ids = [value for key, value in attributes if key == "id"]
+    assert len(ids) == len(set(ids))
+    targets = [value for key, value in attributes if key == "href"]
+    assert {target[1:] for target in targets} <= set(ids)
+    assert all(target.startswith("#") for target in targets)
+    return read
+
+
+def check_markdown(text: str) -> None:
+    """Every row of a table has the cells of its head, and nothing of the texts became markup."""
+    for block in text.split("\n\n"):
+        if block.startswith("| "):
+            rows = {len(re.split(r"(?<!\\)(?:\\\\)*\|", line)) for line in block.splitlines()}
+            assert len(rows) == 1, block
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    inline = [child for token in tokens for child in token.children or []]
+    assert {token.type for token in [*tokens, *inline]} & {"html_block", "html_inline", "link_open"} == set()
+    assert {token.type for token in tokens} & {
+        "bullet_list_open",
+        "ordered_list_open",
+        "blockquote_open",
+        "fence",
+    } == set()
+    assert all(str(child.attrs["src"]).startswith("plots/") for child in inline if child.type == "image")
+
+
+def check_plot(svg: str) -> None:
+    """A drawing is well-formed, and no text of the results became an element or an address in it."""
+    drawn = [element for element in ElementTree.fromstring(svg).iter() if element.tag.startswith(SVG)]
+    tags = {element.tag.removeprefix(SVG) for element in drawn}
+    assert tags <= {"svg", "g", "defs", "path", "use", "rect", "clipPath", "text", "style", "title", "metadata"}
+    given = [(key, value) for element in drawn for key, value in element.items()]
+    assert not [key for key, _ in given if key.startswith("on")]
+    assert all(value.startswith("#") for key, value in given if key.endswith("href"))
+    assert all(value.startswith("url(#") for _, value in given if "url" in value)
+
+
+def nasty(names: Sequence[str]) -> ExperimentResults:
+    a, b, c = names
+    return ExperimentResults(
+        a,
+        (
+            Result(a, b, 0, {"rouge_1": 0.5, c: 1.0, "seconds": 3.0, "tokens_in": 1, "tokens_out": 1}),
+            Result(f"{a} too", b, 0, {"rouge_1": 0.75, c: 2.0, "seconds": 5.0, "tokens_in": 9, "tokens_out": 1}),
+            Result(b, c, 7, {}, c),
+        ),
+        (ROUGE, SECONDS, *TOKENS, Measure(c)),
+        a,
+        {b: c},
+        (JudgedMeasures((c,), a, {b: c}),),
+        (a, b),
+    )
+
+
+@pytest.mark.parametrize("place", range(0, len(NASTY), 3))
+def test_hostile_names_stay_text(place: int) -> None:
+    names = [NASTY[(place + step) % len(NASTY)] for step in range(3)]
+    report = report_of(nasty(names))
+    read = check_page(to_html(report))
+    assert tidy(names[0]) in tidy("".join(read.text))
+    check_markdown(to_markdown(report))
+    for figure in report.figures():
+        check_plot(figure.svg)
+
+
+def test_the_written_files(tmp_path: Path) -> None:
+    paths = write_report(tmp_path / "report", experiment())
+    assert [str(path.relative_to(tmp_path / "report")) for path in paths] == [
+        "results.json",
+        "report.md",
+        "report.html",
+        "plots/difference-rouge-1.svg",
+        "plots/cost-rouge-1.svg",
+    ]
+    text = paths[1].read_text(encoding="utf-8")
+    assert "3 methods on 4 topics: 12 of 12 articles written." in text
+    assert "## Article quality (as STORM, Table 2)" in text
+    assert re.search(r"\| storm \| \*\*0\.500\*\* \\\[0\.\d{3}, 0\.\d{3}\\\] \(4\) \|", text)
+    assert "| storm | rouge_1 ↑ | +0.250 " in text
+    assert "![rouge_1: differences from direct." in text
+    assert "](plots/difference-rouge-1.svg)" in text
+    assert "| topic-2 | storm | 0.600 |" in text
+    assert "| model | none |" in text
+    assert "## Failures" not in text
+    check_markdown(text)
+    read = check_page(paths[2].read_text(encoding="utf-8"))
+    assert sum(tag == "img" for tag, _ in read.tags) == 2
+    assert ("b", {}) in read.tags
+    policy = next(given["content"] for _, given in read.tags if given.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "img-src data:;" in policy
+    assert "script-src" not in policy
+    for path in paths[3:]:
+        check_plot(path.read_text(encoding="utf-8"))
+
+
+def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    first = write_report(tmp_path / "a", experiment())
+    (tmp_path / "b" / "plots").mkdir(parents=True)
+    (tmp_path / "b" / "plots" / "cost-gone.svg").write_text("of an earlier report")
+    (tmp_path / "b" / "plots" / "mine.svg").write_text("not of a report")
+    second = write_report(tmp_path / "b", load_results(tmp_path / "a"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert {path.name for path in (tmp_path / "b" / "plots").iterdir()} == {
+        "cost-rouge-1.svg",
+        "difference-rouge-1.svg",
+        "mine.svg",
+    }
+
+
+def test_a_single_method_has_no_comparison() -> None:
+    text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.2}]})))
+    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in text
+    assert "No plot: no method has both a quality measure and a cost" in text
+    assert "**" not in text, "one mean is not the best"
+
+
+def test_one_topic_has_neither_interval_nor_test() -> None:
+    text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}], "storm": [{"rouge_1": 0.4}]})))
+    assert "| direct | 0.100 (1) |" in text
+    assert "No test: no method has two topics in common with direct" in text
+    assert "| storm | rouge_1 ↑ | +0.300 | 1 | – | – | – | – |" in text
+
+
+def test_when_all_failed_the_failures_are_the_report() -> None:
+    report = report_of(results_of({"direct": ["no model", "no model"], "storm": ["no\n| model", "x" * 999]}))
+    text = to_markdown(report)
+    assert "2 methods on 2 topics: 0 of 4 articles written." in text
+    assert "No article has a value, so there is no table." in text
+    assert "| storm | 2 | 0 | 2 |" in text
+    assert "| topic-0 | storm | 0 | no \\| model |" in text
+    assert f"{'x' * 400} … |" in text
+    assert report.figures() == ()
+    check_page(to_html(report))
+
+
+def test_an_experiment_without_articles_has_a_report() -> None:
+    report = report_of(ExperimentResults("Nothing", (), (), ""))
+    assert "0 methods on 0 topics" in to_markdown(report)
+    check_page(to_html(report))
+
+
+def test_undefined_and_unscored_values_are_marked() -> None:
+    text = to_markdown(report_of(results_of({"direct": [{"rouge_1": None}, {}, {"rouge_1": 0.2}], "rr": [{}, {}, {}]})))
+    assert "| topic-0 | direct | – |" in text
+    assert "| topic-1 | direct | · |" in text
+    assert "| rr | no value |" in text
+    assert "rouge_1 is not defined for some articles: direct 1 of 3." in text
+
+
+def test_seeds_are_shown_where_there_are_several() -> None:
+    rows = tuple(Result("direct", "a", seed, {"rouge_1": 0.1 * seed}) for seed in (2, 1))
+    text = to_markdown(report_of(ExperimentResults("Seeds", rows, (ROUGE,), "direct")))
+    assert "| topic | method | seed | rouge_1 ↑ |" in text
+    assert text.index("| a | direct | 1 | 0.100 |") < text.index("| a | direct | 2 | 0.200 |")
+    assert "| direct | 0.150 (1) |" in text
+
+
+def test_judges_are_shown_beside_the_scores() -> None:
+    values = {"direct": [{"citation_recall_alce": 0.5, "interest": 3.0}], "rr": [{"citation_recall_alce": 0.7}]}
+    known = JudgedMeasures(("citation_recall_alce",), "screen:all-MiniLM-L6-v2", KNOWN[0].parameters, KNOWN[0])
+    text = to_markdown(report_of(results_of(values, (ALCE, Measure("interest", 1, 5)), calibrations=(known,))))
+    article, citations = (
+        text.split(f"## {title}")[1].split("### ")[0] for title in ("Article quality", "Citation qual")
+    )
+    assert "interest: the judge is not recorded, so its calibration is unknown." in article
+    assert "AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in citations
+    assert "| experts | 383 | 74% | 0.66 (0.59–0.73) |" in text.split("## The judges")[1]
+    assert "threshold 0.5" in text.split("## The judges")[1]
+
+
+def test_cost_is_dollars_where_they_are_known_and_tokens_where_not() -> None:
+    def of(dollars: float | None) -> str:
+        values = {
+            name: [{"rouge_1": 0.1 * n, "dollars": dollars, "tokens_in": 10**n, "tokens_out": 5, "seconds": 9.0 * n}]
+            for n, name in ((1, "direct"), (4, "storm"))
+        }
+        report = report_of(results_of(values, (ROUGE, DOLLARS, SECONDS, *TOKENS)))
+        return next(figure.caption for figure in report.figures() if figure.name == "cost-rouge-1.svg")
+
+    assert of(0.25).startswith("rouge_1 against dollars and seconds per article.")
+    assert of(None).startswith("rouge_1 against tokens and seconds per article.")
+    assert of(0.0).startswith("rouge_1 against tokens and seconds per article.")
+
+
+def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
+    values: dict[str, list[dict[str, float | None] | str]] = {
+        "direct": [{"rouge_1": 0.1, "tokens_in": 5, "tokens_out": 5}],
+        "storm": [{"rouge_1": 0.4, "seconds": 9.0}],
+        "rr": ["lost"],
+    }
+    figure = cost_figure(results_of(values, (ROUGE, SECONDS, *TOKENS)), ROUGE)
+    assert figure is not None
+    assert [figure.svg.count(f">{name}</text>") for name in ("direct", "storm", "rr")] == [1, 1, 0]
+
+
+def test_cost_has_a_log_scale_if_it_varies_much() -> None:
+    values = {
+        name: [{"rouge_1": 0.1, "seconds": seconds}, {"rouge_1": 0.2, "seconds": 2 * seconds}]
+        for name, seconds in (("direct", 9.0), ("storm", 9000.0))
+    }
+    figure = cost_figure(results_of(values, (ROUGE, SECONDS)), ROUGE)
+    assert figure is not None
+    assert [f">{tick}</text>" in figure.svg for tick in ("10", "100", "1k", "10k")] == [True] * 4
+    assert "mathdefault" not in figure.svg
+
+
+def test_nothing_to_draw_gives_no_plot() -> None:
+    apart = results_of({"direct": [{"rouge_1": 0.1}, {}], "storm": [{}, {"rouge_1": 0.2}]})
+    assert difference_figure(apart, ROUGE) is None
+    assert cost_figure(apart, ROUGE) is None
+    far = results_of({"direct": [{"heading_soft_recall": 1.0}, {}], "rr": [{}, {"heading_soft_recall": 1.0}]})
+    assert difference_figure(far, WORDS) is None
+
+
+def test_measures_without_shared_topics_are_named_instead_of_plotted() -> None:
+    values = {
+        "direct": [{"heading_soft_recall": 0.5, "heading_entity_recall": 0.5}, {}],
+        "rr": [{"heading_soft_recall": 0.7}, {"heading_entity_recall": 0.5}],
+    }
+    measures = (Measure("heading_soft_recall"), Measure("heading_entity_recall"))
+    text = to_markdown(report_of(results_of(values, measures)))
+    assert "plots/difference-heading-soft-recall.svg" in text
+    assert "No plot of heading_entity_recall: no method has a topic in common with direct." in text
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ExperimentError, match="cannot create the folder"):
+        write_report(tmp_path / "file", experiment())

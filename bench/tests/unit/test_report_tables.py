@@ -1,0 +1,218 @@
+"""The report's numbers and sentences against values computed by hand."""
+
+import math
+
+import pytest
+from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
+
+from storm_bench.known_calibrations import KNOWN
+from storm_bench.metrics.base import Measure
+from storm_bench.metrics.registry import METRICS
+from storm_bench.reporting import ExperimentResults, JudgedMeasures
+from storm_bench.reporting.groups import GROUPS, grouped
+from storm_bench.reporting.markdown import to_markdown
+from storm_bench.reporting.report_content import report_of
+from storm_bench.reporting.tables import Table, differences, tables
+from storm_bench.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
+
+
+def table_of(results: ExperimentResults, key: str = "article") -> Table:
+    return next(table for table in tables(results) if table.group.key == key)
+
+
+def test_means_and_the_best_of_them() -> None:
+    found = tables(experiment())
+    assert [table.group.key for table in found] == ["article", "shape", "cost"]
+    article, shape, cost = found
+    assert article.methods == ("direct", "rr", "storm")
+    means = [row[0].interval for row in article.means]
+    assert [own.mean for own in means if own] == pytest.approx([0.25, 0.3, 0.5])
+    assert [own.topics for own in means if own] == [4, 4, 4]
+    assert [row[0].best for row in article.means] == [False, False, True]
+    assert [row[0].best for row in shape.means] == [False, False, False], "words are neither better nor worse"
+    assert [measure.name for measure in cost.measures] == ["tokens_in", "tokens_out", "seconds"]
+    assert [row[2].best for row in cost.means] == [True, False, False], "fewer seconds are better"
+    assert [row[0].best for row in cost.means] == [True, True, True]
+
+
+def test_comparisons_by_hand() -> None:
+    assert differences(experiment(), "storm", "rouge_1") == pytest.approx(
+        {"topic-0": 0.2, "topic-1": 0.2, "topic-2": 0.3, "topic-3": 0.3}
+    )
+    rr, storm = table_of(experiment()).paired
+    assert (rr.method, storm.method) == ("rr", "storm")
+    assert storm.comparison.difference == storm.interval.mean == pytest.approx(0.25)
+    # Two of 16 flips of 0.2, 0.2, 0.3, 0.3 are as far from 0; 12 of 16 flips of 0.1, 0, -0.1, 0.2.
+    assert storm.comparison.permutation == pytest.approx(2 / 16)
+    assert rr.comparison.permutation == pytest.approx(12 / 16)
+    assert storm.corrected_permutation == pytest.approx(4 / 16)
+    assert rr.corrected_permutation == pytest.approx(12 / 16)
+    assert storm.comparison.t_test == pytest.approx(0.00324, abs=1e-4)  # t = 8.66 with 3 degrees of freedom
+    assert storm.corrected_t == pytest.approx(0.00648, abs=1e-4)
+
+
+def test_descriptive_and_constant_measures_are_not_compared() -> None:
+    assert table_of(experiment(), "shape").paired == ()
+    assert {paired.measure.name for paired in table_of(experiment(), "cost").paired} == {"seconds"}
+
+
+def test_the_reason_for_no_comparison_is_reported() -> None:
+    def told(values: dict[str, list[dict[str, float | None] | str]]) -> str:
+        return to_markdown(report_of(results_of(values)))
+
+    same = told({"direct": [{"rouge_1": 0.0}, {"rouge_1": 0.0}], "storm": [{"rouge_1": 0.0}, {"rouge_1": 0.0}]})
+    assert "on the topics shared with direct, all methods have the same value." in same
+    apart = told({"direct": [{"rouge_1": 0.1}, "lost"], "storm": ["lost", {"rouge_1": 0.2}]})
+    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in apart
+
+
+def test_the_report_says_when_no_difference_could_be_significant() -> None:
+    told = verdict(table_of(experiment()), "direct")
+    assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
+    assert told[1].startswith("The interval of storm in rouge_1 excludes 0 although the difference is not significant")
+    assert told[2] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
+    assert told[3:] == [
+        "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
+        "2 comparisons: no difference in this table could have been significant, however large."
+    ]
+
+
+def test_a_significant_difference_is_reported() -> None:
+    slow = results_of(
+        {
+            "direct": [{"rouge_1": 0.1, "seconds": 1.0 + n} for n in range(8)],
+            "storm": [{"rouge_1": 0.2 + 0.01 * n, "seconds": 10.0 + 2 * n} for n in range(8)],
+        },
+        (ROUGE, SECONDS),
+    )
+    (better,) = table_of(slow).paired
+    assert better.corrected_permutation == pytest.approx(2 / 256)
+    assert better.significant
+    told = verdict(table_of(slow), "direct")
+    assert told[0] == (
+        "1 of 1 difference from direct is significant by the permutation test, corrected for 1 comparison (p < 0.05): "
+        "storm is better in rouge_1 (+0.135, p = 0.008)."
+    )
+    assert told[1] == "With 8 topics, the permutation test cannot give a p below 2/2^8 = 0.00781."
+    assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
+
+
+def test_significant_differences_are_listed_by_method() -> None:
+    rows = {
+        method: [{"heading_soft_recall": base + 0.01 * n, "heading_entity_recall": base + 0.02 * n} for n in range(9)]
+        for method, base in (("direct", 0.1), ("storm", 0.5))
+    }
+    results = results_of(rows, (Measure("heading_soft_recall"), Measure("heading_entity_recall")))
+    assert (
+        "storm is better in heading_soft_recall (+0.400, p = 0.008) and heading_entity_recall (+0.400, p = 0.008)."
+        in (verdict(table_of(results, "outline"), "direct")[0])
+    )
+
+
+def without_correction(topics: int, methods: int = 2) -> list[str]:
+    """What is said of uncorrected p-values where each of ``methods`` methods is better on each topic."""
+    rows = {
+        method: [{"rouge_1": 0.1 * number + 0.001 * n * n * (number + 1)} for n in range(topics)]
+        for number, method in enumerate(["direct", *(f"storm-{n}" for n in range(methods))])
+    }
+    return [told for told in verdict(table_of(results_of(rows)), "direct") if told.startswith("Without the correction")]
+
+
+@pytest.mark.parametrize("topics", [2, 3, 5])
+def test_nothing_is_expected_below_a_level_that_no_p_reaches(topics: int) -> None:
+    assert without_correction(topics) == []
+
+
+@pytest.mark.parametrize(
+    ("topics", "methods", "expected"),
+    [(6, 2, "0.06"), (6, 4, "0.12"), (8, 2, "0.09"), (31, 2, "0.10")],  # 2/32, 4/32, 12/128, 2 of 0.05
+)
+def test_what_is_expected_of_uncorrected_p_values(topics: int, methods: int, expected: str) -> None:
+    assert without_correction(topics, methods) == [
+        f"Without the correction, {methods} of {methods} permutation p-values are below 0.05; if no method differed, "
+        f"about {expected} would be expected."
+    ]
+
+
+def test_one_topic_allows_no_test() -> None:
+    one = results_of({"direct": [{"rouge_1": 0.1}], "storm": [{"rouge_1": 0.4}]})
+    (paired,) = table_of(one).paired
+    assert (paired.comparison.t_test, paired.comparison.permutation, paired.interval.low) == (None, None, None)
+    assert not paired.significant
+    assert verdict(table_of(one), "direct") == [
+        "No test: no method has two topics in common with direct, so no difference can be tested."
+    ]
+
+
+def test_undefined_and_unscored_values_are_distinguished() -> None:
+    results = results_of(
+        {
+            "direct": [{"rouge_1": 0.1}, {"rouge_1": None}, {}],
+            "storm": [{"rouge_1": math.nan}, {"rouge_1": 0.5}, "lost"],
+        }
+    )
+    (row, other) = table_of(results).means
+    assert (row[0].articles, row[0].undefined, row[0].unscored) == (3, 1, 1)
+    assert (other[0].articles, other[0].undefined, other[0].unscored) == (2, 1, 0)
+    told = gaps(table_of(results))
+    assert told[0] == "rouge_1 is not defined for some articles: direct 1 of 3, storm 1 of 2."
+    assert told[1] == "rouge_1 is not scored for some articles: direct 1 of 3."
+    assert table_of(results).paired == (), "no topic in common"
+
+
+def test_means_over_different_topics_are_reported() -> None:
+    results = results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": [{"rouge_1": 0.2}, "lost"]})
+    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
+
+
+def test_as_many_topics_need_not_be_the_same() -> None:
+    first, second = [{"rouge_1": 0.9}, {"rouge_1": 0.5}], [{"rouge_1": 0.5}, {"rouge_1": 0.3}]
+    results = results_of({"direct": [*first, "lost"], "storm": ["lost", *second]})
+    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
+    assert gaps(table_of(experiment())) == []
+
+
+def test_a_table_without_values_is_left_out() -> None:
+    assert tables(results_of({"direct": ["lost"], "storm": ["lost"]})) == ()
+    assert tables(results_of({"direct": [{"rouge_1": None}]})) == ()
+
+
+def test_every_measure_of_the_package_has_a_table() -> None:
+    placed = [name for group in GROUPS for name in group.measures]
+    assert len(placed) == len(set(placed))
+    known = set()
+    for module in METRICS.values():
+        imported = __import__(f"storm_bench.metrics.{module.partition(':')[0]}", fromlist=["x"])
+        given = [getattr(own, "measures", None) for own in vars(imported).values()]
+        known |= {measure.name for own in given if isinstance(own, tuple) for measure in own}
+    assert set(placed) == known
+    for group in GROUPS:
+        assert {*group.judged, *group.plotted} <= set(group.measures)
+
+
+def test_unknown_measures_have_a_table_too() -> None:
+    ((group, measures),) = grouped([Measure("my_measure")])
+    assert (group.title, measures[0].name) == ("Further measures", "my_measure")
+
+
+def test_the_judges_calibration_is_reported() -> None:
+    names = ["citation_recall_alce", "citation_precision_alce", "rouge_1"]
+    known = judge_line(JudgedMeasures(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
+    assert "citation_recall_alce and citation_precision_alce: judged by screen" in known
+    assert "experts (383 pairs): AUC 0.66 (0.59–0.73), balanced accuracy 0.60 (0.55–0.65)" in known
+    assert "Always saying yes gives 0.50 for both" in known
+    assert "not calibrated" in judge_line(JudgedMeasures(("citation_recall_alce",), "lm:x"), names)
+
+
+@pytest.mark.parametrize(
+    ("values", "places"),
+    [([], 3), ([0.0], 3), ([0.5, 0.001], 3), ([0.0031], 5), ([5.0], 3), ([12.5], 1), ([1234.5], 0), ([math.inf], 3)],
+)
+def test_digits(values: list[float], places: int) -> None:
+    assert digits(values) == places
+
+
+def test_whole_numbers_have_no_digits() -> None:
+    assert digits_of_values([3, 4.0, math.nan]) == 0
+    assert digits_of_values([3.5]) == 3
+    assert WORDS.better == "neither"

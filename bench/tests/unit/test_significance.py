@@ -1,0 +1,179 @@
+"""Intervals, paired tests and Holm's correction against hand-computed values and their own properties."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_bench.significance import (
+    EXACT,
+    SMALL,
+    attained_level,
+    compare,
+    holm,
+    interval,
+    permutation_p,
+    smallest_p,
+)
+
+FINITE = st.floats(-1e3, 1e3, allow_nan=False)
+P = st.floats(0, 1, allow_nan=False)
+
+
+def test_an_exact_permutation_test_counts_the_flips() -> None:
+    first = {"a": 3.0, "b": 5.0, "c": 4.0, "d": 9.0}
+    second = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 5.0}
+    found = compare(first, second)
+    assert found.difference == 2.5
+    assert found.topics == 4
+    # Of the 2^4 ways to flip the signs of 2, 3, 1, 4 only two have a mean as far from 0.
+    assert found.permutation == pytest.approx(2 / 16)
+    mean, spread = 2.5, math.sqrt(sum((d - 2.5) ** 2 for d in (2, 3, 1, 4)) / 3)
+    t = mean / (spread / 2)
+    assert t == pytest.approx(3.873, abs=1e-3)
+    assert found.t_test == pytest.approx(0.0305, abs=1e-3)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, None, 0.03]) == pytest.approx([0.03, 0.06, None, 0.06])
+    assert holm([]) == []
+
+
+@given(st.lists(st.none() | P, max_size=12))
+def test_holm_never_lowers_nor_reorders(values: list[float | None]) -> None:
+    corrected = holm(values)
+    assert [value is None for value in corrected] == [value is None for value in values]
+    pairs = [(v, c) for v, c in zip(values, corrected, strict=True) if v is not None and c is not None]
+    assert all(v <= c <= 1 for v, c in pairs)
+    assert [c for _, c in sorted(pairs)] == sorted(c for _, c in pairs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(FINITE, min_size=2, max_size=SMALL))
+def test_an_interval_of_few_topics_is_centred_on_its_mean(values: list[float]) -> None:
+    found = interval(values)
+    assert (found.topics, found.mean) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-9))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.mean <= found.high
+    assert found.low + found.high == pytest.approx(2 * found.mean, abs=1e-6 + 1e-9 * (found.high - found.low))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(FINITE, min_size=SMALL + 1, max_size=20))
+def test_an_interval_of_more_topics_holds_its_mean(values: list[float]) -> None:
+    found = interval(values)
+    assert found.topics == len(values)
+    assert found.low is not None
+    assert found.high is not None
+    assert min(values) <= found.low <= found.mean <= found.high <= max(values)
+
+
+def test_a_small_sample_has_a_t_interval_by_hand() -> None:
+    found = interval([0.1, 0.2, 0.4, 0.8, 0.9, 0.3])
+    # Mean 0.45, standard deviation 0.3271, standard error 0.1335; the 97.5 % quantile of t with 5 degrees is 2.571.
+    assert (found.low, found.high) == (pytest.approx(0.45 - 2.571 * 0.1335, abs=1e-3), pytest.approx(0.7933, abs=1e-3))
+    two = interval([0.6, 0.2])  # standard error 0.2; the quantile with 1 degree is 12.706
+    assert (two.low, two.high) == (pytest.approx(0.4 - 2.5412, abs=1e-3), pytest.approx(0.4 + 2.5412, abs=1e-3))
+
+
+def test_a_larger_sample_has_a_bootstrap_interval() -> None:
+    values = [float(n) for n in range(13)]
+    found = interval(values)
+    # Percentiles of the mean's bootstrap distribution: 6 ± 1.96 · 3.742 / sqrt(13).
+    assert (found.low, found.high) == (pytest.approx(6 - 2.034, abs=0.1), pytest.approx(6 + 2.034, abs=0.1))
+
+
+@pytest.mark.parametrize("topics", [2, 3, 6, 12])
+def test_intervals_of_few_topics_cover_the_mean(topics: int) -> None:
+    rng = np.random.default_rng(0)
+    found = [interval(list(rng.normal(0.5, 0.1, topics))) for _ in range(1000)]
+    covered = sum(one.low <= 0.5 <= one.high for one in found if one.low is not None and one.high is not None)
+    assert covered / len(found) == pytest.approx(0.95, abs=0.025)
+
+
+def test_one_topic_has_no_interval_and_no_test() -> None:
+    assert interval([2.0]).low is None
+    assert compare({"a": 1.0}, {"a": 2.0}).t_test is None
+    with pytest.raises(ValueError, match="no topic in common"):
+        compare({"a": 1.0}, {"b": 2.0})
+    with pytest.raises(ValueError, match="at least one"):
+        interval([])
+
+
+def test_one_and_the_same_difference_can_be_flipped_but_has_no_spread_for_a_t_test() -> None:
+    first = {"a": 0.3, "b": 0.5, "c": 0.7, "d": 0.9}
+    found = compare(first, {topic: value - 0.1 for topic, value in first.items()})
+    assert found.t_test is None
+    assert found.permutation == pytest.approx(2 / 16)
+    same = compare(first, first)
+    assert (same.t_test, same.permutation) == (None, 1.0)
+
+
+def test_rounding_errors_are_no_variance() -> None:
+    found = interval([0.3 - 0.2, 0.5 - 0.4, 0.7 - 0.6])
+    assert found.low == found.mean == found.high
+
+
+@pytest.mark.parametrize("topics", [2, 5, 13, EXACT, 40])
+def test_no_permutation_test_goes_below_its_smallest_p(topics: int) -> None:
+    first = {str(n): float(n + 1) for n in range(topics)}
+    found = compare(first, dict.fromkeys(first, 0.0))
+    assert found.permutation == pytest.approx(smallest_p(topics))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(FINITE, min_size=1, max_size=8))
+def test_an_exact_test_counts_every_way_to_flip_the_signs(values: list[float]) -> None:
+    slack = 1e-9 * sum(map(abs, values))
+    sums = [
+        abs(sum(s * v for s, v in zip(signs, values, strict=True))) for signs in product((1, -1), repeat=len(values))
+    ]
+    low, high = (sum(own >= abs(sum(values)) + side * slack for own in sums) / len(sums) for side in (1, -1))
+    assert low <= permutation_p(np.array(values)) <= high
+
+
+def test_a_second_seed_gives_the_same_verdict() -> None:
+    differences = np.random.default_rng(5).normal(0.38, 1.0, 30)
+    found = [permutation_p(differences, seed=seed) for seed in (1, 2, 3)]
+    assert max(found) - min(found) < 0.001
+    assert len({p < 0.05 for p in found}) == 1
+    assert found[0] == pytest.approx(compare(_named(differences), _named(0 * differences)).t_test, rel=0.1)
+
+
+def _named(values: np.ndarray) -> dict[str, float]:
+    return {f"{n:02d}": float(value) for n, value in enumerate(values)}
+
+
+def test_one_topic_has_no_smallest_p() -> None:
+    assert smallest_p(1) is None
+
+
+@pytest.mark.parametrize(
+    ("topics", "expected"),
+    [
+        (1, 0.0),  # no test
+        (3, 0.0),  # multiples of 1/4: none is small enough
+        (5, 0.0),  # multiples of 1/16 = 0.0625
+        (6, 1 / 32),  # 2/32 = 0.0625 is too large
+        (8, 6 / 128),  # 7/128 = 0.0547 is too large
+        (31, 0.05),  # multiples of 1/(2^20 + 1)
+    ],
+)
+def test_the_attained_level_by_hand(topics: int, expected: float) -> None:
+    assert attained_level(topics, 0.05) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("topics", [3, 6, 8])
+def test_the_attained_level_is_the_share_of_equally_probable_signs_with_such_a_p(topics: int) -> None:
+    sizes = np.array([2.0**n for n in range(topics)])  # no two sums are equal
+    found = [permutation_p(np.array(signs) * sizes) <= 0.05 for signs in product((1, -1), repeat=topics)]
+    assert sum(found) / len(found) == pytest.approx(attained_level(topics, 0.05))
+
+
+@given(st.integers(1, 40), st.floats(0, 1))
+def test_the_attained_level_never_exceeds_the_level(topics: int, level: float) -> None:
+    assert 0 <= attained_level(topics, level) <= level + 1e-12

@@ -1,0 +1,68 @@
+"""Shared fixtures: no test reaches beyond this machine; pinned downloads come from cache/models."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from storm_pipeline.configuration.variables import use_variables
+from storm_pipeline.net.gates import forget_gates
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+ROOT = Path(__file__).resolve().parent
+os.environ["STORM_HOME"] = str(ROOT)
+os.environ["PYTHONPATH"] = str(ROOT / "bench")  # started programs find benchmarks there, not a namesake among packages
+asyncio.set_event_loop(None)  # else LiteLLM makes the main thread one at its first call, and never closes it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: what tests start would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+class NetworkBlockedError(RuntimeError):
+    """A test tried to reach another machine."""
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection and look-up that leaves the machine."""
+    connect, getaddrinfo = socket.socket.connect, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in LOOPBACK:
+            raise NetworkBlockedError(f"blocked connection to {address[0]}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    def guarded_getaddrinfo(host: object, *args: object, **kwargs: object) -> object:
+        if host not in LOOPBACK and host is not None:
+            raise NetworkBlockedError(f"blocked look-up of {host}")
+        return getaddrinfo(host, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded_connect)
+    monkeypatch.setattr(socket, "getaddrinfo", guarded_getaddrinfo)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """The measuring data beside the checkout; the test is skipped, by name, where it is absent."""
+    path = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
+    if not path.is_dir():
+        pytest.skip(f"needs the measuring data in {path}")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def fresh_start() -> None:
+    """No test inherits another's open circuits (local servers may get the same port), nor its ``.env``."""
+    forget_gates()
+    use_variables({})

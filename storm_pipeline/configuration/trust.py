@@ -1,0 +1,158 @@
+"""What files decide by themselves, and what only with the user's consent.
+
+Options, the environment and the user's own configuration are the user's word. Files that came with a folder, a run or
+a list of topics may be another's: by themselves they decide what is written (:data:`CONTENT`), never who is asked, who
+gets a key, what is executed, or where files are kept. Whatever else they say is a :class:`Claim`, which counts once the
+user has consented to exactly that; the consents are kept in the user's state folder.
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.configuration.addresses import HIDDEN, redacted
+from storm_pipeline.configuration.home import user_state
+from storm_pipeline.errors import UntrustedError
+from storm_pipeline.files import write_atomically
+
+CONTENT = frozenset(
+    "perspectives turns queries depth rounds related_topics top_k language region since until domains without_domains "
+    "read_pages sources allow_sources deny_sources exclude_urls exclude_titles answer_facts section_snippets "
+    "section_facts section_words max_sections outline_depth outline_words writing length evidence article_language "
+    "style editing uncited images temperature top_p seed".split()
+)
+"""Settings that say what is written."""
+CAPS = ("max_cost", "max_tokens", "max_minutes")
+"""Caps on spending: a file of a folder may lower the user's, and set one where the user has none."""
+_ENGINE = r"(?:wikipedia:[a-z]{2,3}|[a-z][a-z-]*)"
+_ENGINES_ALONE = re.compile(rf"(?:(?:fused|first):)?{_ENGINE}(?:\s*[+>]\s*{_ENGINE})*")
+"""Search engines without a path or an address."""
+_FILE = "trusted.jsonl"
+
+
+def is_content(setting: str, value: Any) -> bool:
+    """Whether a value says what is written: the closed list, and engines without a path or address."""
+    if setting == "search":
+        return isinstance(value, str) and bool(_ENGINES_ALONE.fullmatch(value.strip()))
+    return setting in CONTENT
+
+
+def decides_alone(setting: str, value: Any) -> bool:
+    """Whether any file may give a setting this value, if it is no cap above the user's."""
+    return setting in CAPS or is_content(setting, value)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a file or a run decides beyond what is written.
+
+    Attributes:
+        place: the file, or the folder of a run or batch.
+        values: setting or variable → JSON value; at least one.
+        identity: what the consent is for, beside the values; by default the place.
+    """
+
+    place: Path
+    values: Mapping[str, Any]
+    identity: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Hash of identity and values: another value needs another consent."""
+        about = [self.identity or str(self.place.resolve()), self.values]
+        return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The values as they are shown to the user; those of variables are hidden, since they may be keys."""
+        shown = {name: HIDDEN if name.isupper() else value for name, value in self.values.items()}
+        return tuple(f"{name} = {redacted(json.dumps(value, default=str))}" for name, value in shown.items())
+
+
+@dataclass(frozen=True)
+class Consent:
+    """A consent on record.
+
+    Attributes:
+        digest: that of the claim.
+        place: where the claim was found.
+        counts: False if the user wants the claim to be left out, without being asked.
+        own: whether the user made the run himself, so that nobody was asked.
+        since: seconds since 1970.
+    """
+
+    digest: str
+    place: str
+    counts: bool = True
+    own: bool = False
+    since: float = 0.0
+
+
+def untrusted(claims: Iterable[Claim]) -> UntrustedError:
+    """The error that names what the claims decide, and how to consent."""
+    claims = tuple(claims)
+    said = "; ".join(f"{claim.place} sets {', '.join(claim.values)}" for claim in claims)
+    first = claims[0].place
+    folder = first if first.is_dir() else first.absolute().parent
+    return UntrustedError(
+        f"{said}: that decides who is asked, who gets a key or where files are, so it counts only once you trust it: "
+        f"read it, then run `storm trust {folder}`, or give these settings yourself",
+        claims,
+    )
+
+
+def decision(claim: Claim) -> bool | None:
+    """Whether a claim counts: True or False as the user decided last, None where he has not."""
+    return next((one.counts for one in reversed(consents()) if one.digest == claim.digest), None)
+
+
+def consents() -> tuple[Consent, ...]:
+    """The consents on record, oldest first; damaged lines are left out, which are then asked for again."""
+    try:
+        lines = (user_state() / _FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()
+    found = []
+    for line in lines:
+        try:
+            found.append(Consent(**json.loads(line)))
+        except (ValueError, TypeError, RecursionError):
+            continue
+    return tuple(found)
+
+
+def remember(claim: Claim, *, counts: bool = True, own: bool = False) -> None:
+    """Record the user's decision on a claim.
+
+    Raises:
+        OSError: the state folder cannot be written.
+    """
+    file = user_state() / _FILE
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(_line(Consent(claim.digest, str(claim.place.resolve()), counts, own, round(time.time(), 1))))
+
+
+def revoke(folder: Path) -> int:
+    """Forget what was decided about a folder and everything below it; returns how much that was.
+
+    Runs below it that the user began himself stay known.
+
+    Raises:
+        OSError: the state folder cannot be written.
+    """
+    folder, known = folder.resolve(), consents()
+    below = [one for one in known if Path(one.place).is_relative_to(folder)]
+    kept = [one for one in known if one not in below or (one.own and one.place != str(folder))]
+    if len(kept) < len(known):
+        write_atomically(user_state() / _FILE, "".join(map(_line, kept)))
+    return len(known) - len(kept)
+
+
+def _line(consent: Consent) -> str:
+    return json.dumps(vars(consent)) + "\n"

@@ -1,0 +1,57 @@
+"""Variables: those of the process's environment, and those that ``.env`` of the current folder adds for this program.
+
+What ``.env`` says never enters the process's environment, which libraries and child processes would obey.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from storm_pipeline.errors import SettingsError
+
+OWN = "STORM_"
+"""Beginning of the package's own variables."""
+_of_the_file: dict[str, str] = {}
+_NOT_FOR_CHILDREN = re.compile(
+    rf"{OWN}|PYTHON(?!HOME)|GIT_|.*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I
+)
+
+
+def variable(name: str) -> str:
+    """A variable, stripped; the environment comes before ``.env``. Empty if it is not set."""
+    return os.environ.get(name, "").strip() or _of_the_file.get(name, "").strip()
+
+
+def variables() -> dict[str, str]:
+    """All variables of the environment and those used of ``.env``."""
+    return {**_of_the_file, **os.environ}
+
+
+def use_variables(values: Mapping[str, str]) -> None:
+    """Let :func:`variable` find these, in place of those used before; programs call it once, when they start."""
+    _of_the_file.clear()
+    _of_the_file.update(values)
+
+
+def child_environment() -> dict[str, str]:
+    """The environment for programs that are started: no keys, and nothing that changes what Python and git execute."""
+    return {name: value for name, value in os.environ.items() if not _NOT_FOR_CHILDREN.match(name)}
+
+
+def read_env(folder: Path) -> dict[str, str]:
+    """The variables in ``.env`` of a folder, as they stand there; none without the file.
+
+    Raises:
+        SettingsError: the file cannot be read.
+    """
+    file = folder / ".env"
+    if not file.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        values = dotenv_values(file, interpolate=False, encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{file} cannot be read: {error}") from error
+    return {name: value for name, value in values.items() if name and value and "\0" not in value}

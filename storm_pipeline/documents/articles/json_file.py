@@ -1,0 +1,93 @@
+"""Reads an article from JSON: ours, what WikiGenBench's programs write, or a title, Markdown and sources."""
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from storm_pipeline.documents.articles.markdown import markdown_article
+from storm_pipeline.documents.articles.numbered import LARGEST_NUMBER
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.wikigenbench import Retrieved, wikigenbench_article
+from storm_pipeline.documents.damage import first_damage
+from storm_pipeline.errors import DatasetError, RunError
+from storm_pipeline.render.json import from_json
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Source(BaseModel):
+    url: str = Field(min_length=1)
+    title: str = ""
+    text: str = ""
+
+
+class _WikiGenBenchFile(BaseModel):
+    text: str
+    retrieve: list[Retrieved]
+
+
+class _WikiGenBenchSections(BaseModel):
+    text: list[str]
+    retrieve: list[list[Retrieved]]
+
+
+class _File(BaseModel):
+    markdown: str = Field(validation_alias=AliasChoices("markdown", "text"))
+    sources: list[_Source] | None = Field(default=None, max_length=LARGEST_NUMBER)
+
+
+def json_article(title: str, text: str, pages: AvailablePages) -> Article:
+    """Read an article.
+
+    Our own articles keep their citations and the passages that their runs saw. The other form is
+    ``{"title": …, "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first
+    source. ``text`` may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source's text,
+    if given, is the page that its passages are taken from; else it is the available page at that address. What
+    WikiGenBench's programs write has ``text`` and ``retrieve``, see :mod:`.wikigenbench`.
+
+    Raises:
+        DatasetError: it is neither, or damaged.
+    """
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError("not JSON") from error
+    if isinstance(record, dict) and "article" in record:
+        return _own_article(text)
+    if isinstance(record, dict) and "retrieve" in record:
+        return wikigenbench_article(title, _parts(record), pages)
+    file = _validated(_File, record)
+    if file.sources is None:
+        return markdown_article(title, file.markdown, pages)
+    references = (Reference(own.url, tidy(own.title), own.text) for own in file.sources)
+    return markdown_article(title, file.markdown, pages, dict(enumerate(references, 1)))
+
+
+def _own_article(text: str) -> Article:
+    try:
+        return from_json(text)
+    except RunError as error:
+        raise DatasetError(str(error)) from error
+
+
+def _validated(model: type[M], record: Any) -> M:
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        raise DatasetError(first_damage(error)) from error
+
+
+def _parts(record: dict[str, Any]) -> list[tuple[str, list[Retrieved]]]:
+    """The texts of a file of WikiGenBench's programs with their documents."""
+    if not isinstance(record.get("text"), list):
+        whole = _validated(_WikiGenBenchFile, record)
+        return [(whole.text, whole.retrieve)]
+    file = _validated(_WikiGenBenchSections, record)
+    if len(file.text) != len(file.retrieve):
+        raise DatasetError(
+            f"damaged at retrieve: {len(file.retrieve)} lists of documents for {len(file.text)} sections"
+        )
+    return list(zip(file.text, file.retrieve, strict=True))

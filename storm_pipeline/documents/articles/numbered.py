@@ -1,0 +1,95 @@
+"""An article whose text cites the numbers of a list of references: what imported files have in common."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from storm_pipeline.documents.articles.back_matter import is_back_matter
+from storm_pipeline.documents.articles.heading_tree import (
+    HeadingNode,
+    TextBlock,
+    build_tree,
+    paragraphs_of,
+    section_of,
+)
+from storm_pipeline.documents.articles.markdown_blocks import without_title
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
+from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.text.back_matter import is_back_matter as is_foreign_back_matter
+from storm_pipeline.text.words import MARKER, tidy
+from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet
+
+LARGEST_NUMBER = 9999
+"""Larger numbers in brackets cite nothing."""
+_BRACKETS = "[]［］【】"
+_NONCHARACTERS = "".join(map(chr, range(0xFDD0, 0xFDD0 + len(_BRACKETS))))
+_HIDDEN = str.maketrans(_BRACKETS, _NONCHARACTERS)
+_SHOWN = str.maketrans(_NONCHARACTERS, _BRACKETS)
+_RESERVED = re.compile(f"[{_NONCHARACTERS}]")
+
+
+def literal(text: str) -> str:
+    """The text with its brackets hidden, so that they mark no citation; :func:`numbered_article` restores them."""
+    return text.translate(_HIDDEN)
+
+
+def without_reserved(text: str) -> str:
+    """The text without the characters that :func:`literal` uses, which Unicode assigns to no text."""
+    return _RESERVED.sub("", text)
+
+
+def numbered_article(
+    title: str, blocks: Iterable[TextBlock], references: Mapping[int, Reference], pages: AvailablePages
+) -> Article:
+    """An article from text in which ``[n]`` cites the reference ``n``.
+
+    Each citation gets the best passage of its page. Citations of pages that
+    are not available are dropped, and so are numbers without a reference; the report counts both. Back matter is left
+    out.
+
+    Args:
+        title: of the article; an opening heading of this name is left out.
+        blocks: in order; a paragraph may have several lines.
+        references: by their numbers, which are at most :data:`LARGEST_NUMBER`.
+        pages: those available, besides references that have a text.
+    """
+    article, invented = _with_numbers(title, blocks, max(references, default=0))
+    cited: dict[int, list[Snippet]] = {}
+    unavailable = 0
+    for index, sentence in enumerate(article.sentences()):
+        numbers = [int(citation.source_id) for citation in sentence.citations]
+        listed = [references[number] for number in numbers if number in references]
+        found = [pages.passage(sentence.text, reference) for reference in listed]
+        cited[index] = [passage for passage in found if passage]
+        invented += len(numbers) - len(listed)
+        unavailable += found.count(None)
+    report = Report(invented_citations=invented, unavailable_citations=unavailable)
+    return with_citations(replace(article, report=report), cited)
+
+
+def _with_numbers(title: str, blocks: Iterable[TextBlock], last: int) -> tuple[Article, int]:
+    """An article in which a citation's source id is the number, and how many numbers are not in 1 to ``last``."""
+    shown = tuple(Citation(str(number), "") for number in range(1, last + 1))
+    invented = 0
+
+    def read(text: str) -> Paragraph:
+        nonlocal invented
+        found = parse_cited(text, shown)
+        invented += found.invented
+        return Paragraph(tuple(replace(own, text=own.text.translate(_SHOWN)) for own in found.sentences))
+
+    tree = _body(build_tree(without_title(tuple(blocks), title)), 0)
+    sections = tuple(section_of(part, read) for part in tree.subsections)
+    return Article(title, paragraphs_of(tree, read), sections), invented
+
+
+def _body(part: HeadingNode, level: int) -> HeadingNode:
+    """A part of the tree without back matter below it, its headings without markers."""
+    below = (_body(own, level + 1) for own in part.subsections)
+    heading = tidy(MARKER.sub("", part.heading)).translate(_SHOWN)
+    return HeadingNode(heading, part.paragraphs, tuple(own for own in below if not _is_back_matter(own, level + 1)))
+
+
+def _is_back_matter(part: HeadingNode, level: int) -> bool:
+    empty = not part.paragraphs and not part.subsections
+    return is_back_matter(part.heading, level) or (empty and is_foreign_back_matter(part.heading))

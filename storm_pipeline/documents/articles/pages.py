@@ -1,0 +1,99 @@
+"""Gives the sentences of an article the passages that they cite, from the pages that are available."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.identity import source_id
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+
+_PASSAGE = 150
+"""Maximum words of a cited passage, as in our own runs."""
+_CACHED_PAGES = 128
+"""Pages whose passages are cached."""
+
+Passages = tuple[tuple[str, frozenset[str]], ...]
+"""The passages of a page, each with its content words."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A page that an article cites, or that is available to be cited.
+
+    Attributes:
+        url: its address; empty if the article states none, which a reference with a text must not be.
+        title: its title; may be empty.
+        text: the page as plain text, if it is known; empty otherwise.
+    """
+
+    url: str
+    title: str = ""
+    text: str = ""
+
+
+class AvailablePages:
+    """The pages whose text is known.
+
+    Args:
+        pages: those without an address or a text do not count; of two with one address, the later one counts.
+    """
+
+    def __init__(self, pages: Iterable[Reference] = ()) -> None:
+        self._pages = {source_id(own.url): own for own in pages if own.url and own.text.strip()}
+
+    def passage(self, statement: str, reference: Reference) -> Snippet | None:
+        """The passage of up to 150 words with most of a statement's content words, of the reference's text or its page.
+
+        None if the reference has no text, and its page is not available.
+        """
+        page = self._pages.get(source_id(reference.url))
+        if reference.text.strip():
+            page = reference
+        if page is None:
+            return None
+        wanted = frozenset(terms(statement))
+        text, _ = max(_passages(page.text), key=lambda own: len(wanted & own[1]))
+        return Snippet(page.url, page.title, text, origin="page")
+
+
+def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
+    """The article with other citations and sources.
+
+    Args:
+        article: its citations are replaced.
+        cited: the cited passages by the sentence's index in reading order.
+    """
+    numbers = iter(range(sum(1 for _ in article.sentences())))
+
+    def sentence(own: Sentence) -> Sentence:
+        found = cited.get(next(numbers), ())
+        return replace(own, citations=tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in found)))
+
+    def paragraphs(own: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
+        return tuple(Paragraph(tuple(map(sentence, one.sentences))) for one in own)
+
+    def section(own: Section) -> Section:
+        before = paragraphs(own.paragraphs)  # reading order: before the subsections
+        return Section(own.heading, before, tuple(map(section, own.subsections)))
+
+    lead = paragraphs(article.lead)
+    return replace(article, lead=lead, sections=tuple(map(section, article.sections)), sources=_sources(cited))
+
+
+def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
+    """The cited pages, those with most passages first, then by URL."""
+    pages: dict[str, dict[str, Snippet]] = {}
+    for snippet in (one for own in cited.values() for one in own):
+        pages.setdefault(snippet.source_id, {})[snippet.id] = snippet
+    found = []
+    for page, snippets in pages.items():
+        first = next(iter(snippets.values()))
+        found.append(Source(page, first.url, first.title, tuple(snippets.values())))
+    return tuple(sorted(found, key=lambda source: (-len(source.snippets), source.url)))
+
+
+@lru_cache(_CACHED_PAGES)
+def _passages(text: str) -> Passages:
+    return tuple((passage, frozenset(terms(passage))) for passage in chunks(text, _PASSAGE))

@@ -1,0 +1,180 @@
+"""Reads an article from wikitext: text and headings, with a citation for each ``<ref>``.
+
+Tables, files, galleries, templates, comments and categories are left out. A reference's page is the ``url`` of its
+citation template, else its first external link, else the template's ``doi`` or ``id``.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from storm_pipeline.documents.articles.heading_tree import TextBlock
+from storm_pipeline.documents.articles.numbered import (
+    LARGEST_NUMBER,
+    literal,
+    numbered_article,
+    without_reserved,
+)
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.errors import DatasetError, MissingExtraError
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article
+
+_LEFT_OUT = frozenset(
+    "ref references gallery table score timeline math chem ce syntaxhighlight imagemap style script noinclude".split()
+)
+_ITEMS = frozenset({"li", "dd", "dt", "blockquote", "hr", "poem"})
+_NAMESPACE = re.compile(r"\s*:?\s*(?:file|image|media|category|template|datei|bild|kategorie|fichier)\s*:", re.I)
+_SWITCH = re.compile(r"__[A-Z]+__")
+_OPEN_TAG = re.compile(r"<(?!br|hr|li|dd|dt|p\b|t[rdh]\b|wbr|references)[a-z][^<>]*(?<!/)>", re.I)
+_PAIRS = (
+    (_OPEN_TAG, re.compile(r"</[a-z]", re.I)),
+    (re.compile(r"\{\|"), re.compile(r"\|\}")),
+    (re.compile(r"\["), re.compile(r"\]")),
+)
+_MOST_UNCLOSED = 200
+"""Above this the parser's time, which grows with the square of what is not closed, is too long."""
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+
+
+def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
+    """Read an article from wikitext.
+
+    Raises:
+        DatasetError: too much of the markup is not closed.
+        MissingExtraError: the parser is not installed.
+    """
+    text = without_reserved("\n".join(text.splitlines()))
+    for opening, closing in _PAIRS:
+        if len(opening.findall(text)) - len(closing.findall(text)) > _MOST_UNCLOSED:
+            raise DatasetError(f"more than {_MOST_UNCLOSED} tags, tables or links are not closed")
+    code = _parser().parse(text)
+    references = _References(code)
+    return numbered_article(title, _blocks(code, references), references.pages, pages)
+
+
+class _References:
+    """The references of a page, numbered in the order in which they are defined; equal ones have one number.
+
+    Args:
+        code: the parsed page. Definitions in ``<references>`` and in templates count.
+    """
+
+    def __init__(self, code: Any) -> None:
+        self.pages: dict[int, Reference] = {}
+        self._numbers: dict[str, int] = {}
+        for tag in code.ifilter_tags(recursive=True, matches=_is_reference):
+            key = _key(tag)
+            if _has_content(tag) and key not in self._numbers and len(self.pages) < LARGEST_NUMBER:
+                self._numbers[key] = len(self.pages) + 1
+                self.pages[len(self.pages) + 1] = _reference(tag.contents)
+
+    def marker(self, tag: Any) -> str:
+        """The marker of a ``<ref>``: a number without a page for one that is not defined, nothing for a mere note."""
+        number = self._numbers.get(_key(tag), LARGEST_NUMBER + 1)
+        page = self.pages.get(number)
+        is_note = page is not None and not page.url and tag.has("group")
+        return "" if is_note else f"[{number}]"
+
+
+def _is_reference(tag: Any) -> bool:
+    return bool(str(tag.tag).strip().lower() == "ref")
+
+
+def _has_content(tag: Any) -> bool:
+    return not tag.self_closing and bool(str(tag.contents or "").strip())
+
+
+def _key(tag: Any) -> str:
+    """What tells references apart: group and name, or the content of those without a name."""
+    group, name = (str(tag.get(own).value).strip(" \"'") if tag.has(own) else "" for own in ("group", "name"))
+    return f"{group}\n{name}" if name else f"\n\n{tag.contents}"
+
+
+def _reference(contents: Any) -> Reference:
+    """The page that a reference names."""
+    templates = list(contents.ifilter_templates())
+    link = next((own for own in contents.ifilter_external_links() if str(own.url).strip()), None)
+    url = next(filter(None, (_parameter(own, "url") for own in templates)), "")
+    title = next(filter(None, (_parameter(own, "title") for own in templates)), "")
+    if not url and link is not None:
+        url = _plain(link.url)
+        title = title or _plain(link.title or "")
+    if not url:
+        doi = next(filter(None, (_parameter(own, "doi") for own in templates)), "")
+        url = f"https://doi.org/{doi}" if doi else next(filter(None, (_parameter(own, "id") for own in templates)), "")
+    return Reference(url, title or _plain(contents))
+
+
+def _parameter(template: Any, name: str) -> str:
+    return _plain(template.get(name).value) if template.has(name) else ""
+
+
+def _plain(code: Any) -> str:
+    return tidy(str(code.strip_code()) if hasattr(code, "strip_code") else str(code))
+
+
+def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
+    """Headings and paragraphs; the lines of a paragraph stay apart."""
+    pieces: list[str] = []
+    for node in (*code.nodes, None):
+        heading = type(node).__name__ == "Heading"
+        if node is not None and not heading:
+            pieces.append("".join(_text(node, references)))
+            continue
+        for paragraph in _BLANK_LINE.split(_SWITCH.sub("", "".join(pieces))):
+            if lines := list(filter(None, map(tidy, paragraph.split("\n")))):
+                yield TextBlock("\n".join(lines))
+        pieces = []
+        if heading and (title := tidy("".join(_texts(node.title, references)))):
+            yield TextBlock(title, node.level)
+
+
+def _texts(code: Any, references: _References) -> Iterator[str]:
+    for node in code.nodes if code is not None else ():
+        yield from _text(node, references)
+
+
+def _text(node: Any, references: _References) -> Iterator[str]:
+    """The text of a node, with markers for references."""
+    match type(node).__name__:
+        case "Text":
+            yield literal(str(node))
+        case "HTMLEntity":
+            yield literal(_entity(node))
+        case "Tag":
+            yield from _tag(node, references)
+        case "Wikilink" if not _NAMESPACE.match(str(node.title)):
+            yield from _texts(node.title if node.text is None else node.text, references)
+        case "ExternalLink":
+            yield from _texts(node.title, references) if node.brackets else [literal(str(node.url))]
+
+
+def _entity(node: Any) -> str:
+    try:
+        return str(node.normalize())
+    except ValueError:  # a number that is no character
+        return ""
+
+
+def _tag(tag: Any, references: _References) -> Iterator[str]:
+    name = str(tag.tag).strip().lower()
+    if name == "ref":
+        yield references.marker(tag)
+    elif name == "br":
+        yield " "
+    elif name in _ITEMS:
+        yield "\n\n"
+        yield from _texts(tag.contents, references)
+    elif name not in _LEFT_OUT:
+        yield from _texts(tag.contents, references)
+
+
+def _parser() -> Any:
+    try:
+        import mwparserfromhell
+    except ImportError as error:
+        raise MissingExtraError(
+            "reading wikitext needs the extra 'sources': pip install 'storm-pipeline[sources]'"
+        ) from error
+    return mwparserfromhell

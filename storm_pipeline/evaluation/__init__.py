@@ -1,1 +1,0 @@
-"""Evaluation: data sets, metrics, judges and reports. Nothing here is imported while an article is written."""

@@ -1,1 +1,0 @@
-"""The papers' metrics, one per file, all with the interface of :mod:`storm_pipeline.evaluation.metrics.base`."""

@@ -1,0 +1,181 @@
+"""What an article is about, as the sources say it, and whether a text speaks of it.
+
+A small model cannot tell a namesake from the subject, so plain rules do: a text speaks of the subject if it names it in
+full. "Basil" or "II" does not name Basil II.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from storm_pipeline.languages import stem_set
+from storm_pipeline.references.facts import facts_of, recall
+from storm_pipeline.references.relevance import bare_name, own_page
+from storm_pipeline.text.words import words
+from storm_pipeline.types import Snippet, Source
+
+_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
+_MEASURE = re.compile(
+    r"\b(?:than|times|that of|(?:mass|size|diameter|radius|luminosity|population|area) of|"
+    r"(?:light-years|parsecs|kilomet(?:er|re)s|miles)\b[^,.;]{0,30}) (?:the |an? )?$"
+)
+_NAME_BEFORE = re.compile(r"(?<=\w )([A-Z][a-z]+)[ -]$")
+_PARTS = frozenset(
+    "High Low Early Late Northern Southern Eastern Western Central North South East West Upper Lower Old New Middle "
+    "Great Greater Proto Pre Post European Ancient Modern Classical The A An".split()
+)
+"""Words before a name that tell a part of what it names."""
+_NUMERAL = re.compile(r"[IVXLC]+|\d+")
+_SHORTEST_SURNAME = 4
+_OF_A_PHRASE = 2 / 3
+"""Share of a phrase's content words that names it."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of an article.
+
+    Attributes:
+        topic: as the user gave it.
+        names: its full names, the topic first; never empty.
+        own: ids of the pages about it alone: those with its name as their title.
+        definition: the sentence that says what it is; empty if none was found.
+        text: what its own pages say; empty if there are none.
+        is_person: whether its own page calls it he or she.
+    """
+
+    topic: str
+    names: tuple[str, ...]
+    own: frozenset[str] = frozenset()
+    definition: str = ""
+    text: str = field(default="", repr=False)
+    is_person: bool = False
+
+    @property
+    def described(self) -> str:
+        """The topic with its definition, for prompts and embeddings."""
+        return f"{self.topic}: {self.definition}" if self.definition else self.topic
+
+    def named_in(self, text: str) -> bool:
+        """Whether a text has a full name of the subject: no longer name such as Sun Yat-sen, nor a mere measure.
+
+        A topic that is no name and has no page of its own, such as "Hanseatic trade in Bergen", is named by two thirds
+        of its content words, by both of two.
+        """
+        if any(
+            not _is_other(text, found) and not self._is_of_another_kind(text[: found.start()])
+            for found in self._pattern.finditer(text)
+        ):
+            return True
+        return self._is_phrase and recall(self._stems, stem_set(text)) >= _OF_A_PHRASE
+
+    def _is_of_another_kind(self, before: str) -> bool:
+        """Whether the word before a name makes it another's: Harlem Renaissance, but not High Renaissance."""
+        found = _NAME_BEFORE.search(before)
+        if self.is_person or not self.definition or not found:
+            return False
+        word = found[1]
+        known = {own[:_SHORTEST_SURNAME].casefold() for own in words(self.text)}
+        return word not in _PARTS and word[:_SHORTEST_SURNAME].casefold() not in known
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return stem_set(self.names[0])
+
+    @cached_property
+    def _is_phrase(self) -> bool:
+        lower = any(word.islower() for word in self.names[0].split()[1:])
+        return lower and not self.own and len(self._stems) > 1
+
+    def is_part_of(self, title: str) -> bool:
+        """Whether a page's title has a full name of the subject and more words: Renaissance art."""
+        return bool(self._pattern.search(title)) and stem_set(title) != stem_set(self.names[0])
+
+    def surname_in(self, text: str) -> bool:
+        """Whether a text has the last word of a person's name; on a page that has the full name, it is meant."""
+        return bool(self._surname and self._surname.search(text))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(_spelling(name) for name in sorted(self.names, key=len, reverse=True)))
+
+    @cached_property
+    def _surname(self) -> re.Pattern[str] | None:
+        words = self.names[0].split()
+        last = words[-1]
+        if (
+            not self.is_person
+            or len(words) < 2
+            or len(last) < _SHORTEST_SURNAME
+            or not last[0].isupper()
+            or _NUMERAL.fullmatch(last)
+        ):
+            return None
+        return re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
+
+
+def subject_of(topic: str, sources: Iterable[Source]) -> Subject:
+    """What the sources say the topic is: the page with its name, its other names there, its definition.
+
+    Args:
+        topic: as the user gave it; brackets at its end tell namesakes apart, as in ``Mercury (planet)``.
+        sources: all that was found, the best first.
+    """
+    found = list(sources)
+    name = bare_name(topic)
+    texts = [(source.title, snippet.text) for source in found for snippet in source.snippets]
+    page = own_page(topic, sorted(texts, key=lambda one: not bare_name(one[1]).startswith(name)))
+    if page is None:
+        plain = Subject(topic, (name,))
+        return replace(plain, definition=_definition(plain, found))
+    own = [source for source in found if source.title == page.title]
+    opening = next((fact.text for source in own for snippet in source.snippets for fact in facts_of(snippet)), "")
+    return Subject(
+        topic,
+        tuple(dict.fromkeys(_written(known, page.text) for known in (name, *page.names))),
+        frozenset(source.id for source in own),
+        page.definition or opening,
+        text := "\n".join(snippet.text for source in own for snippet in source.snippets),
+        is_person=bool(_PERSON.search(text)),
+    )
+
+
+def sources_of(snippets: Iterable[Snippet]) -> tuple[Source, ...]:
+    """The snippets by page, in their order."""
+    pages: dict[str, list[Snippet]] = {}
+    for snippet in snippets:
+        pages.setdefault(snippet.source_id, []).append(snippet)
+    return tuple(Source(key, own[0].url, own[0].title, tuple(own)) for key, own in pages.items())
+
+
+def _written(name: str, text: str) -> str:
+    """The name as running text has it: ``photon`` for ``Photon``, but ``Renaissance`` as it is."""
+    lower = name[:1].lower() + name[1:]
+    inside = re.findall(rf"(?<=\w )(?:{re.escape(name)}|{re.escape(lower)})", text)
+    return lower if inside and all(match == lower for match in inside) else name
+
+
+def _definition(subject: Subject, sources: Iterable[Source]) -> str:
+    """The first sentence of the form "SUBJECT is …" in any page; empty if there is none."""
+    pattern = re.compile(rf"(?:(?:The|An?) )?(?:{_spelling(subject.names[0])})(?:,[^,]*,)? (?:is|are|was|were) ")
+    facts = (fact.text for source in sources for snippet in source.snippets for fact in facts_of(snippet))
+    return next((text for text in facts if pattern.match(text)), "")
+
+
+def _spelling(name: str) -> str:
+    """A pattern of the name in running text: any space or hyphen, plural and possessive.
+
+    A name in lower case may open a sentence; "Red Army" is no army.
+    """
+    parts = [re.escape(word) for word in re.split(r"[\s-]+", name) if word]
+    if name[:1].islower():
+        parts[0] = f"(?:{parts[0]}|(?:^|(?<=[.!?] )){parts[0][0].upper()}{parts[0][1:]})"
+    joined = r"[\s-]+".join(parts)
+    return rf"(?<!\w)(?:{joined})(?:s|es|['’]s)?(?!\w)"
+
+
+def _is_other(text: str, found: re.Match[str]) -> bool:
+    """Whether the match is part of a longer name, as in Sun Yat-sen, or a measure: the mass of the Sun."""
+    after, before = text[found.end() :], text[: found.start()]
+    return bool(re.match(r"[ -][A-Z]\w|-\w", after) or before.endswith("-") or _MEASURE.search(before))

@@ -1,0 +1,111 @@
+"""The one rule for every loader of weights: files of a model are data, and nothing that they name is run.
+
+Weights are safetensors, or torch's files read with ``weights_only=True``; classes are those of the libraries; code in a
+folder or on the model hub is never loaded. Pickles by format need the user's own word.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+from safetensors import SafetensorError
+
+from storm_pipeline.errors import SettingsError
+
+PICKLES_VARIABLE = "STORM_PICKLED_MODELS"
+LOAD_ERRORS = (
+    *(OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError, EOFError),
+    *(UnpicklingError, SafetensorError),
+)
+"""What libraries raise for files that are absent, damaged, or hold more than data."""
+
+_MODULE = re.compile(
+    r"sentence_transformers\.(?:models|base\.modules|sentence_transformer\.modules)\.(?:[a-z_]+\.)?(?:Transformer|Pooling"
+    r"|Normalize|Dense|LayerNorm|Dropout|CNN|LSTM|BoW|WordWeights|WeightedLayerPooling|StaticEmbedding|CLIPModel)"
+)
+"""sentence-transformers' own modules, but for ``Router`` and ``WordEmbeddings``, whose files name further classes."""
+_ACTIVATION = re.compile(r"torch\.nn\.modules\.(?:activation|linear)\.\w+")
+_MODEL_OPTIONS = {
+    *("add_pooling_layer", "attn_implementation", "dtype", "low_cpu_mem_usage", "torch_dtype"),
+    *("trust_remote_code", "use_safetensors"),
+}
+"""Options of ``from_pretrained`` that a model's files may set; sentence-transformers ignores ``trust_remote_code``."""
+
+
+def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:
+    """Arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
+
+    Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned.
+
+    Args:
+        source: a folder, which is never looked for on the network, or a name on the model hub.
+        cache: where a model from the hub is kept; default: the library's own place.
+
+    Raises:
+        SettingsError: the configuration asks for code.
+        OSError, ValueError: it is absent, or cannot be read.
+    """
+    options: dict[str, Any] = {"cache_dir": cache, "local_files_only": True, "trust_remote_code": False}
+    folder = Path(source)
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(str(source), cache_dir=cache, allow_patterns=["*.json"]))
+        options |= {"local_files_only": False, "revision": folder.name}
+    for file, what in _code_asked_for(folder):
+        raise SettingsError(
+            f"the model {str(source)!r} asks to run code ({file}: {what}), which is never done: give a model of "
+            "sentence-transformers' or transformers' own classes, with weights in safetensors"
+        )
+    return options
+
+
+def require_trusted_pickle(name: str) -> None:
+    """Refuse a model that is a pickle, which runs code when it is loaded, unless the user has named it.
+
+    Args:
+        name: the model as it is given, such as ``flair:ner``.
+
+    Raises:
+        SettingsError: the variable ``STORM_PICKLED_MODELS``, a list with commas, does not hold it.
+    """
+    trusted = {one.strip() for one in os.environ.get(PICKLES_VARIABLE, "").split(",")}
+    if name not in trusted:
+        raise SettingsError(
+            f"{name!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, set "
+            f"the environment variable {PICKLES_VARIABLE}={name}"
+        )
+
+
+def _code_asked_for(folder: Path) -> Iterator[tuple[str, str]]:
+    """File and entry of whatever would make a library import or call more than its own classes."""
+    parts = [""]
+    modules = folder / "modules.json"
+    for module in json.loads(modules.read_text("utf-8")) if modules.is_file() else ():
+        if not _MODULE.fullmatch(str(module["type"])):
+            yield modules.name, str(module["type"])
+        parts.append(str(module["path"]))
+    for path in dict.fromkeys(path for part in parts for path in sorted((folder / part).glob("*config.json"))):
+        for what in _entries(json.loads(path.read_text("utf-8"))):
+            yield path.relative_to(folder).as_posix(), what
+
+
+def _entries(value: object, key: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if key in {"model_args", "model_kwargs"} and name not in _MODEL_OPTIONS:
+                yield f"{key}: {name}"
+            # What a kernel or a class is named by lies below such a key at any depth.
+            yield from _entries(inner, key if "attn_implementation" in key else str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _entries(inner, key)
+    elif isinstance(value, str):
+        is_kernel = "attn_implementation" in key and "/" in value
+        is_call = key == "activation_function" and "." in value and not _ACTIVATION.fullmatch(value)
+        if is_kernel or is_call:
+            yield f"{key}: {value}"

@@ -1,0 +1,49 @@
+"""Puts statements in order: the general before the particular, time in order, one page's matter together."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from storm_pipeline.quantities import first_year
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.types import Paragraph, Sentence
+from storm_pipeline.writers.small.statements import Statement
+
+_PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6
+"""Sentences of a paragraph: at least, and at most where the page does not change."""
+
+
+def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Grouped by page, each page's statements as they stand there.
+
+    Pages about the subject come first, then those whose first statement has no year, by relevance, then the others by
+    that year.
+    """
+    pages: dict[str, list[Statement]] = {}
+    for one in statements:
+        pages.setdefault(one.fact.citation.source_id, []).append(one)
+
+    def place(group: list[Statement]) -> tuple[bool, bool, float, float]:
+        year = next((y for one in group if (y := first_year(one.fact.text)) is not None), None)
+        relevance = max(one.relevance for one in group)
+        return (not any(one.own for one in group), year is not None, year or 0.0, -relevance)
+
+    return tuple(one for group in sorted(pages.values(), key=place) for one in group)
+
+
+def in_paragraphs(facts: Sequence[Fact]) -> tuple[Paragraph, ...]:
+    """The facts as cited sentences, in paragraphs that end where the page changes."""
+    paragraphs: list[list[Sentence]] = []
+    for _, group in groupby(facts, key=lambda fact: fact.citation.source_id):
+        sentences = [Sentence(fact.text, (fact.citation,)) for fact in group]
+        if (
+            paragraphs
+            and len(paragraphs[-1]) < _PARAGRAPH
+            and len(paragraphs[-1]) + len(sentences) <= _LONGEST_PARAGRAPH
+        ):
+            paragraphs[-1] += sentences
+        else:
+            paragraphs.append(sentences)
+    if len(paragraphs) > 1 and len(paragraphs[-1]) < _PARAGRAPH:
+        last = paragraphs.pop()
+        paragraphs[-1] += last
+    return tuple(Paragraph(tuple(group)) for group in paragraphs)

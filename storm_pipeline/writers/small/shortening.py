@@ -1,0 +1,50 @@
+"""Shortens a sentence by deletions only: what is left keeps its words and their order."""
+
+import re
+
+from storm_pipeline.text.words import word_count
+
+_LONG = 34
+"""Words above which a sentence loses a clause at its end."""
+_CONNECTIVE = re.compile(
+    r"^(?:However|Thus|Hence|Moreover|Furthermore|Additionally|Therefore|Consequently|Nevertheless|Nonetheless|Indeed|"
+    r"Meanwhile|Similarly|Likewise|Also|In addition|In fact|As a result|By contrast|In contrast|For example|"
+    r"For instance|On the other hand|Conversely|Accordingly), (?P<first>\w)"
+)
+_INNER = re.compile(r",? \b(?:thus|therefore|moreover|furthermore)\b,?(?= )")
+_CONVERSION = re.compile(
+    r" \((?:about |approximately |roughly |c\. )?[\d.,–-]+(?:[  ][\d.,–-]+)* ?(?:[a-zµ°²³/⁻¹ .]{1,16}|°[CF]|[A-Z]{1,3})"
+    r"(?:; [^()]*)?\)"
+)
+"""A measure in other units, in brackets."""
+_ASIDE = re.compile(
+    r" ?\((?:[^()]*[;:/ˈˌəɪʊɛɔæʌθðʃʒŋ][^()]*|lit[. ][^()]*|[^()A-Za-z0-9]*|see [^()]*|[Ii][Pp][Aa][^()]*)\)"
+)
+"""A pronunciation, a name in other scripts, a translation, or empty brackets."""
+_LAST_CLAUSE = re.compile(
+    r", (?:which|where|whose|with|including|although|though|while|whereas|making|leading to) [^,;]+(?:, [^,;]+)*\.$"
+)
+
+
+def shortened(text: str) -> str:
+    """The sentence without what an encyclopedia can do without.
+
+    That is: a connective at its opening, asides in brackets, measures in other units; and of a long sentence a clause
+    at the end that only adds to it.
+    """
+    text = _CONVERSION.sub("", _ASIDE.sub("", text))
+    if found := _CONNECTIVE.match(text):
+        text = found["first"].upper() + text[found.end() :]
+    text = re.sub(r" {2,}", " ", re.sub(r" +([,.;:])", r"\1", _INNER.sub("", text))).strip()
+    if word_count(text) > _LONG and (clause := _shortest_clause(text)) is not None:
+        return text[: clause.start()] + "."
+    return text
+
+
+def _shortest_clause(text: str) -> re.Match[str] | None:
+    """The last such clause that leaves at least half of the sentence."""
+    found = None
+    start = 0
+    while match := _LAST_CLAUSE.search(text, start):
+        found, start = match, match.start() + 1
+    return found if found and 2 * word_count(text[: found.start()]) >= word_count(text) else None

@@ -1,0 +1,47 @@
+"""Puts the subject of a page in place of the pronoun that opens a sentence, so that the sentence makes sense alone."""
+
+import re
+
+from storm_pipeline.languages import stem_set
+
+_SUBJECT = re.compile(
+    r"(?P<one>He|She|It)"
+    r"(?= (?:\w+ed|is|was|has|had|can|may|does|did|became|began|led|held|won|wrote|made|covers|lies|lives|uses)\b)|"
+    r"(?P<whose>His|Her|Its)(?= [a-z])"
+)
+_AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?:he|she|it) (?=[a-z])")
+"""A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
+_PARTICIPLE = re.compile(r"(?:Nicknamed|Known|Born|Considered|Named|Called|Located|Founded|Situated|Regarded)\b")
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+
+
+def with_subject(text: str, title: str, before: str, opening: str) -> str:
+    """The sentence with the page's title in place of the pronoun that opens it, where the title is what it means.
+
+    Args:
+        text: a sentence of a page.
+        title: the page's title.
+        before: the sentence before it on the page; it must have the same subject: open with the title or a pronoun.
+        opening: the page's first sentence, which shows whether the title wants an article: the Sun.
+    """
+    name = _named(_BRACKETS.sub("", title).strip(), opening)
+    if (after := _AFTER_CLAUSE.match(text)) and name and not stem_set(name.split()[-1]) & stem_set(after["clause"]):
+        inside = name[:1].lower() + name[1:] if name.startswith("The ") else name
+        return f"{after['clause']}{inside} {text[after.end() :]}"
+    found = _SUBJECT.match(text)
+    begins = " ".join(before.split()[:8])
+    if not found or not name or not (_SUBJECT.match(before) or stem_set(name) & stem_set(begins)):
+        return text
+    possessive = f"{name}'" if name.endswith("s") else f"{name}'s"
+    return (possessive if found["whose"] else name) + text[found.end() :]
+
+
+def lacks_subject(text: str, title: str) -> bool:
+    """Whether a sentence opens with a participle whose subject it does not name."""
+    return bool(_PARTICIPLE.match(text)) and not stem_set(_BRACKETS.sub("", title)) & stem_set(text)
+
+
+def _named(title: str, opening: str) -> str:
+    """The title as it opens a sentence, with the article that the page's own opening gives it."""
+    found = re.match(rf"(The|An?) {re.escape(title)}\b", opening, re.I)
+    return f"The {title if title.casefold() not in opening else title[:1].lower() + title[1:]}" if found else title

@@ -1,0 +1,122 @@
+"""Statements about the subject: sentences of the sources that may stand in the article, understandable alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from storm_pipeline.identity import normalised_text
+from storm_pipeline.references.facts import Fact, facts_of
+from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.references.subject import Subject
+from storm_pipeline.types import Snippet
+from storm_pipeline.writers.self_contained import points_back, stands_alone
+from storm_pipeline.writers.small.shortening import shortened
+from storm_pipeline.writers.small.standing import lacks_subject, with_subject
+
+_OF_A_PART = 0.4
+"""Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
+art passes, Sun Tzu does not."""
+_ON_TOPIC, _COMMON_NOUN = 0.3, 0.36
+"""Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
+other senses: a cult film."""
+_THE_SAME = 0.88
+"""Minimum cosine at which two sentences count as the same statement."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that speaks of the subject.
+
+    Attributes:
+        fact: the sentence as the article may have it, with its page's title and its citation.
+        own: whether it is from a page about the subject alone.
+        leans: whether it makes sense only after the sentence before it.
+        relevance: cosine to the subject's definition, in [-1, 1].
+        order: its place on its page: snippet, sentence.
+    """
+
+    fact: Fact
+    own: bool
+    leans: bool
+    relevance: float
+    order: tuple[str, int]
+
+
+def statements_about(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Statement, ...]:
+    """The statements about the subject, without repetitions, in the order of the snippets.
+
+    A sentence counts if its page is about the subject or a part of it, or if it names the subject in full. It must make
+    sense alone; one that opens with a pronoun gets the page's title in its place where that is what it means. Of the
+    subject's own pages, sentences that lean on the one before them are kept too, if that one is.
+    """
+    found = [(snippet, facts) for snippet in snippets if (facts := facts_of(snippet))]
+    parts = _about_a_part(subject, [snippet for snippet, _ in found], store)
+    candidates = [
+        Statement(fact, own, points_back(fact.text), 0.0, (snippet.id, number))
+        for snippet, facts in found
+        for own in [snippet.source_id in subject.own]
+        for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
+    ]
+    return _distinct(_relevant(subject, candidates, store), store)
+
+
+def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
+    """Ids of the snippets whose page is about a part of the subject, as Renaissance art is of the Renaissance."""
+    named = [snippet for snippet in snippets if subject.is_part_of(snippet.title)]
+    if not named:
+        return frozenset()
+    vectors = store.embed([subject.described, *(f"{snippet.title}: {snippet.text}" for snippet in named)])
+    cosines = vectors[1:] @ vectors[0]
+    return frozenset(snippet.id for snippet, cosine in zip(named, cosines, strict=True) if cosine >= _OF_A_PART)
+
+
+def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) -> Iterable[tuple[int, Fact]]:
+    """The sentences of a snippet that speak of the subject and make sense, with their numbers.
+
+    Args:
+        subject: of the article.
+        facts: all sentences of the snippet.
+        whole: whether each of them speaks of the subject.
+        own: whether the page is the subject's own.
+    """
+    named = any(subject.named_in(fact.text) for fact in facts)
+    before, kept = "", False
+    for number, fact in enumerate(facts):
+        text = fact.text if own else with_subject(fact.text, fact.title, before, facts[0].text)
+        before = fact.text
+        speaks = whole or subject.named_in(text) or (named and subject.surname_in(text))
+        text = shortened(text)
+        makes_sense = stands_alone(text) and not lacks_subject(text, fact.title)
+        kept = speaks and makes_sense and (not points_back(text) or (own and kept))
+        if kept:
+            yield number, Fact(text, fact.title, fact.citation)
+
+
+def _relevant(subject: Subject, candidates: Sequence[Statement], store: ReferenceStore) -> list[Statement]:
+    if not candidates:
+        return []
+    least = _COMMON_NOUN if subject.names[0][:1].islower() else _ON_TOPIC
+    vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
+    cosines = vectors[1:] @ vectors[0]
+    return [
+        replace(one, relevance=float(cosine))
+        for one, cosine in zip(candidates, cosines, strict=True)
+        if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
+    ]
+
+
+def _distinct(statements: Sequence[Statement], store: ReferenceStore) -> tuple[Statement, ...]:
+    """Without statements that say the same as an earlier one; the subject's own pages come first."""
+    ranked = sorted(range(len(statements)), key=lambda i: not statements[i].own)
+    texts = {normalised_text(statements[i].fact.text): i for i in reversed(ranked)}
+    ranked = [i for i in ranked if texts[normalised_text(statements[i].fact.text)] == i]
+    if not ranked:
+        return ()
+    vectors = store.embed([statements[i].fact.text for i in ranked])
+    same = np.tril(vectors @ vectors.T, -1) >= _THE_SAME
+    kept: list[int] = []
+    for row in range(len(ranked)):
+        if not any(same[row, other] for other in kept):
+            kept.append(row)
+    return tuple(statements[i] for i in sorted(ranked[row] for row in kept))

@@ -1,0 +1,257 @@
+"""The writer for small models (:class:`storm_pipeline.run.context.Writer`).
+
+A small model that rewords turns relations round, and one that is given many facts joins what does not belong together.
+So the sentences are those of the sources, shortened and put in order by rules; the model plans, asks and names
+sections.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence, FactEvidence
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.subject import Subject, sources_of, subject_of
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.search.wikipedia_urls import is_wikipedia
+from storm_pipeline.text.words import word_count
+from storm_pipeline.types import (
+    UNTITLED,
+    Answer,
+    Body,
+    Conversation,
+    Heading,
+    Outline,
+    Section,
+    Sentence,
+    Snippet,
+    Source,
+)
+from storm_pipeline.writers.lead import lead_of
+from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
+from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
+from storm_pipeline.writers.small.sections import sections_of
+from storm_pipeline.writers.small.statements import Statement, statements_about
+
+UNTITLED_SECTIONS = 5
+"""Length of an article without an outline, in sections."""
+_TITLES = 1500
+"""Characters of source titles shown to whoever refines the outline."""
+_FEWEST = 4
+"""Minimum statements of a section."""
+_LEAD_SENTENCES, _LEAD_WORDS = 8, 140
+"""Length of a lead: at most this many sentences, none after this many words."""
+_PER_SECTION = 8
+"""Statements per section at most, on average."""
+_PER_SOURCE = 5
+"""Maximum statements from one page: an article should not be one page's text."""
+
+
+class SmallWriter:
+    """Writes from single statements of the sources."""
+
+    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+        """The statements about the topic that are nearest to the question, in the order of the snippets."""
+        statements = statements_about(_subject(ctx, topic, found), found, ctx.store)
+        nearest = _nearest(ctx, statements, question, ctx.settings.answer_facts)
+        ctx.store.add(
+            snippet for snippet in found if any(snippet.id == one.fact.citation.snippet_id for one in nearest)
+        )
+        return Answer(tuple(_sentence(one.fact) for one in nearest), tuple(found))
+
+    def gather(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        conversations: Sequence[Conversation] = (),  # noqa: ARG002 - their answers are statements of the store
+        before: Evidence[FactEvidence] | None = None,
+        draft: str = "",  # noqa: ARG002
+    ) -> Evidence[FactEvidence]:
+        """All statements about the topic: some for the lead, the others in sections by what there is to say.
+
+        Planned sections that nothing was found for are added empty, unless further searches were made for them.
+        """
+        snippets = [snippet for source in ctx.store.sources() for snippet in source.snippets]
+        subject = _subject(ctx, outline.topic, snippets)
+        statements = statements_about(subject, snippets, ctx.store)
+        lead = _for_lead(subject, statements)
+        left = [one for one in statements if one not in lead and not one.leans]
+        best = _best(left, ctx.settings.max_sections * min(ctx.settings.section_facts, _PER_SECTION))
+        groups = sections_of(subject, outline, best, ctx.store, most=ctx.settings.max_sections, fewest=_FEWEST)
+        if not groups:
+            lead = (*lead, *in_reading_order(best))
+        sections = [FactEvidence(heading, _facts(in_reading_order(own))) for heading, own in groups]
+        if before is None:  # searches for these may follow
+            named = {own.heading.title.casefold() for own in sections}
+            sections += [FactEvidence(one) for one in outline.sections if one.title.casefold() not in named]
+        outline = Outline(outline.topic, tuple(own.heading for own in sections))
+        return Evidence(outline, tuple(sections), _facts(lead))
+
+    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
+        """Embed what the draft's sections need."""
+        self.gather(ctx, draft, conversations)
+
+    def wanted_sections(self, ctx: RunContext) -> str:  # noqa: ARG002
+        """As many as a small model can plan."""
+        return "five to seven sections"
+
+    def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:  # noqa: ARG002
+        """The titles of the pages that say something about the topic."""
+        snippets = [snippet for source in ctx.store.sources() for snippet in source.snippets]
+        statements = statements_about(_subject(ctx, draft.topic, snippets), snippets, ctx.store)
+        ranked = sorted(statements, key=lambda one: -one.relevance)
+        return "; ".join(dict.fromkeys(one.fact.title for one in ranked if one.fact.title))[:_TITLES]
+
+    def select(
+        self,
+        ctx: RunContext,
+        heading: Heading,
+        snippets: Sequence[Snippet],
+        need: str,
+        sections: int = 1,  # noqa: ARG002
+    ) -> FactEvidence:
+        """The statements of the snippets that are nearest to the need."""
+        room = _room(heading)
+        topic = need if heading.title == UNTITLED else need.removesuffix(heading.title).strip()
+        statements = statements_about(_subject(ctx, topic, snippets), snippets, ctx.store)
+        nearest = _nearest(ctx, statements, need, ctx.settings.section_facts * room)
+        return FactEvidence(heading, _facts(in_reading_order(nearest)), room)
+
+    def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> FactEvidence:
+        """The sentences of all answers, without repetitions."""
+        facts = dict.fromkeys(
+            Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
+            for conversation in conversations
+            for turn in conversation.turns
+            for sentence in turn.answer
+            for citation in sentence.citations[:1]
+        )
+        return FactEvidence(heading, tuple(facts), _room(heading))
+
+    def section(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Section:
+        """The section: as many statements as there is room for, under the heading that fits them.
+
+        Raises:
+            ModelAuthError: the endpoint refuses the key.
+        """
+        facts = _fitting(ctx, evidence)
+        title = evidence.heading.title
+        if len(facts) < FEWEST_SENTENCES:
+            return Section(title)
+        if title != UNTITLED:
+            title = fitting_heading(ctx, outline, evidence.heading, [fact.text for fact in facts])
+        return Section(title, in_paragraphs(facts))
+
+    def revise(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        evidence: FactEvidence,
+        before: FactEvidence,  # noqa: ARG002
+        section: Section,  # noqa: ARG002
+    ) -> Section:
+        """The section, anew from all statements.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        return self.section(ctx, outline, evidence)
+
+    def article(
+        self,
+        ctx: RunContext,
+        topic: str,
+        evidence: FactEvidence,
+        conversations: Sequence[Conversation] = (),  # noqa: ARG002 - their answers are the evidence
+    ) -> Body:
+        """The statements in order, in up to five sections that get their headings afterwards.
+
+        Raises:
+            ModelAuthError: the endpoint refuses the key.
+        """
+        paragraphs = in_paragraphs(_fitting(ctx, evidence))
+        return with_headings(ctx, topic, even_groups(paragraphs, UNTITLED_SECTIONS))
+
+    def note(self, topic: str, sources: Sequence[Source]) -> str:
+        """Whose words these are, and how a capable model's article on the topic is made."""
+        licensed = any(is_wikipedia(source.url) for source in sources)
+        own_words = f'a capable model writes more, in its own words: storm write "{topic}" --lm openai/gpt-4o'
+        licence = " Text from Wikipedia is available under CC BY-SA 4.0." if licensed else ""
+        return f"A small model planned this article; its sentences are its sources', shortened; {own_words}.{licence}"
+
+    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[FactEvidence]) -> Body:
+        """The lead, and the sections as they are: no statement was given to two of them."""
+        with ctx.events.in_stage("lead"):
+            return Body(lead_of(ctx, in_paragraphs(evidence.for_lead)), sections)
+
+
+def _subject(ctx: RunContext, topic: str, snippets: Iterable[Snippet]) -> Subject:
+    return ctx.subject or subject_of(topic, sources_of(snippets))
+
+
+def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The opening of the subject's own page; or else what defines the subject, and what is nearest to it."""
+    own = [one for one in statements if one.own]
+    ranked = sorted(
+        (one for one in statements if not one.leans),
+        key=lambda one: (one.fact.text != subject.definition, -one.relevance),
+    )
+    first = own[0].order[0] if own else ""
+    opening = [one for one in own if one.order[0] == first] or ranked[:2]
+    words, lead = 0, []
+    for one in opening[:_LEAD_SENTENCES]:
+        if words < _LEAD_WORDS:
+            lead.append(one)
+            words += word_count(one.fact.text)
+    return tuple(lead)
+
+
+def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
+    """The most relevant statements, no more than a few from one page, in their order."""
+    drawn: Counter[str] = Counter()
+    kept: set[Statement] = set()
+    for one in sorted(statements, key=lambda one: -one.relevance):
+        drawn[one.fact.citation.source_id] += 1
+        if drawn[one.fact.citation.source_id] <= _PER_SOURCE and len(kept) < most:
+            kept.add(one)
+    return [one for one in statements if one in kept]
+
+
+def _nearest(ctx: RunContext, statements: Sequence[Statement], need: str, limit: int) -> tuple[Statement, ...]:
+    """The statements nearest to a need by cosine, in their order."""
+    if not statements:
+        return ()
+    vectors = ctx.store.embed([need, *(one.fact.in_context for one in statements)])
+    cosines = vectors[1:] @ vectors[0]
+    best = sorted(range(len(statements)), key=lambda i: (-cosines[i], i))[:limit]
+    chosen = {statements[i].order for i in best}
+    return tuple(statements[i] for i in sorted(best) if not statements[i].leans or _before(statements[i]) in chosen)
+
+
+def _before(one: Statement) -> tuple[str, int]:
+    """The place of the sentence before it."""
+    snippet, number = one.order
+    return snippet, number - 1
+
+
+def _fitting(ctx: RunContext, evidence: FactEvidence) -> list[Fact]:
+    """As many facts as there is room for; at least one."""
+    room = ctx.settings.section_words * evidence.room
+    chosen: list[Fact] = []
+    for fact in evidence.facts:
+        room -= word_count(fact.text)
+        if room > 0 or not chosen:
+            chosen.append(fact)
+    return chosen
+
+
+def _facts(statements: Iterable[Statement]) -> tuple[Fact, ...]:
+    return tuple(one.fact for one in statements)
+
+
+def _sentence(fact: Fact) -> Sentence:
+    return Sentence(fact.text, (fact.citation,))
+
+
+def _room(heading: Heading) -> int:
+    """Length allowed under a heading, in sections."""
+    return UNTITLED_SECTIONS if heading.title == UNTITLED else 1

@@ -1,0 +1,5 @@
+"""Code of another, which must never run."""
+
+from pathlib import Path
+
+Path(__file__).with_name("executed").touch()

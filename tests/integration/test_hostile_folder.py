@@ -1,0 +1,212 @@
+"""A folder from elsewhere, with every trick: commands that are run in it execute no code of it and send no key."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from llm import FakeModel
+from servers import Reply, ScriptedServer
+from test_pipeline import NoContents, world
+from test_resume import answers
+from typer.testing import CliRunner, Result
+
+from storm_pipeline import Storm
+from storm_pipeline.batch import TopicRequest
+from storm_pipeline.batch.batch_folder import BatchStore
+from storm_pipeline.batch.topic_status import TopicStatus
+from storm_pipeline.cli import app
+from storm_pipeline.errors import UntrustedError
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.folder import RunStore
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.server.remote_settings import RemoteSettings
+from storm_pipeline.server.run_service import RunService
+from storm_pipeline.settings import Settings
+
+TRICKS = Path(__file__).resolve().parents[1] / "hostile_folder"
+KEYS = {name: f"{name.lower().replace('_', '-')}-123456" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")}
+SMALL = ["--perspectives", "0", "--turns", "1", "--rounds", "1"]
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """The folder, the attacker's server, and a model of the user's own."""
+
+    folder: Path
+    attacker: ScriptedServer
+    model: FakeModel
+
+    def settings(self) -> dict[str, object]:
+        """What the attacker's run was made with."""
+        bad = f"{self.attacker.url}/v1"
+        return {
+            "lm": "openai/gpt-4o",
+            "api_base": bad,
+            "api_key_env": "OPENAI_API_KEY",
+            "writer_lm": f"openai/x@{bad}",
+            "embedder": "model",
+            "cache": self.folder / "stolen",
+            "max_tokens": 1_000_000,
+        }
+
+    def check(self) -> None:
+        """No code ran, nothing was sent to the attacker, and no folder of his was made."""
+        assert not list(self.folder.rglob("executed"))
+        assert self.attacker.requests == []
+        assert not (self.folder / "stolen").exists()
+        assert not os.environ.keys() & {
+            "STORM_API_TOKEN",
+            "HTTP_PROXY",
+            "PIP_INDEX_URL",
+            "OPENAI_API_BASE",
+            "LD_PRELOAD",
+        }
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
+    folder = tmp_path / "from-elsewhere"
+    shutil.copytree(TRICKS, folder)
+    for name in [name for name in os.environ if name.startswith("STORM_") or name.upper().endswith("_PROXY")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "attackers-home"))
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+    with ScriptedServer(Reply(401)) as attacker, FakeModel(answers()) as model:
+        for path in (folder / name for name in ("storm.toml", "pyproject.toml", ".env", "topics.csv")):
+            path.write_text(path.read_text().replace("http://evil.test", attacker.url))
+        monkeypatch.chdir(folder)
+        made = Hostile(folder, attacker, model)
+        with RunStore.create(folder / "runs", "Silk Road", "storm") as run:
+            run.begin(Settings.build(made.settings()))
+            run.update_state(engine=f"searxng:{attacker.url}/${{OPENAI_API_KEY}}", status="stopped")
+        given = Settings.build(made.settings()).model_dump(mode="json", exclude_unset=True)
+        rows = [TopicStatus(1, TopicRequest("Silk Road", {"search": f"searxng:{attacker.url}"}))]
+        BatchStore.create(folder / "runs", "batch", rows, settings=given, at_once=1, repeated=0).close()
+        monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+        yield made
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "300", "TERM": "dumb"}).invoke(app, list(arguments))
+
+
+def saved(hostile: Hostile, name: str) -> str:
+    return str(next((hostile.folder / "runs").glob(f"*/{name}")).parent)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["write", "Silk Road"],
+        ["outline", "Silk Road"],
+        ["estimate", "Silk Road"],
+        ["batch", "topics.csv"],
+        ["serve", "--api"],
+        ["mcp"],
+    ],
+)
+def test_what_would_ask_models_is_refused(hostile: Hostile, command: list[str]) -> None:
+    result = run(*command)
+    assert result.exit_code == 2, result.output
+    (line,) = result.stderr.splitlines()
+    assert "run `storm trust" in line and "api_base" in line
+    assert not any(key in result.output for key in KEYS.values())
+    hostile.check()
+
+
+def test_what_only_looks_leaves_it_out_and_says_so(hostile: Hostile) -> None:
+    hostile.attacker.requests.clear()
+    doctor = run("doctor", "--search", "wiki-leads")
+    assert "api_base = " not in doctor.stdout and "not used until you trust it" in doctor.stdout
+    assert "(not used: see below)" in doctor.stdout
+    for command in (
+        ["runs"],
+        ["show", saved(hostile, "run.json")],
+        ["export", saved(hostile, "run.json"), "--to", "markdown"],
+        ["assets", "verify"],
+        ["assets", "list"],
+        ["search", "engines"],
+        ["experiment", "estimate", "experiment.toml"],
+        ["trust", "--list"],
+    ):
+        result = run(*command)
+        assert "unexpected" not in result.stderr, result.stderr
+        assert not any(key in result.output for key in KEYS.values())
+        hostile.check()
+
+
+@pytest.mark.parametrize("file", ["run.json", "batch.json"])
+def test_a_run_from_elsewhere_is_not_resumed_as_it_is(hostile: Hostile, file: str) -> None:
+    result = run("resume", saved(hostile, file))
+    assert result.exit_code == 2, result.output
+    assert "storm trust" in result.stderr and "api_base" in result.stderr
+    others = run("resume", saved(hostile, file), "--lm", hostile.model.lm)  # its writer is still another's
+    assert others.exit_code == 2
+    hostile.check()
+
+
+def test_the_users_own_settings_make_it_his(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another model drops the saved address; the engine that ``run.json`` names is none that asks another."""
+    given = Settings.build({"lm": hostile.model.lm, "writer_lm": hostile.model.lm, "embedder": "mine", "turns": 1})
+    storm = Storm(given, embedder=HashingEmbedder(), contents=NoContents(), search=FakeSearch(world))
+    article = storm.resume(saved(hostile, "run.json"))
+    assert article.title == "Silk Road"
+    assert hostile.model.asked
+    hostile.check()
+
+
+def test_a_server_resumes_with_its_owners_settings(hostile: Hostile) -> None:
+    owner = Settings.build({"lm": hostile.model.lm, "out": hostile.folder / "runs", "rounds": 1, "max_tokens": 900_000})
+
+    def open_storm(settings: Settings) -> Storm:
+        assert settings.api_base is None and settings.writer_lm is None and settings.cache == Settings().cache
+        return Storm(settings, search=FakeSearch(world), embedder=HashingEmbedder(), contents=NoContents())
+
+    with RunService(RemoteSettings.build(owner), open_storm=open_storm) as service:
+        name = service.resume(Path(saved(hostile, "run.json")).name)
+        assert list(service.events(name))
+    assert hostile.model.asked
+    hostile.check()
+
+
+def test_columns_of_a_list_of_topics_are_data(hostile: Hostile) -> None:
+    run("trust", "--never")
+    result = run("batch", "topics.csv", "--lm", hostile.model.lm, "--search", "corpus:notes")
+    assert result.exit_code == 2
+    assert "--allow-columns api_base,embedder,lm,search" in result.stderr
+    hostile.check()
+
+
+def test_what_never_counts_is_not_asked_for(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("trust", "--never").exit_code == 0
+    monkeypatch.setattr("storm_pipeline.storm.shared_embedder", lambda *_: HashingEmbedder())
+    monkeypatch.setenv("STORM_LM", hostile.model.lm)
+    result = run("write", "Silk Road", "--search", "corpus:notes", "--quiet", *SMALL)
+    assert result.exit_code == 0, result.stderr
+    folder = Path(result.stdout.splitlines()[0]).parent
+    assert folder.parent == Path("runs")
+    assert '"length": "short"' in (folder / "settings.json").read_text()
+    sent = {request.headers.get("authorization") for request in hostile.model._server.requests}
+    assert sent == {f"Bearer {KEYS['OPENAI_API_KEY']}"}  # where the user's own word says
+    assert run("resume", str(folder), "--quiet").exit_code == 0  # it is his own run
+    hostile.check()
+
+
+def test_no_module_of_the_folder_is_imported(hostile: Hostile) -> None:
+    command = [sys.executable, "-m", "storm_pipeline", "doctor", "--search", "wiki-leads"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "not used until you trust it" in done.stdout, done.stderr
+    hostile.check()
+
+
+def test_nothing_but_one_library_call_is_refused_too(hostile: Hostile) -> None:
+    with pytest.raises(UntrustedError) as refused:
+        Storm().resume(saved(hostile, "run.json"))
+    assert any("api_base" in line for claim in refused.value.claims for line in claim.lines)
+    hostile.check()

@@ -1,0 +1,35 @@
+"""How many lines of Python the two distributions may have.
+
+A ceiling is the number of lines when it was last decided, rounded up to the next 250. Growth is decided, not drifted
+into: a commit that raises a ceiling does nothing else, and says what for. A commit that makes a room smaller lowers it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = {
+    "core": (("storm_pipeline", "signatures"), 38_750),
+    "bench": (("bench/storm_bench", "bench/benchmarks"), 21_250),
+}
+"""Room → its folders, and the most lines that their Python files may have together."""
+
+
+def files(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        yield from (path for path in (ROOT / folder).rglob("*.py") if "signatures" not in path.parts[:-1] or _own(path))
+
+
+def _own(path: Path) -> bool:
+    """Whether a file of signatures lies where it is, not behind the link in the package."""
+    return path.resolve() == path
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_grows_by_decision(room: str) -> None:
+    folders, ceiling = ROOMS[room]
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files(*folders))
+    assert lines <= ceiling, f"{room} has {lines:,} lines of at most {ceiling:,}: make it smaller elsewhere"
+    assert lines > ceiling - 1000, f"{room} has {lines:,} lines: lower its ceiling of {ceiling:,}"

@@ -1,0 +1,208 @@
+"""The writer for small models: what it takes from the sources, shortens, and puts in order."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from contexts import Told, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.identity import normalised_text
+from storm_pipeline.references.evidence import Evidence, FactEvidence
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import words
+from storm_pipeline.types import Citation, Heading, Outline, Snippet
+from storm_pipeline.writers.small.order import in_paragraphs
+from storm_pipeline.writers.small.shortening import shortened
+from storm_pipeline.writers.small.standing import with_subject
+from storm_pipeline.writers.small.writer import SmallWriter
+
+OPENING = (
+    "The Orrin Dam is a concrete dam on the river Orrin above the town of Selby. "
+    "It was built by the state between 1931 and 1936. "
+    "Engineers of the capital planned the Orrin Dam as a source of power."
+)
+OWN = Snippet("https://example.org/dam", "Orrin Dam", OPENING)
+THINGS = "turbine spillway gallery fishway crest reservoir tunnel road museum village".split()
+VERBS = ("carries", "closes", "warms", "divides")
+
+
+def about(thing: str, year: int | None = None) -> Snippet:
+    """A page of four different sentences about a thing of the dam."""
+    when = f"in {year} " if year else ""
+    texts = [
+        f"The {thing} of the Orrin Dam {verb} {when}the {thing} {verb[::-1]} {thing[::-1]}{i} of the dam."
+        for i, verb in enumerate(VERBS)
+    ]
+    return Snippet(f"https://example.org/{thing}", f"{thing.title()} of Selby", " ".join(texts))
+
+
+def written(snippets: Sequence[Snippet], **settings: Any) -> AbstractContextManager[tuple[RunContext, Told]]:
+    return run(snippets, {"NameSection": lambda inputs: {"heading": ""}}, writing="sentences", **settings)
+
+
+def gathered(snippets: Sequence[Snippet], *titles: str) -> Evidence[FactEvidence]:
+    with written(snippets) as (ctx, _):
+        outline = Outline("Orrin Dam", tuple(Heading(title) for title in titles))
+        before = SmallWriter().gather(ctx, outline)
+        return SmallWriter().gather(ctx, outline, (), before)
+
+
+def told(snippets: Sequence[Snippet]) -> list[str]:
+    """The texts of all that is gathered."""
+    evidence = gathered(snippets)
+    return [fact.text for fact in (*evidence.for_lead, *(f for own in evidence.sections for f in own.facts))]
+
+
+def test_the_lead_is_the_opening_of_the_topics_own_page_in_its_order() -> None:
+    others = [about(thing) for thing in THINGS]
+    evidence = gathered([*others[:5], OWN, *others[5:]])
+    assert [fact.text for fact in evidence.for_lead] == [
+        "The Orrin Dam is a concrete dam on the river Orrin above the town of Selby.",
+        "It was built by the state between 1931 and 1936.",
+        "Engineers of the capital planned the Orrin Dam as a source of power.",
+    ]
+    assert {fact.citation.source_id for fact in evidence.for_lead} == {OWN.source_id}
+
+
+def test_sections_have_at_least_four_statements_and_none_stands_twice() -> None:
+    evidence = gathered([OWN, *(about(thing) for thing in THINGS)], "Fishway", "Weather")
+    assert len(evidence.sections) >= 2
+    assert all(len(own.facts) >= 4 for own in evidence.sections)
+    assert [own.heading for own in evidence.sections] == list(evidence.outline.sections)
+    texts = [
+        normalised_text(fact.text)
+        for fact in (*evidence.for_lead, *(f for own in evidence.sections for f in own.facts))
+    ]
+    assert len(texts) == len(set(texts))
+
+
+def test_too_little_for_a_section_is_all_lead() -> None:
+    few = Snippet("https://example.org/few", "Selby", "The Orrin Dam supplies the town of Selby with electric power.")
+    evidence = gathered([OWN, few], "History", "Legacy")
+    assert not evidence.sections
+    assert not evidence.outline.sections
+    assert [fact.citation.source_id for fact in evidence.for_lead] == [OWN.source_id] * 3 + [few.source_id]
+
+
+def test_no_statement_is_taken_twice_though_pages_copy_each_other() -> None:
+    copy = Snippet("https://example.net/copy", "Orrin Dam copied", OPENING)
+    texts = told([copy, OWN, Snippet("https://example.net/other", "Dams", OPENING.replace(". ", ".  "))])
+    assert len(texts) == len({normalised_text(text) for text in texts})
+    assert all(sum(word in text for text in texts) == 1 for word in ("concrete", "Engineers"))
+
+
+def test_pages_that_do_not_name_the_topic_give_nothing() -> None:
+    namesakes = "The Orrin Line is a railway of the north. Orrin was a king, and a dam of beavers lay in his park."
+    texts = told([OWN, Snippet("https://example.org/x", "Orrin Line", namesakes)])
+    assert not any("railway" in text or "beavers" in text for text in texts)
+
+
+def test_of_a_page_that_names_the_topic_only_sentences_that_do_are_taken() -> None:
+    text = "The Orrin Dam flooded the farms of the valley near Selby. Cheese is made in the valley of Selby and sold."
+    texts = told([OWN, Snippet("https://example.org/x", "Selby", text)])
+    assert any("flooded" in one for one in texts)
+    assert not any("Cheese" in one for one in texts)
+
+
+def test_a_pronoun_that_opens_a_sentence_gives_way_to_the_pages_title() -> None:
+    text = (
+        "Ada Berg was the engineer of the Orrin Dam above the town of Selby. "
+        "She planned the Orrin Dam and its tunnel in the town of Selby."
+    )
+    texts = told([OWN, Snippet("https://example.org/x", "Ada Berg", text)])
+    assert "Ada Berg planned the Orrin Dam and its tunnel in the town of Selby." in texts
+
+
+def test_a_pronoun_that_may_mean_something_else_costs_the_sentence() -> None:
+    text = (
+        "Farmers of the valley hated the state for years. "
+        "He sold the farms near the Orrin Dam above the town of Selby to the state."
+    )
+    texts = told([OWN, Snippet("https://example.org/x", "Ada Berg", text)])
+    assert not any("sold the farms" in one for one in texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "before", "opening", "changed"),
+    [
+        ("He was a mason.", "Ada Berg (mason)", "Ada Berg was born.", "Ada Berg was born.", "Ada Berg was a mason."),
+        ("Its mass is large.", "Sun", "The Sun is hot.", "The Sun is a star.", "The Sun's mass is large."),
+        ("Her sons fled.", "Agnes", "Agnes was a queen.", "Agnes was a queen.", "Agnes' sons fled."),
+        ("It is hot.", "Sun", "Helium was found by chance there.", "The Sun is a star.", "It is hot."),
+        ("The dam is high.", "Sun", "The Sun is hot.", "The Sun is a star.", "The dam is high."),
+    ],
+)
+def test_the_title_stands_for_what_it_means_alone(
+    text: str, title: str, before: str, opening: str, changed: str
+) -> None:
+    assert with_subject(text, title, before, opening) == changed
+
+
+def test_general_pages_come_first_then_time_goes_on() -> None:
+    pages = [about("tunnel", 1990), about("crest", 1890), about("museum"), about("village", 1940)]
+    facts = [fact for own in gathered(pages).sections for fact in own.facts]
+    with written(pages) as (ctx, _):
+        selected = SmallWriter().select(ctx, Heading("History"), pages, "Orrin Dam History").facts
+    for found in (facts, list(selected)):
+        order = list(dict.fromkeys(fact.title.split()[0] for fact in found))
+        assert len(order) == len({fact.title for fact in found}), "a page's matter stays together"
+    order = list(dict.fromkeys(fact.title.split()[0] for fact in selected))
+    assert order == [name for name in ("Museum", "Crest", "Village", "Tunnel") if name in order]
+    assert len(order) >= 3
+
+
+def test_an_answer_is_sentences_of_what_was_found_with_their_sources() -> None:
+    pages = [OWN, *(about(thing) for thing in THINGS[:4])]
+    with written(pages, answer_facts=6) as (ctx, _):
+        answer = SmallWriter().answer(ctx, "Orrin Dam", "What does the turbine of the Orrin Dam do?", pages)
+    by_source = {page.source_id: page.text for page in pages}
+    assert 1 <= len(answer.sentences) <= 6
+    for sentence in answer.sentences:
+        (citation,) = sentence.citations
+        assert sentence.text in by_source[citation.source_id]
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("However, the dam was closed in 1950.", "The dam was closed in 1950."),
+        ("The dam (/ˈɒrɪn/) was closed in 1950.", "The dam was closed in 1950."),
+        ("The dam is 61 metres (200 ft) high.", "The dam is 61 metres high."),
+        ("The dam, a wall of stone (built by monks), stands.", "The dam, a wall of stone (built by monks), stands."),
+    ],
+)
+def test_what_an_encyclopedia_can_do_without_goes(long: str, short: str) -> None:
+    assert shortened(long) == short
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "However, the Dam was built (200 ft) (lit. wall) (/dæm/) in 1931, which closed thus , with stone , "
+            "including Selby and therefore (see map) high; making 61 metres () 1936".split(" ")
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_shortening_keeps_words_and_their_order(parts: list[str]) -> None:
+    source = " ".join(parts) + "."
+    left = iter(word.casefold() for word in words(source))
+    assert all(any(word == other for other in left) for word in map(str.casefold, words(shortened(source))))
+
+
+@given(st.lists(st.integers(1, 5), max_size=8))
+def test_paragraphs_keep_order_and_end_where_the_page_changes(sizes: list[int]) -> None:
+    pages = [f"s{page}" for page, size in enumerate(sizes) for _ in range(size)]
+    facts = [Fact(f"Sentence {i}.", page, Citation(page, f"n{page}")) for i, page in enumerate(pages)]
+    paragraphs = in_paragraphs(facts)
+    sentences = [sentence for paragraph in paragraphs for sentence in paragraph.sentences]
+    assert [(s.text, s.citations) for s in sentences] == [(fact.text, (fact.citation,)) for fact in facts]
+    assert all(len(paragraph.sentences) >= min(2, len(facts)) for paragraph in paragraphs)
+    for one, other in pairwise(paragraphs):
+        assert one.sentences[-1].citations != other.sentences[0].citations
