@@ -77,12 +77,12 @@ def _claims(folder: Path) -> "Iterator[Claim]":
 def _list() -> None:
     from storm_pipeline.configuration.trust import consents
 
-    last = {one.digest: one for one in consents()}.values()
+    recorded = consents()
     rows = [
         ("trusted" if one.counts else "left out", age(time.time() - one.since), printable(one.place))
-        for one in last
+        for one in recorded
         if not one.own
     ]
     if rows:
         show_table(("", "since", "place"), rows)
-    say(f"{sum(one.own for one in last)} runs and batches that you began are trusted")
+    say(f"{sum(one.own for one in recorded)} runs and batches that you began are trusted")

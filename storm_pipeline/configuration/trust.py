@@ -32,7 +32,6 @@ CAPS = ("max_cost", "max_tokens", "max_minutes")
 _ENGINE = r"(?:wikipedia:[a-z]{2,3}|[a-z][a-z-]*)"
 _ENGINES_ALONE = re.compile(rf"(?:(?:fused|first):)?{_ENGINE}(?:\s*[+>]\s*{_ENGINE})*")
 """Search engines without a path or an address."""
-_FILE = "trusted.jsonl"
 
 
 def is_content(setting: str, value: Any) -> bool:
@@ -108,34 +107,25 @@ def untrusted(claims: Iterable[Claim]) -> UntrustedError:
 
 def decision(claim: Claim) -> bool | None:
     """Whether a claim counts: True or False as the user decided last, None where he has not."""
-    return next((one.counts for one in reversed(consents()) if one.digest == claim.digest), None)
+    consent = _read(_file(claim.digest))
+    return consent.counts if consent else None
 
 
 def consents() -> tuple[Consent, ...]:
-    """The consents on record, oldest first; damaged lines are left out, which are then asked for again."""
-    try:
-        lines = (user_state() / _FILE).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ()
-    found = []
-    for line in lines:
-        try:
-            found.append(Consent(**json.loads(line)))
-        except (ValueError, TypeError, RecursionError):
-            continue
-    return tuple(found)
+    """The consents on record, oldest first; damaged files are left out, so that the user is asked again."""
+    found = filter(None, map(_read, _folder().glob("*.json")))
+    return tuple(sorted(found, key=lambda consent: (consent.since, consent.digest)))
 
 
 def remember(claim: Claim, *, counts: bool = True, own: bool = False) -> None:
-    """Record the user's decision on a claim.
+    """Record the user's decision on a claim, in place of an earlier one.
 
     Raises:
         OSError: the state folder cannot be written.
     """
-    file = user_state() / _FILE
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with file.open("a", encoding="utf-8") as lines:
-        lines.write(_line(Consent(claim.digest, str(claim.place.resolve()), counts, own, round(time.time(), 1))))
+    consent = Consent(claim.digest, str(claim.place.resolve()), counts, own, round(time.time(), 1))
+    _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_atomically(_file(claim.digest), json.dumps(vars(consent)) + "\n")
 
 
 def revoke(folder: Path) -> int:
@@ -146,13 +136,26 @@ def revoke(folder: Path) -> int:
     Raises:
         OSError: the state folder cannot be written.
     """
-    folder, known = folder.resolve(), consents()
-    below = [one for one in known if Path(one.place).is_relative_to(folder)]
-    kept = [one for one in known if one not in below or (one.own and one.place != str(folder))]
-    if len(kept) < len(known):
-        write_atomically(user_state() / _FILE, "".join(map(_line, kept)))
-    return len(known) - len(kept)
+    folder = folder.resolve()
+    below = [one for one in consents() if Path(one.place).is_relative_to(folder)]
+    forgotten = [one for one in below if not one.own or one.place == str(folder)]
+    for consent in forgotten:
+        _file(consent.digest).unlink(missing_ok=True)
+    return len(forgotten)
 
 
-def _line(consent: Consent) -> str:
-    return json.dumps(vars(consent)) + "\n"
+def _folder() -> Path:
+    """Where consents are kept, a small file each: one that grows could outgrow a limit on the size of files."""
+    return user_state() / "trusted"
+
+
+def _file(digest: str) -> Path:
+    return _folder() / f"{digest}.json"
+
+
+def _read(file: Path) -> Consent | None:
+    try:
+        consent = Consent(**json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    return consent if consent.digest == file.stem else None

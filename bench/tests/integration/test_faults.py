@@ -122,7 +122,6 @@ def test_a_search_engine_that_never_answers_is_named_within_the_time_outs(place:
     assert hung(hasty, "hung-engine", search=True).problems == []
 
 
-@pytest.mark.xfail(reason="where the state folder may not grow either, a run is not known as one's own: resume asks")
 def test_files_that_may_not_grow_end_a_run_that_can_go_on(place: Lab, whole: Whole) -> None:
     assert over_quota(place, "quota", whole.largest // 2, whole) == []
 
