@@ -280,7 +280,13 @@ def test_a_state_that_cannot_be_written_or_read_is_survived(monkeypatch: pytest.
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     by_trusted_toml({"lm": "openai/a"})
     records = tmp_path / "home" / "state" / "trusted"
-    for name, damaged in {"a": b"\xff", "b": b'{"digest": 3', "c": b"[]", "d": b'{"digest": "d"}', "e": b'{"x": 1}'}.items():
+    for name, damaged in {
+        "a": b"\xff",
+        "b": b'{"digest": 3',
+        "c": b"[]",
+        "d": b'{"digest": "d"}',
+        "e": b'{"x": 1}',
+    }.items():
         (records / f"{name}.json").write_bytes(damaged)
     assert configured().lm == "openai/a"
     assert len(consents()) == 1
