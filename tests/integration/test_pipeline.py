@@ -218,7 +218,9 @@ def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedde
     answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
     with FakeModel(answers) as server:
         settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many), "writing": "sentences"}
-        storm(server, tmp_path, **settings).write("Silk Road")
+        article = storm(server, tmp_path, **settings).write("Silk Road")
+    written = [s.text for section in article.sections for paragraph in section.paragraphs for s in paragraph.sentences]
+    assert [text for text in written if text.startswith("Monks carried belief")], "what is found is written"
     assert len({snippet.text for snippet in many} & seen) == FOR_A_GAP
     assert len({snippet.text for snippet in temples} & seen) == FOR_A_GAP
 
