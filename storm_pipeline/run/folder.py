@@ -249,6 +249,8 @@ class RunStore:
     def _move_changed_aside(self) -> Iterator[tuple[str, str]]:
         """Rename pieces that were changed since they were written, so that they can be made again."""
         for name, checksums in self.journal.earlier("piece").items():
+            if not _is_inside(name):
+                continue
             path = self.folder / name
             try:
                 if (checksum := _sum(path.read_bytes())) in checksums:
@@ -262,6 +264,12 @@ class RunStore:
                 yield name, ""
             except OSError as error:
                 raise RunError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a piece's name stays in the folder: a run from elsewhere may have any text in its journal."""
+    path = Path(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
 
 
 def read_state(folder: Path) -> dict[str, Any]:

@@ -37,8 +37,10 @@ def locked(folder: Path, name: str) -> FileLock:
     """Acquire the folder's lock.
 
     Raises:
-        RunError: another process holds it (the cause is a ``Timeout``), or the folder cannot be written.
+        RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, or it holds a
+            link, by which a folder from elsewhere would have other files of the user read or written.
     """
+    _refuse_links(folder)
     lock = FileLock(folder / name, is_singleton=False)
     try:
         lock.acquire(timeout=0)
@@ -47,6 +49,12 @@ def locked(folder: Path, name: str) -> FileLock:
     except OSError as error:
         raise RunError(f"cannot write to {folder}: {error.strerror}") from error
     return lock
+
+
+def _refuse_links(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            raise RunError(f"{path} is a link, which a folder of runs never has: delete it, or copy the file")
 
 
 def read_state(

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +21,10 @@ from storm_pipeline.batch import TopicRequest
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.cli import app
-from storm_pipeline.errors import UntrustedError
+from storm_pipeline.errors import RunError, StormError, UntrustedError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.folder import RunStore
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
@@ -173,6 +175,62 @@ def test_a_server_resumes_with_its_owners_settings(hostile: Hostile) -> None:
         assert list(service.events(name))
     assert hostile.model.asked
     hostile.check()
+
+
+@pytest.fixture
+def forged(hostile: Hostile, tmp_path: Path) -> tuple[Path, Storm]:
+    """A run from elsewhere that is consistent and asks no address, with a storm of the user's own to resume it."""
+    own = Storm(
+        lm=hostile.model.lm,
+        out=hostile.folder / "runs",
+        embedder=HashingEmbedder(),
+        contents=NoContents(),
+        search=FakeSearch(world),
+        perspectives=1,
+        turns=1,
+        rounds=1,
+    )
+    own.write("Silk Road")
+    (made,) = (hostile.folder / "runs").glob("silk-road*/article.md")
+    (made.parent / "article.md").unlink()  # so that there is something to do
+    return made.parent, own
+
+
+@pytest.mark.parametrize("name", ["../../mine.txt", "{mine}", "sections/../../../mine.txt", "\0", "n" * 5000, "", "."])
+def test_pieces_that_a_forged_journal_names_are_left_alone(
+    hostile: Hostile, forged: tuple[Path, Storm], name: str
+) -> None:
+    folder, own = forged
+    mine = hostile.folder / "mine.txt"
+    mine.write_text("my own file")
+    with Journal(folder / "journal.jsonl") as journal:
+        journal.add("piece", name.format(mine=mine), "0" * 64)
+    with suppress(StormError):
+        own.resume(folder, accept_damage=True)
+    assert mine.read_text() == "my own file"
+    assert not list(hostile.folder.glob("mine.txt.*"))
+
+
+@pytest.mark.parametrize(
+    "name", ["journal.jsonl", "events.jsonl", "run.lock", "settings.json", "article.md", "sections"]
+)
+def test_links_in_a_forged_run_are_not_followed(hostile: Hostile, forged: tuple[Path, Storm], name: str) -> None:
+    folder, own = forged
+    mine = hostile.folder / "mine"
+    if (folder / name).is_dir():
+        mine.mkdir()
+        shutil.rmtree(folder / name)
+    else:
+        mine.write_bytes((folder / name).read_bytes() if (folder / name).exists() else b"my own file")
+        (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(mine)
+    before = mine.read_bytes() if mine.is_file() else None
+    with pytest.raises(RunError, match="is a link"):
+        own.resume(folder, accept_damage=True)
+    result = run("resume", str(folder), "--yes")
+    assert result.exit_code in (1, 2) and "unexpected" not in result.stderr
+    assert (mine.read_bytes() if mine.is_file() else None) == before
+    assert before is not None or not list(mine.iterdir())
 
 
 def test_columns_of_a_list_of_topics_are_data(hostile: Hostile) -> None:

@@ -24,6 +24,19 @@ def interrupted_at(lab: Lab, run: str, number: signal.Signals, seconds: float, w
     return wrong_interruption(ended, str(folder)) + wrong_resumption(lab, run, whole)
 
 
+def interrupted_during(lab: Lab, run: str, kind: str, whole: Whole) -> list[str]:
+    """Press Ctrl-C when the first call of this kind was answered, then resume. Returns the violated expectations."""
+    command = lab.write(run)
+    while command.running and not any(line.kind == kind for line in lab.bench.log(run)):
+        time.sleep(0.005)
+    command.signalled(signal.SIGINT)
+    ended = command.ended()
+    folder = lab.run_folder(run)
+    if folder is None:
+        return ["the run made no folder"]
+    return wrong_interruption(ended, str(folder)) + wrong_resumption(lab, run, whole)
+
+
 def wrong_interruption(ended: Ended, folder: str) -> list[str]:
     """What is wrong with how an interrupted command ended: it may have finished, or says where progress is saved."""
     if ended.code == 0:

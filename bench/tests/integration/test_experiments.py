@@ -1,10 +1,12 @@
 """Experiments: methods side by side on the topics of a data set, gone on with at any unit, and reported."""
 
 import json
+import resource
 import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from tokens import gpt_4_tokens
 from typer.testing import CliRunner, Result
 from wordnet_files import write_wordnet
 
+from benchmarks.faults.disks import can_mount, small_disk
 from storm_bench.datasets.wikigenbench_writer import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_bench.experiments.data import topics_of
@@ -421,6 +424,40 @@ def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Pat
     again = command("report", str(out), "--out", str(tmp_path / "elsewhere"))
     assert again.exit_code == 0, again.output
     assert (tmp_path / "elsewhere/report.md").read_bytes() == (out / "report/report.md").read_bytes()
+
+
+@contextmanager
+def files_may_not_grow(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 300, 3_000, 9_000])
+def test_an_experiment_on_a_full_disk_says_so_and_goes_on_later(
+    data: Path, model: FakeModel, tmp_path: Path, size: int
+) -> None:
+    """Once for files that may not grow, and once on a small file system, where one can be mounted."""
+    out = tmp_path / "small" / "out"
+    write = ("run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE))
+    with files_may_not_grow(size):
+        limited = command(*write)
+    outcomes = [(limited, "File too large")]
+    if can_mount(tmp_path):
+        with small_disk(tmp_path / "disk", max(4096, size)) as more:
+            there = (*write[:5], str(tmp_path / "disk" / "out"), *write[6:])
+            outcomes.append((command(*there), "No space left on device"))
+            more()
+            assert command(*there).exit_code == 0
+    for done, reason in outcomes:
+        assert done.exit_code == 1, done.output
+        assert reason in done.output and "unexpected" not in done.output and "Traceback" not in done.output
+    again = command(*write)
+    assert again.exit_code == 0, again.output
+    assert (out / "report" / "report.html").is_file()
 
 
 def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from benchmarks.faults.disks import (
     unreadable,
     wrong_failure,
 )
-from benchmarks.faults.interrupts import SIGNALS, interrupted_at
+from benchmarks.faults.interrupts import SIGNALS, interrupted_at, interrupted_during
 from benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
 from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
@@ -72,6 +72,16 @@ def test_a_killed_run_of_two_rounds_ends_as_if_nothing_had_happened(patient: Lab
 def test_an_interrupted_run_goes_on(patient: Lab, whole: Whole, number: signal.Signals, share: float) -> None:
     run = f"signal-{number}-{share}"
     assert interrupted_at(patient, run, number, share * whole.seconds, whole) == []
+
+
+def test_ctrl_c_in_each_phase_stops_in_order(patient: Lab, whole: Whole) -> None:
+    phases = {line.kind for line in patient.bench.log("undisturbed")}
+    assert {"search", "question", "answer", "outline", "section", "lead"} <= phases
+    found = {
+        phase: interrupted_during(patient, f"during-{phase.replace(' ', '-')}", phase, whole)
+        for phase in sorted(phases)
+    }
+    assert not any(found.values()), found
 
 
 @pytest.mark.parametrize(
