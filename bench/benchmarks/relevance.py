@@ -50,6 +50,17 @@ class Labelled:
         return self.label != "neither"
 
 
+_HEAD = (
+    "# The floor of relevance on labelled pages",
+    "",
+    "Precision / recall of keeping a page that is about the topic or has a fact that its article could tell (useful),",
+    "on pairs of topic and page; labels of one reader. Thresholds were chosen on the topics `tuning`. Beside it: pages",
+    "that name the topic in full, those with half of its words, a cosine of at least 0.3 to topic or question, and all",
+    "pages. `python -m benchmarks.relevance --to docs/relevance.md`",
+    "",
+)
+
+
 def main() -> None:
     """Print the tables, or write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -59,7 +70,7 @@ def main() -> None:
     options = parser.parse_args()
     embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", options.cache))
     run = options.data / "capable_oder" / "run"
-    lines = [*pairs_table(labelled(options.data, options.cache), embedder), "", *run_lines(run, embedder)]
+    lines = [*_HEAD, *pairs_table(labelled(options.data, options.cache), embedder), "", *run_lines(run, embedder)]
     text = "\n".join(lines) + "\n"
     options.to.write_text(text, encoding="utf-8") if options.to else print(text)
 

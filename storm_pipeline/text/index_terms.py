@@ -25,6 +25,13 @@ STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 """English stop words, including those that phrase questions."""
 
 
+def without_function_words(title: str) -> str:
+    """A title without stop words at its ends: not "Spread of the", nor "of Norway"; empty if it has no other words."""
+    words = title.split()
+    content = [i for i, word in enumerate(words) if word.casefold() not in STOP_WORDS]
+    return " ".join(words[content[0] : content[-1] + 1]) if content else ""
+
+
 def terms(text: str) -> list[str]:
     """The index terms of a text, in order, with repetitions.
 

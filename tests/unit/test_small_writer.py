@@ -16,6 +16,7 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
+from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.order import in_paragraphs
 from storm_pipeline.writers.small.shortening import shortened
 from storm_pipeline.writers.small.standing import with_subject
@@ -127,6 +128,15 @@ def test_a_pronoun_that_may_mean_something_else_costs_the_sentence() -> None:
     assert not any("sold the farms" in one for one in texts)
 
 
+def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence() -> None:
+    text = (
+        "A book on the valley was printed in Selby. "
+        "The odd booklet praises the engineers of the Orrin Dam above the town of Selby."
+    )
+    texts = told([OWN, Snippet("https://example.org/x", "Ada Berg", text)])
+    assert not any("booklet" in one for one in texts)
+
+
 @pytest.mark.parametrize(
     ("text", "title", "before", "opening", "changed"),
     [
@@ -135,12 +145,51 @@ def test_a_pronoun_that_may_mean_something_else_costs_the_sentence() -> None:
         ("Her sons fled.", "Agnes", "Agnes was a queen.", "Agnes was a queen.", "Agnes' sons fled."),
         ("It is hot.", "Sun", "Helium was found by chance there.", "The Sun is a star.", "It is hot."),
         ("The dam is high.", "Sun", "The Sun is hot.", "The Sun is a star.", "The dam is high."),
+        ("The odd film tells of Ada.", "Ida", "Berg made it.", "Ida is a film by Berg.", "Ida tells of Ada."),
+        (
+            "The herring shoals left it.",
+            "A History of Selby",
+            "Boats came.",
+            "The herring fair of Selby is old.",
+            "The herring shoals left it.",
+        ),
+        ("The dam bursts in it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The dam bursts in it."),
+        ("The film of Ida shows it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The film of Ida shows it."),
+        ("It was odd.", "Dam flood", "It was high.", "The dam (DF) flood was a flood.", "The dam flood was odd."),
+        ("In 1931, it burst.", "Sun", "The Sun is hot.", "The Sun is a star.", "In 1931, the Sun burst."),
+        ("In 1931, it burst.", "Sun", "A dam was built.", "The Sun is a star.", "In 1931, it burst."),
+        (
+            "As the only treatise to survive, it was read by all.",
+            "Vitruvius",
+            "Vitruvius wrote a treatise that he gave to Augustus.",
+            "Vitruvius was a Roman architect.",
+            "As the only treatise to survive, it was read by all.",
+        ),
     ],
 )
 def test_the_title_stands_for_what_it_means_alone(
     text: str, title: str, before: str, opening: str, changed: str
 ) -> None:
     assert with_subject(text, title, before, opening) == changed
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "alone"),
+    [
+        ("It is told by quantum electrodynamics (QED).", "QED is exact.", "Quantum electrodynamics is exact."),
+        ("The Bank of the North (BN) lent it.", "In 1931 BN was closed.", "In 1931 Bank of the North was closed."),
+        ("Mass-energy relations (MER) hold.", "No MER is lost.", "No mass-energy relations is lost."),
+        ("It was sold to the state (UK).", "The UK closed it.", "The UK closed it."),
+        (
+            "It uses alternating current (AC).",
+            "Alternating current (AC) is cheap.",
+            "Alternating current (AC) is cheap.",
+        ),
+        ("It uses alternating current (AC).", "The AC-130 is a plane.", "The AC-130 is a plane."),
+    ],
+)
+def test_an_abbreviation_that_its_page_explains_is_written_out(page: str, sentence: str, alone: str) -> None:
+    assert written_out(sentence, explained_in([page])) == alone
 
 
 def test_general_pages_come_first_then_time_goes_on() -> None:
@@ -154,6 +203,36 @@ def test_general_pages_come_first_then_time_goes_on() -> None:
     order = list(dict.fromkeys(fact.title.split()[0] for fact in selected))
     assert order == [name for name in ("Museum", "Crest", "Village", "Tunnel") if name in order]
     assert len(order) >= 3
+
+
+def test_passages_of_one_document_are_told_in_the_order_of_their_time() -> None:
+    texts = [
+        f"The Orrin Dam was {verb} in {year} by men of {verb}. The {verb} gate of the Orrin Dam is of {verb[::-1]}."
+        for year, verb in ((1979, "closed"), (1887, "planned"), (1931, "built"), (1950, "raised"), (1899, "paid"))
+    ]
+    passages = [Snippet("file:///a.pdf", "Papers", text) for text in texts]
+    (section,) = gathered([OWN, *passages]).sections
+    years = [int(word) for fact in section.facts for word in words(fact.text) if word.isdigit()]
+    assert years == [1887, 1899, 1931, 1950, 1979]
+
+
+def test_a_lead_without_a_page_of_the_topic_names_it() -> None:
+    own = Snippet(
+        "file:///a.md", "Orrin Dam now", "A museum was opened in it in 1950. The Orrin Dam has 3 tunnels now."
+    )
+    with written([own]) as (ctx, _):
+        lead = SmallWriter().gather(ctx, Outline("Orrin Dam")).for_lead
+    assert "Orrin Dam" in lead[0].text
+
+
+@pytest.mark.parametrize(("title", "heading"), [("Epic of Gilgamesh", "Gilgamesh"), ("The Trade of Epic", "Trade")])
+def test_a_planned_heading_has_no_function_word_at_its_ends(title: str, heading: str) -> None:
+    pages = [
+        Snippet(f"https://example.org/{i}", title, about(THINGS[i]).text.replace("Orrin Dam", "Epic")) for i in (1, 2)
+    ]
+    with written(pages) as (ctx, _):
+        sections = SmallWriter().gather(ctx, Outline("Epic"), (), Evidence(Outline("Epic"), ())).sections
+    assert {own.heading.title for own in sections} == {heading}
 
 
 def test_an_answer_is_sentences_of_what_was_found_with_their_sources() -> None:

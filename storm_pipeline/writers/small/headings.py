@@ -10,7 +10,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.index_terms import STOP_WORDS
+from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.types import Body, Heading, Outline, Paragraph, Section
 
@@ -69,8 +69,5 @@ def _suggested(ctx: RunContext, topic: str, texts: Sequence[str], what: str) -> 
         ctx.events.failed(what, error)
         return ""
     found = outline_from_headings([(1, reply.strip(' .#*"“”'))], topic).sections
-    words = without_topic(topic, found[0].title).split() if found else []
-    content = [i for i, word in enumerate(words) if word.casefold() not in STOP_WORDS]
-    words = words[content[0] : content[-1] + 1] if content else []  # not "Spread of the", nor "of Norway"
-    new = " ".join(words)
-    return new[:1].upper() + new[1:] if len(words) <= _LONGEST and new.casefold() != topic.casefold() else ""
+    new = without_function_words(without_topic(topic, found[0].title)) if found else ""
+    return new[:1].upper() + new[1:] if len(new.split()) <= _LONGEST and new.casefold() != topic.casefold() else ""

@@ -13,7 +13,7 @@ _PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6
 
 
 def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Grouped by page, each page's statements as they stand there.
+    """Grouped by page, each passage's statements as they stand there, a page's dated passages by time after the others.
 
     Pages about the subject come first, then those whose first statement has no year, by relevance, then the others by
     that year.
@@ -23,11 +23,22 @@ def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
         pages.setdefault(one.fact.citation.source_id, []).append(one)
 
     def place(group: list[Statement]) -> tuple[bool, bool, float, float]:
-        year = next((y for one in group if (y := first_year(one.fact.text)) is not None), None)
+        year = _year(group)
         relevance = max(one.relevance for one in group)
         return (not any(one.own for one in group), year is not None, year or 0.0, -relevance)
 
-    return tuple(one for group in sorted(pages.values(), key=place) for one in group)
+    return tuple(one for group in sorted(map(_by_time, pages.values()), key=place) for one in group)
+
+
+def _by_time(page: Sequence[Statement]) -> list[Statement]:
+    passages: dict[str, list[Statement]] = {}
+    for one in page:
+        passages.setdefault(one.order[0], []).append(one)
+    return [one for passage in sorted(passages.values(), key=lambda own: _year(own) or 0.0) for one in passage]
+
+
+def _year(statements: Sequence[Statement]) -> float | None:
+    return next((year for one in statements if (year := first_year(one.fact.text)) is not None), None)
 
 
 def in_paragraphs(facts: Sequence[Fact]) -> tuple[Paragraph, ...]:

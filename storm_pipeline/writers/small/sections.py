@@ -14,6 +14,7 @@ import numpy.typing as npt
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.subject import Subject
+from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.types import Heading, Outline
 from storm_pipeline.writers.small.statements import Statement
 
@@ -116,5 +117,5 @@ def _headings(
 def _bare(subject: Subject, title: str) -> str:
     """A title without the topic's words and without brackets, as a heading."""
     plain = _BRACKETS.sub("", title).strip() or title
-    plain = without_topic(subject.topic, plain)
+    plain = without_function_words(without_topic(subject.topic, plain)) or plain
     return plain[:1].upper() + plain[1:]

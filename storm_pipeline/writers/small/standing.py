@@ -1,4 +1,4 @@
-"""Puts the subject of a page in place of the pronoun that opens a sentence, so that the sentence makes sense alone."""
+"""Puts the subject of a page in place of what stands for it in a sentence, so that the sentence makes sense alone."""
 
 import re
 
@@ -9,14 +9,22 @@ _SUBJECT = re.compile(
     r"(?= (?:\w+ed|is|was|has|had|can|may|does|did|became|began|led|held|won|wrote|made|covers|lies|lives|uses)\b)|"
     r"(?P<whose>His|Her|Its)(?= [a-z])"
 )
-_AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?:he|she|it) (?=[a-z])")
+_AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?P<one>he|she|it) (?=[a-z])")
 """A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
+_DEFINITE = re.compile(r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b)")
+"""A thing that an earlier sentence named: The film examines …"""
+_BARE = re.compile(
+    r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates)\b(?! of)"
+)
+_OF_A_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
 _PARTICIPLE = re.compile(r"(?:Nicknamed|Known|Born|Considered|Named|Called|Located|Founded|Situated|Regarded)\b")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 
 
 def with_subject(text: str, title: str, before: str, opening: str) -> str:
     """The sentence with the page's title in place of the pronoun that opens it, where the title is what it means.
+
+    The same for "The film" on the page of a film, in a sentence that does not name it.
 
     Args:
         text: a sentence of a page.
@@ -25,23 +33,42 @@ def with_subject(text: str, title: str, before: str, opening: str) -> str:
         opening: the page's first sentence, which shows whether the title wants an article: the Sun.
     """
     name = _named(_BRACKETS.sub("", title).strip(), opening)
-    if (after := _AFTER_CLAUSE.match(text)) and name and not stem_set(name.split()[-1]) & stem_set(after["clause"]):
-        inside = name[:1].lower() + name[1:] if name.startswith("The ") else name
-        return f"{after['clause']}{inside} {text[after.end() :]}"
-    found = _SUBJECT.match(text)
+    if (thing := _DEFINITE.match(text)) and name and not stem_set(name) & stem_set(text):
+        kind = opening.partition(" is ")[2] or opening.partition(" was ")[2]
+        is_meant = opening.startswith(name) and stem_set(thing["noun"]) & stem_set(kind)
+        return name + text[thing.end() :] if is_meant else text
+    found = _SUBJECT.match(text) or _AFTER_CLAUSE.match(text)
     begins = " ".join(before.split()[:8])
     if not found or not name or not (_SUBJECT.match(before) or stem_set(name) & stem_set(begins)):
         return text
+    said = found.groupdict()
+    pronoun, clause = said["one"] or said["whose"], said.get("clause", "")
+    if pronoun.casefold() in {"it", "its"} and _OF_A_PERSON.search(f"{opening} {before}"):
+        return text
+    if clause:
+        if stem_set(name.split()[-1]) & stem_set(clause):
+            return text
+        return f"{clause}{name[:1].lower() + name[1:] if name.startswith('The ') else name} {text[found.end() :]}"
     possessive = f"{name}'" if name.endswith("s") else f"{name}'s"
-    return (possessive if found["whose"] else name) + text[found.end() :]
+    return (possessive if said["whose"] else name) + text[found.end() :]
 
 
 def lacks_subject(text: str, title: str) -> bool:
     """Whether a sentence opens with a participle whose subject it does not name."""
-    return bool(_PARTICIPLE.match(text)) and not stem_set(_BRACKETS.sub("", title)) & stem_set(text)
+    return bool(_PARTICIPLE.match(text)) and not _names(title, text)
+
+
+def names_a_thing_before(text: str, title: str) -> bool:
+    """Whether a sentence that does not name its page's subject opens with a thing that an earlier one introduced."""
+    return bool(_DEFINITE.match(text) or _BARE.match(text)) and not _names(title, text)
+
+
+def _names(title: str, text: str) -> bool:
+    return bool(stem_set(_BRACKETS.sub("", title)) & stem_set(text))
 
 
 def _named(title: str, opening: str) -> str:
     """The title as it opens a sentence, with the article that the page's own opening gives it."""
+    opening = _BRACKETS.sub("", opening)
     found = re.match(rf"(The|An?) {re.escape(title)}\b", opening, re.I)
     return f"The {title if title.casefold() not in opening else title[:1].lower() + title[1:]}" if found else title

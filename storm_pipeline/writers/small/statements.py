@@ -11,8 +11,9 @@ from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.subject import Subject
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.self_contained import points_back, stands_alone
+from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.shortening import shortened
-from storm_pipeline.writers.small.standing import lacks_subject, with_subject
+from storm_pipeline.writers.small.standing import lacks_subject, names_a_thing_before, with_subject
 
 _OF_A_PART = 0.4
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
@@ -20,6 +21,8 @@ art passes, Sun Tzu does not."""
 _ON_TOPIC, _COMMON_NOUN = 0.3, 0.36
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses: a cult film."""
+_OPENING = 6
+"""Words at the opening of a sentence that name what it is about."""
 _THE_SAME = 0.88
 """Minimum cosine at which two sentences count as the same statement."""
 
@@ -82,12 +85,16 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
     """
     named = any(subject.named_in(fact.text) for fact in facts)
     before, kept = "", False
+    abbreviations = {} if own else explained_in(fact.text for fact in facts)
     for number, fact in enumerate(facts):
         text = fact.text if own else with_subject(fact.text, fact.title, before, facts[0].text)
+        text = written_out(text, abbreviations)
         before = fact.text
         speaks = whole or subject.named_in(text) or (named and subject.surname_in(text))
         text = shortened(text)
-        makes_sense = stands_alone(text) and not lacks_subject(text, fact.title)
+        known = whole or subject.named_in(" ".join(text.split()[:_OPENING]))
+        leans = lacks_subject(text, fact.title) or (not known and names_a_thing_before(text, fact.title))
+        makes_sense = stands_alone(text) and not leans
         kept = speaks and makes_sense and (not points_back(text) or (own and kept))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)

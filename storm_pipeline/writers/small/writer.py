@@ -5,6 +5,7 @@ So the sentences are those of the sources, shortened and put in order by rules; 
 sections.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -43,7 +44,7 @@ _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
 _PER_SECTION = 8
 """Statements per section at most, on average."""
 _PER_SOURCE = 5
-"""Maximum statements from one page: an article should not be one page's text."""
+"""Maximum statements from one page, where there are many: an article should not be one page's text."""
 
 
 class SmallWriter:
@@ -192,7 +193,7 @@ def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statem
     """The opening of the subject's own page; or else what defines the subject, and what is nearest to it."""
     own = [one for one in statements if one.own]
     ranked = sorted(
-        (one for one in statements if not one.leans),
+        (one for one in statements if not one.leans and subject.named_in(one.fact.text)),
         key=lambda one: (one.fact.text != subject.definition, -one.relevance),
     )
     first = own[0].order[0] if own else ""
@@ -206,12 +207,13 @@ def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statem
 
 
 def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
-    """The most relevant statements, no more than a few from one page, in their order."""
+    """The most relevant statements, no more than a few, or an equal share, from one page; in their order."""
     drawn: Counter[str] = Counter()
+    share = max(_PER_SOURCE, math.ceil(most / max(1, len({one.fact.citation.source_id for one in statements}))))
     kept: set[Statement] = set()
     for one in sorted(statements, key=lambda one: -one.relevance):
         drawn[one.fact.citation.source_id] += 1
-        if drawn[one.fact.citation.source_id] <= _PER_SOURCE and len(kept) < most:
+        if drawn[one.fact.citation.source_id] <= share and len(kept) < most:
             kept.add(one)
     return [one for one in statements if one in kept]
 
