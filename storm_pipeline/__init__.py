@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ModelError,
         NothingFoundError,
         PageError,
+        ProgramError,
         ReplyError,
         RunError,
         SearchError,
@@ -99,6 +100,7 @@ __all__ = [
     "NothingFoundError",
     "Outline",
     "PageError",
+    "ProgramError",
     "ReplyError",
     "Retried",
     "Reused",
@@ -133,8 +135,8 @@ __version__ = "0.1.0"
 _NAMES = {
     "errors": (
         "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError InvalidSettingError "
-        "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ReplyError RunError "
-        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError "
+        "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ProgramError ReplyError "
+        "RunError SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError "
         "UntrustedError"
     ),
     "run.events": (

@@ -4,6 +4,7 @@
     ├── SettingsError        a setting is missing, unknown or out of range
     │   ├── InvalidSettingError  the value of one setting is refused
     │   ├── UntrustedError       a file sets what only the user may, and he has not consented
+    │   ├── ProgramError         a compiled program is damaged, changed, or of another version
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
     ├── ModelAuthError       the endpoint refused the key: the run cannot go on
@@ -62,6 +63,10 @@ class UntrustedError(SettingsError):
     def __init__(self, message: str, claims: Sequence[Any]) -> None:
         super().__init__(message)
         self.claims = tuple(claims)
+
+
+class ProgramError(SettingsError):
+    """A compiled program, or a set of them, cannot be used."""
 
 
 class MissingExtraError(SettingsError):

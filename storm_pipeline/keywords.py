@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 class SettingsKeywords(TypedDict, total=False):
     """The fields of :class:`storm_pipeline.settings.Settings`, which documents them.
 
-    ``lm``, ``search`` and ``embedder`` are left out: ``Storm`` also takes objects for them.
+    ``lm``, ``search``, ``embedder`` and ``programs`` are left out: ``Storm`` also takes objects for them.
     """
 
     asker_lm: str | None

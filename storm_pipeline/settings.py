@@ -118,6 +118,9 @@ class Settings(BaseModel):
     max_minutes: float | None = Field(
         default=None, gt=0, description="Cap on a run's minutes; shared out like --max-cost."
     )
+    programs: Path | None = Field(
+        default=None, description="Folder of a compiled set: programs that `storm compile` improved for a model."
+    )
     max_failures: int = Field(default=20, ge=0, description="Failed pieces that a run tolerates before it is aborted.")
 
     perspectives: int = Field(default=5, ge=0, le=20, description="N: perspectives beside the basic fact writer.")

@@ -14,9 +14,11 @@ from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.trust import is_content
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.keywords import SettingsKeywords
+from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
+from storm_pipeline.program import StormProgram
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working
@@ -60,7 +62,7 @@ class Storm:
         models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles use the settings' models.
         embedder: name or folder of a sentence-transformers model, or any object with its protocol.
         contents: source of tables of contents; default: Wikipedia.
-        programs: compiled programs; default: the package's own.
+        programs: compiled programs, or the folder of a compiled set; default: the package's own.
         sinks: receive the events of every run.
         **keywords: fields of :class:`Settings`.
 
@@ -77,7 +79,7 @@ class Storm:
         models: Mapping[Role, str | ModelObject] | None = None,
         embedder: str | Embedder | None = None,
         contents: ContentsSource | None = None,
-        programs: Programs | None = None,
+        programs: Programs | Path | str | None = None,
         sinks: Sequence[EventSink] = (),
         **keywords: Unpack[SettingsKeywords],
     ) -> None:
@@ -91,14 +93,18 @@ class Storm:
             values["search"] = engine.name if engine else search
         if isinstance(embedder, str):
             values["embedder"] = embedder
+        if isinstance(programs, Path | str):
+            values["programs"] = Path(programs)
         self.settings = Settings.build(values)
         self._engine_object = engine
         self._embedder_object = None if isinstance(embedder, str) else embedder
         self._contents = contents
-        self._programs = programs or Programs()
+        self._programs_object = programs if isinstance(programs, Programs) else None
+        self._loaded: tuple[Path | None, Programs] | None = None
         self._sinks = tuple(sinks)
         self._parts: Parts | None = None
         self._resumed_with: Storm | None = None
+        self._opened_by: Storm | None = None
         self._opening = threading.Lock()
         self._halts: set[threading.Event] = set()
         self._running: set[threading.Event] = set()
@@ -374,6 +380,32 @@ class Storm:
             finally:
                 self._running.discard(halt)
 
+    @property
+    def programs(self) -> Programs:
+        """The programs of its runs: those given, those of the set that the settings name, or the package's own.
+
+        Raises:
+            ProgramError: the set cannot be used.
+        """
+        if self._programs_object is not None:
+            return self._programs_object
+        place = self.settings.programs
+        if self._loaded is None or self._loaded[0] != place:
+            self._loaded = place, read_set(place).apply(Programs()) if place else Programs()
+        return self._loaded[1]
+
+    @property
+    def program(self) -> StormProgram:
+        """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`."""
+        return StormProgram(self)
+
+    def with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
+        """This object with other programs, and another folder for runs; models, engine and encoder are shared."""
+        other = self._copy(self.settings.model_copy(update={"out": out or self.settings.out}))
+        other._programs_object = programs
+        other._opened_by = self
+        return other
+
     def _with(self, settings: Settings) -> "Storm":
         """This object with other settings; the last one is kept, so that runs resumed one by one share its parts."""
         if settings == self.settings:
@@ -395,7 +427,7 @@ class Storm:
         """The result of a finished run; None if a piece is missing or the result would differ now."""
         intact = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
         same = settings == changed_settings(saved, Settings())
-        if not (intact and same and run.state.get("prompts") == self._programs.fingerprints()):
+        if not (intact and same and run.state.get("prompts") == self.programs.fingerprints()):
             return None
         if _is_outline(run):
             text = run.piece("outline.md")
@@ -405,6 +437,8 @@ class Storm:
 
     def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
         """Search engine, models and embedder, opened by the first run and shared by all later ones."""
+        if self._opened_by is not None:
+            return replace(self._opened_by._open(progress, check), programs=self.programs)
         settings = self.settings
         with self._opening:
             if self._parts is None:
@@ -415,7 +449,7 @@ class Storm:
                 check()
                 embedder = self._embedder_object or shared_embedder(settings.embedder, settings.cache, progress)
                 require_working(embedder)
-                self._parts = Parts(engine, models, embedder, self._contents, self._programs, writer_for(settings))
+                self._parts = Parts(engine, models, embedder, self._contents, self.programs, writer_for(settings))
             check()
             return self._parts
 
@@ -428,7 +462,7 @@ class StormKeywords(SettingsKeywords, total=False):
     models: Mapping[Role, str | ModelObject] | None
     embedder: str | Embedder | None
     contents: ContentsSource | None
-    programs: Programs | None
+    programs: Programs | Path | str | None
     sinks: Sequence[EventSink]
 
 

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from storm_pipeline.errors import SettingsError
@@ -117,7 +117,7 @@ def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[_SharedCall]]:
 
 def _ordered(keys: Iterable[_Key], programs: Programs) -> list[_Key]:
     """Stages by their first program, and programs in the order of :class:`Programs`; that of calls is arbitrary."""
-    order = {field.name: number for number, field in enumerate(fields(programs))}
+    order = {name: number for number, name in enumerate(programs.named())}
     first: dict[str, int] = {}
     for stage, _, program in keys:
         first[stage] = min(first.get(stage, len(order)), order[program])

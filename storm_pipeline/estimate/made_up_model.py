@@ -1,7 +1,7 @@
 """A made-up language model that replies at once and records its calls."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import dspy
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
@@ -61,6 +61,6 @@ class MadeUpModel:
 
 def _signatures(programs: Programs) -> Iterator[tuple[str, type[dspy.Signature]]]:
     """Name of each program with the signature of each of its predictors."""
-    for field in fields(programs):
-        for predictor in getattr(programs, field.name).predictors():
-            yield field.name, predictor.signature
+    for name, program in programs.named().items():
+        for predictor in program.predictors():
+            yield name, predictor.signature

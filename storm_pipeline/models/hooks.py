@@ -28,22 +28,28 @@ class Predictor:
 
 
 class PredictorHook(dspy.Adapter):
-    """An adapter that delegates each predictor call of a program to a function."""
+    """An adapter that delegates each predictor call of a program to a function.
 
-    def __init__(self, ask: Callable[[Predictor], Completions]) -> None:
+    Args:
+        ask: the function; without it, that of the active hook: ``dspy.Refine`` makes a subclass without arguments.
+    """
+
+    def __init__(self, ask: Callable[[Predictor], Completions] | None = None) -> None:
         super().__init__()
-        self._ask = ask
+        self._ask: Callable[[Predictor], Completions] = ask or dspy.settings.adapter._ask
 
     def __call__(
         self,
-        lm: dspy.BaseLM,  # noqa: ARG002 - the base class's contract
+        lm: dspy.BaseLM,
         lm_kwargs: dict[str, Any],
         signature: type[dspy.Signature],
         demos: list[dict[str, Any]],
         inputs: dict[str, Any],
     ) -> Completions:
-        """Delegate the call."""
-        return self._ask(Predictor(lm_kwargs, signature, demos, inputs))
+        """Delegate the call. Of a model of the predictor's own only what makes another sample counts."""
+        own = lm.kwargs if lm.kwargs.get("rollout_id") is not None else {}
+        sampling = {name: own[name] for name in ("rollout_id", "temperature") if own.get(name) is not None}
+        return self._ask(Predictor({**sampling, **lm_kwargs}, signature, demos, inputs))
 
 
 class RequestHook(dspy.BaseLM):

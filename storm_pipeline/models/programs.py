@@ -1,51 +1,123 @@
 """DSPy programs, one per task: text in, typed value out, no I/O. These are what a DSPy optimiser compiles."""
 
-from dataclasses import dataclass, field, fields
-from functools import partial
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
 
 import dspy
+from pydantic import BaseModel, ValidationError
 
+from storm_pipeline.errors import ProgramError
+from storm_pipeline.models.hooks import PredictorHook
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.signatures import examples, outline, research, review, writing
 from storm_pipeline.text.fitting import most_tokens
+
+_log = logging.getLogger(__name__)
+_ADAPTER = PromptAdapter()
+Signature = type[dspy.Signature]
+
+
+class Predictor(dspy.Predict):
+    """A predictor with worked examples of its own, which stand before those that an optimiser adds.
+
+    Of a saved state only instructions, descriptions of fields and examples are read, and only if the fields are the
+    same: no model, address or key comes from a file.
+
+    Args:
+        signature: what is asked.
+        worked: worked examples: values of input and output fields.
+    """
+
+    signature: Signature
+
+    def __init__(self, signature: Signature, worked: Sequence[Mapping[str, Any]] = ()) -> None:
+        unused = dict.fromkeys(signature.input_fields, "")
+        self.worked = [dspy.Example(**{**unused, **one}) for one in worked]
+        super().__init__(signature)
+
+    @property
+    def shown(self) -> list[dspy.Example]:
+        """The examples that prompts have: the worked ones, and the optimiser's that have the form of a reply."""
+        return [*self.worked, *(demo for demo in self.demos if self._fits(demo))]
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """The prediction, under this package's adapter unless a run's is active."""
+        with _own_adapter():
+            return super().forward(**{"demos": self.shown, **inputs})
+
+    async def aforward(self, **inputs: Any) -> dspy.Prediction:
+        """As :meth:`forward`."""
+        with _own_adapter():
+            return await super().aforward(**{"demos": self.shown, **inputs})
+
+    def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> Self:  # noqa: ARG002
+        """Take over instructions, descriptions of fields and examples.
+
+        Raises:
+            ProgramError: the state is damaged, or of other fields than the signature has.
+        """
+        try:
+            told, demos = state["signature"], [dict(demo) for demo in state["demos"]]
+            fields = [(one["prefix"], one["description"]) for one in told["fields"]]
+            instructions = str(told["instructions"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProgramError(f"the state of {self.signature.__name__} is damaged: {error!r}") from error
+        own = [field.json_schema_extra["prefix"] for field in self.signature.fields.values()]
+        if [prefix for prefix, _ in fields] != own:
+            named = ", ".join(str(prefix) for prefix, _ in fields)
+            raise ProgramError(
+                f"the state is of a program with the fields {named}, not of {self.signature.__name__}: compile it anew"
+            )
+        name, signature = self.signature.__name__, self.signature.with_instructions(instructions)
+        for field, (_, description) in zip(self.signature.fields, fields, strict=True):
+            signature = signature.with_updated_fields(field, desc=str(description))
+        signature.__name__ = name
+        self.signature = signature
+        self.demos = [dspy.Example(**demo) for demo in demos]
+        if unfit := [demo for demo in self.demos if not self._fits(demo)]:
+            raise ProgramError(f"an example of {name} has not the form of a reply: {str(unfit[0])[:200]}")
+        return self
+
+    def _fits(self, demo: Mapping[str, Any]) -> bool:
+        try:
+            _ADAPTER.format_assistant_message_content(self.signature, dict(demo))
+        except ValidationError:
+            _log.warning("an example of %s is left out: it has not the form of a reply", self.signature.__name__)
+            return False
+        return all(demo.get(name) for name in self.signature.output_fields)
 
 
 class Program(dspy.Module):
     """A DSPy module: a signature with worked examples, or any module with the same fields.
 
-    Its calls are journalled one by one and all go to the model of the calling role, even if a predictor has a model
-    of its own.
+    In a run its calls are journalled one by one and all go to the model of the calling role, even if a predictor has a
+    model of its own.
 
     Args:
         asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
-        demos: worked examples of a signature; an optimiser may replace them.
+        demos: worked examples of a signature; those of an optimiser are shown after them.
         token_limit: maximum tokens of a reply from a small model; longer replies are repetitive.
         greedy: decode greedily with small models.
     """
 
     def __init__(
         self,
-        asked: type[dspy.Signature] | dspy.Module,
-        demos: list[dspy.Example] | None = None,
+        asked: Signature | dspy.Module,
+        demos: list[dict[str, Any]] | None = None,
         *,
         token_limit: int = 700,
         greedy: bool = False,
     ) -> None:
         super().__init__()
-        if isinstance(asked, dspy.Module):
-            self.predict = asked
-        else:
-            self.predict = dspy.Predict(asked)
-            unused = dict.fromkeys(asked.input_fields, "")
-            self.predict.demos = [dspy.Example(**{**unused, **demo}) for demo in demos or []]
+        own = isinstance(asked, dspy.Module)
+        self.predict = asked if own else Predictor(asked, demos or ())
+        self.name: str = type(asked).__name__ if own else asked.__name__
+        """Name of the signature, or of the module."""
         self.token_limit = token_limit
         self.greedy = greedy
-
-    @property
-    def name(self) -> str:
-        """Name of the signature, or of the module."""
-        named = self.predict.signature if isinstance(self.predict, dspy.Predict) else type(self.predict)
-        return str(named.__name__)
 
     @property
     def overhead(self) -> int:
@@ -54,7 +126,7 @@ class Program(dspy.Module):
             [
                 str(predictor.signature.instructions),
                 *(str(field.json_schema_extra) for field in predictor.signature.output_fields.values()),
-                *(str(dict(demo)) for demo in predictor.demos),
+                *(str(dict(demo)) for demo in _shown(predictor)),
             ]
             for predictor in self.predictors()
         )
@@ -62,56 +134,91 @@ class Program(dspy.Module):
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what the prompts are made of: instructions, fields with types and descriptions, worked examples."""
-        parts: list[object] = []
+        """Hash of what the requests are made of: instructions, fields, examples, limit and sampling."""
+        parts: list[object] = [self.token_limit]
         for predictor in self.predictors():
             signature = predictor.signature
             fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
-            parts += [signature.instructions, fields, [dict(demo) for demo in predictor.demos]]
+            demos = [_plain(dict(demo)) for demo in _shown(predictor)]
+            parts += [signature.instructions, fields, demos, predictor.config]
         return fingerprint(*parts)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
         """Run the program; the prediction has the signature's output fields."""
-        return self.predict(**inputs)
+        with _own_adapter():
+            return self.predict(**inputs)
+
+    async def aforward(self, **inputs: object) -> dspy.Prediction:
+        """As :meth:`forward`."""
+        with _own_adapter():
+            return await self.predict.acall(**inputs)
 
 
-@dataclass(frozen=True)
-class Programs:
-    """The programs of a run. Use :func:`dataclasses.replace` to swap in a compiled one."""
+class Programs(dspy.Module):
+    """The programs of a run, each under its name. A module, so that DSPy finds, copies, saves and loads them."""
 
-    related: Program = field(
-        default_factory=partial(Program, research.FindRelatedTopics, examples.RELATED, token_limit=120)
-    )
-    perspectives: Program = field(
-        default_factory=partial(Program, research.FindPerspectives, examples.PERSPECTIVES, token_limit=400)
-    )
-    question: Program = field(
-        default_factory=partial(Program, research.AskQuestion, examples.QUESTION, token_limit=100)
-    )
-    questions: Program = field(default_factory=partial(Program, research.AskQuestions, token_limit=500))
-    open_questions: Program = field(default_factory=partial(Program, research.FindOpenQuestions, token_limit=500))
-    queries: Program = field(default_factory=partial(Program, research.WriteQueries, examples.QUERIES, token_limit=120))
-    passage_answer: Program = field(default_factory=partial(Program, research.AnswerFromPassages, token_limit=900))
-    draft: Program = field(
-        default_factory=partial(Program, outline.DraftOutline, examples.DRAFT, token_limit=180, greedy=True)
-    )
-    refine: Program = field(
-        default_factory=partial(Program, outline.RefineOutline, examples.REFINE, token_limit=220, greedy=True)
-    )
-    plan: Program = field(
-        default_factory=partial(Program, outline.PlanOutline, examples.PLAN, token_limit=220, greedy=True)
-    )
-    place: Program = field(default_factory=partial(Program, outline.PlaceFindings, token_limit=1000))
-    article: Program = field(default_factory=partial(Program, writing.WriteArticle, token_limit=4000))
-    memory: Program = field(default_factory=partial(Program, writing.WriteFromMemory, token_limit=4000))
-    section: Program = field(default_factory=partial(Program, writing.WriteSection, token_limit=1500))
-    revise: Program = field(default_factory=partial(Program, writing.ReviseSection, token_limit=1500))
-    lead: Program = field(default_factory=partial(Program, writing.WriteLead, token_limit=500))
-    heading: Program = field(
-        default_factory=partial(Program, writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
-    )
-    edit: Program = field(default_factory=partial(Program, review.EditArticle, token_limit=2000))
+    def __init__(self) -> None:
+        super().__init__()
+        self.related = Program(research.FindRelatedTopics, examples.RELATED, token_limit=120)
+        self.perspectives = Program(research.FindPerspectives, examples.PERSPECTIVES, token_limit=400)
+        self.question = Program(research.AskQuestion, examples.QUESTION, token_limit=100)
+        self.questions = Program(research.AskQuestions, token_limit=500)
+        self.open_questions = Program(research.FindOpenQuestions, token_limit=500)
+        self.queries = Program(research.WriteQueries, examples.QUERIES, token_limit=120)
+        self.passage_answer = Program(research.AnswerFromPassages, token_limit=900)
+        self.draft = Program(outline.DraftOutline, examples.DRAFT, token_limit=180, greedy=True)
+        self.refine = Program(outline.RefineOutline, examples.REFINE, token_limit=220, greedy=True)
+        self.plan = Program(outline.PlanOutline, examples.PLAN, token_limit=220, greedy=True)
+        self.place = Program(outline.PlaceFindings, token_limit=1000)
+        self.article = Program(writing.WriteArticle, token_limit=4000)
+        self.memory = Program(writing.WriteFromMemory, token_limit=4000)
+        self.section = Program(writing.WriteSection, token_limit=1500)
+        self.revise = Program(writing.ReviseSection, token_limit=1500)
+        self.lead = Program(writing.WriteLead, token_limit=500)
+        self.heading = Program(writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
+        self.edit = Program(review.EditArticle, token_limit=2000)
+
+    def named(self) -> dict[str, Program]:
+        """Name → program, in the order in which a run asks them."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, Program)}
+
+    def replace(self, **programs: Program) -> "Programs":
+        """These programs with others in place of some, which share what is not replaced.
+
+        Raises:
+            ProgramError: there is no program of such a name.
+        """
+        new = Programs()
+        for name in programs:
+            if name not in new.named():
+                raise ProgramError(f"there is no program {name!r}: choose among {', '.join(new.named())}")
+        for name, program in (self.named() | programs).items():
+            setattr(new, name, program)
+        return new
 
     def fingerprints(self) -> dict[str, str]:
         """Name of each program → its fingerprint, which changes with its prompts."""
-        return {field.name: getattr(self, field.name).fingerprint for field in fields(self)}
+        return {name: program.fingerprint for name, program in self.named().items()}
+
+
+@contextmanager
+def _own_adapter() -> Iterator[None]:
+    """This package's adapter, under which programs are optimised as they are run; a run's own stays."""
+    if isinstance(dspy.settings.adapter, PredictorHook | PromptAdapter):
+        yield
+        return
+    with dspy.context(adapter=_ADAPTER):
+        yield
+
+
+def _shown(predictor: dspy.Predict) -> Sequence[Mapping[str, Any]]:
+    return predictor.shown if isinstance(predictor, Predictor) else predictor.demos
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: what a demo holds is the same before it is saved and after it is loaded."""
+    if isinstance(value, BaseModel):
+        return _plain(value.model_dump(mode="json"))
+    if isinstance(value, Mapping):
+        return {str(name): _plain(own) for name, own in value.items()}
+    return [_plain(own) for own in value] if isinstance(value, list | tuple) else value

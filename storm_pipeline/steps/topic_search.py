@@ -19,7 +19,8 @@ _LITTLE = 8
 def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     """The context with what the sources say the topic is; for small models, which cannot tell it from its namesakes.
 
-    Not in the paper. If hardly a sentence names the topic, that is recorded, and only the basic facts are asked for.
+    What names the topic is kept in the store: a small model's questions reach some of it only. If hardly a sentence
+    names the topic, that is recorded, and only the basic facts are asked for. Not in the paper.
 
     Raises:
         NothingFoundError: nothing that the engine finds names the topic.
@@ -32,6 +33,7 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     named = [s for s in found if s.source_id in subject.own or subject.named_in(f"{s.title}. {s.text}")]
     sentences = sum(s.source_id in subject.own or subject.named_in(fact.text) for s in named for fact in facts_of(s))
     ctx = replace(ctx, subject=subject)
+    ctx.store.add(named)
     if sentences >= _LITTLE:
         return ctx
     if not sentences:

@@ -1,7 +1,6 @@
 """Programs of several predictors in place of the package's own: every call is journalled, none is bought twice."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,7 @@ MODULES: dict[str, tuple[type[dspy.Module] | Any, dict[str, Any]]] = {
 
 
 def programs(kind: str) -> Programs:
-    return replace(Programs(), question=Program(MODULES[kind][0]()))
+    return Programs().replace(question=Program(MODULES[kind][0]()))
 
 
 @pytest.mark.parametrize("kind", MODULES)

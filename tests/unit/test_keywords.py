@@ -10,7 +10,7 @@ from storm_pipeline.keywords import SettingsKeywords
 from storm_pipeline.settings import Settings
 from storm_pipeline.storm import StormKeywords
 
-OBJECTS = {"lm", "search", "embedder"}
+OBJECTS = {"lm", "search", "embedder", "programs"}
 """Settings that may be given as objects, and so are parameters of Storm's own."""
 
 

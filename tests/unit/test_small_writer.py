@@ -128,10 +128,10 @@ def test_a_pronoun_that_may_mean_something_else_costs_the_sentence() -> None:
     assert not any("sold the farms" in one for one in texts)
 
 
-def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence() -> None:
+@pytest.mark.parametrize("opening", ["The odd booklet praises", "As the only booklet of its time, it praises"])
+def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str) -> None:
     text = (
-        "A book on the valley was printed in Selby. "
-        "The odd booklet praises the engineers of the Orrin Dam above the town of Selby."
+        f"A book on the valley was printed in Selby. {opening} the engineers of the Orrin Dam above the town of Selby."
     )
     texts = told([OWN, Snippet("https://example.org/x", "Ada Berg", text)])
     assert not any("booklet" in one for one in texts)

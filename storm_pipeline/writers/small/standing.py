@@ -60,7 +60,8 @@ def lacks_subject(text: str, title: str) -> bool:
 
 def names_a_thing_before(text: str, title: str) -> bool:
     """Whether a sentence that does not name its page's subject opens with a thing that an earlier one introduced."""
-    return bool(_DEFINITE.match(text) or _BARE.match(text)) and not _names(title, text)
+    opens = _DEFINITE.match(text) or _BARE.match(text) or _AFTER_CLAUSE.match(text)
+    return bool(opens) and not _names(title, text)
 
 
 def _names(title: str, text: str) -> bool:

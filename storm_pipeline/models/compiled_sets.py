@@ -1,0 +1,171 @@
+"""Compiled sets: programs that an optimiser improved, as a folder of JSON files.
+
+``set.json`` says of each program what it was compiled for, on what, with which gain, and the checksum of its file. Only
+instructions, descriptions of fields and examples are read from the files
+(:meth:`storm_pipeline.models.programs.Predictor.load_state`): no model, no address, no key.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from storm_pipeline.errors import ProgramError
+from storm_pipeline.files import cannot_write, read_bounded, write_atomically
+from storm_pipeline.models.programs import Program, Programs
+
+FORMAT = 1
+"""Version of the folder's format."""
+_SET = "set.json"
+_MOST = 20_000_000
+"""Bytes of a file of a set, at most."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """How one program was compiled.
+
+    Attributes:
+        sha256: checksum of its file.
+        model: the model that it was compiled for.
+        optimizer: name of the optimiser.
+        metric: name of the metric.
+        before: mean of the metric on the held-back topics with the program as it was, in [0, 1].
+        after: the same with the compiled program.
+        interval: 95 % interval of the mean of the paired differences.
+        topics: topics that it was trained on.
+        held_back: topics on which ``before`` and ``after`` were measured.
+        seed: of the optimiser.
+        calls: calls that compiling took.
+        dollars: what they cost; None if unknown.
+        command: how it was made.
+    """
+
+    sha256: str
+    model: str
+    optimizer: str
+    metric: str
+    before: float
+    after: float
+    interval: tuple[float, float]
+    topics: tuple[str, ...]
+    held_back: tuple[str, ...]
+    seed: int
+    calls: int
+    dollars: float | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class CompiledSet:
+    """A folder of compiled programs.
+
+    Attributes:
+        folder: where it is.
+        versions: of this package and DSPy, when it was written.
+        programs: name of a program → how it was compiled.
+        format: of the folder.
+    """
+
+    folder: Path
+    versions: Mapping[str, str]
+    programs: Mapping[str, Compiled] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def apply(self, programs: Programs) -> Programs:
+        """The programs with those of the set in place of their own.
+
+        Raises:
+            ProgramError: a file is missing, was changed, or is of another program.
+        """
+        known = programs.named()
+        loaded: dict[str, Program] = {}
+        for name, compiled in self.programs.items():
+            if name not in known:
+                raise ProgramError(f"{self.folder} has a program {name!r}, which this version has not: compile it anew")
+            file = self.folder / f"{name}.json"
+            data = _read(file)
+            if hashlib.sha256(data).hexdigest() != compiled.sha256:
+                raise ProgramError(f"{file} was changed since it was compiled: restore it, or compile {name} anew")
+            program = deepcopy(known[name])
+            try:
+                program.load_state(_object(file, data))
+            except KeyError as error:
+                raise ProgramError(f"{file} lacks the predictor {error}: compile {name} anew") from error
+            loaded[name] = program
+        return programs.replace(**loaded)
+
+
+def read_set(folder: Path) -> CompiledSet:
+    """What a folder says of its compiled programs; their files are read by :meth:`CompiledSet.apply`.
+
+    Raises:
+        ProgramError: it is no compiled set, is damaged, or of a newer version.
+    """
+    file = folder / _SET
+    content = _object(file, _read(file))
+    if content.get("format") != FORMAT:
+        raise ProgramError(f"{file} has the format {content.get('format')!r}, this version reads {FORMAT}")
+    try:
+        return TypeAdapter(CompiledSet).validate_python({**content, "folder": folder})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ProgramError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, versions: Mapping[str, str]) -> None:
+    """Write a compiled program into a set, which is made if it does not exist; it replaces one of the same name.
+
+    Args:
+        folder: of the set.
+        name: of the program.
+        program: as compiled.
+        compiled: how; its checksum is filled in.
+        versions: of the packages.
+
+    Raises:
+        ProgramError: the set cannot be read or written.
+    """
+    before = read_set(folder).programs if (folder / _SET).exists() else {}
+    state = {path: _told(predictor.dump_state()) for path, predictor in program.named_predictors()}
+    data = (json.dumps(state, ensure_ascii=False, indent=1) + "\n").encode()
+    own = {**vars(compiled), "sha256": hashlib.sha256(data).hexdigest()}
+    listed = {**{other: vars(one) for other, one in before.items()}, name: own}
+    content = {"format": FORMAT, "versions": dict(versions), "programs": listed}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / f"{name}.json", data)
+        write_atomically(folder / _SET, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    except OSError as error:
+        raise ProgramError(cannot_write(folder, error)) from error
+
+
+def _told(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a predictor's state what a set holds."""
+    return {"signature": state["signature"], "demos": state["demos"]}
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return read_bounded(file, _MOST)
+    except FileNotFoundError as error:
+        raise ProgramError(
+            f"{file} is missing: name the folder of a compiled set (`storm compile` makes one)"
+        ) from error
+    except OSError as error:
+        raise ProgramError(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def _object(file: Path, data: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ProgramError(f"{file} is damaged: it is not JSON") from error
+    if not isinstance(content, dict):
+        raise ProgramError(f"{file} is damaged: it is not a JSON object")
+    return content

@@ -1,0 +1,211 @@
+"""The pipeline as a DSPy module: copied, saved, loaded, evaluated, optimised; and sets of compiled programs."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+from dspy.teleprompt import BootstrapFewShot, LabeledFewShot
+from dspy.utils.callback import BaseCallback
+from llm import FakeModel
+from test_pipeline import NoContents, folder, world
+from test_resume import answers, storm, text
+
+from storm_pipeline import Storm
+from storm_pipeline.errors import ProgramError, SettingsError
+from storm_pipeline.models.compiled_sets import Compiled, add_to_set
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.signatures import research
+
+INPUTS = {"topic": "Silk Road", "perspective": "", "conversation": ""}
+DEMO = {**INPUTS, "question": "Who carried the silk?"}
+HOW = Compiled("", "m", "labeled", "form", 0.2, 0.4, (0.1, 0.3), ("A",), ("B",), 0, 3)
+
+
+def program(server: FakeModel, tmp_path: Path, **settings: Any) -> Any:
+    return storm(server, tmp_path, contents=NoContents(), search=FakeSearch(world), **settings).program
+
+
+def prompts(server: FakeModel) -> list[str]:
+    return sorted(asked.prompt for asked in server.asked)
+
+
+def compiled_question() -> Program:
+    made = Programs().question.deepcopy()
+    signature = made.predict.signature
+    made.predict.signature = signature.with_instructions(f"{signature.instructions} Ask in five words.")
+    made.predict.demos = [dspy.Example(**DEMO)]
+    return made
+
+
+def write_set(place: Path) -> Path:
+    add_to_set(place, "question", compiled_question(), HOW, {"storm-pipeline": "0", "dspy": dspy.__version__})
+    return place
+
+
+def test_dspy_finds_every_program_under_its_name(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        found = [name for name, _ in program(server, tmp_path).named_predictors()]
+    assert found == [f"programs.{name}.predict" for name in Programs().named()]
+
+
+def test_it_writes_like_write_and_leaves_no_folder(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        made = program(server, tmp_path / "a")(topic="Silk Road")
+        once = prompts(server)
+        article = storm(server, tmp_path / "b").write("Silk Road")
+        assert prompts(server) == sorted(once * 2)
+    assert text(made.article) == text(article)
+    assert made.outline == article.outline and made.conversations == article.conversations
+    assert not list((tmp_path / "a").rglob("article.md"))
+
+
+def test_copied_saved_and_loaded_it_sends_the_same_requests(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        original = program(server, tmp_path)
+        original.programs.question = compiled_question()
+        original(topic="Silk Road")
+        once = prompts(server)
+        assert any("Ask in five words." in one for one in once)
+        original.save(tmp_path / "saved.json")
+        loaded = program(server, tmp_path)
+        loaded.load(tmp_path / "saved.json")
+        for other in (original.deepcopy(), loaded, loaded.deepcopy()):
+            server.asked.clear()
+            other(topic="Silk Road")
+            assert prompts(server) == once
+        assert loaded.programs.fingerprints() == original.programs.fingerprints()
+    assert "api_key" not in (tmp_path / "saved.json").read_text()
+
+
+def test_evaluate_callbacks_and_traces_see_every_predictor(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    class Told(BaseCallback):
+        def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+            seen.append(type(instance).__name__)
+
+    with FakeModel(answers()) as server:
+        made = program(server, tmp_path)
+        dev = [dspy.Example(topic=topic).with_inputs("topic") for topic in ("Silk Road", "Amber Road")]
+        evaluate = dspy.Evaluate(devset=dev, metric=lambda gold, got, *_: len(got.article.sections) > 0, num_threads=2)
+        with dspy.context(callbacks=[Told()]):
+            result = evaluate(made)
+        calls = len(server.asked)
+    assert result.score == 100.0
+    assert seen.count("StormProgram") == 2
+    assert seen.count("Predictor") >= calls
+
+
+def test_a_call_that_is_submitted_twice_is_paid_once(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        made = program(server, tmp_path)
+        made(topic="Silk Road")
+        once = len(server.asked)
+        results: list[Any] = []
+        copies = [made, made.deepcopy(), made]
+        threads = [threading.Thread(target=lambda one=one: results.append(one(topic="Silk Road"))) for one in copies]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(results) == 3
+        assert len(server.asked) < 3 * once
+
+
+def test_an_optimiser_improves_the_whole_pipeline_and_its_examples_are_shown(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        student = program(server, tmp_path)
+        train = [dspy.Example(topic="Silk Road").with_inputs("topic")]
+        tuned = BootstrapFewShot(metric=lambda *_: True, max_bootstrapped_demos=1, max_labeled_demos=0).compile(
+            student, trainset=train
+        )
+        assert tuned.programs.question.predict.demos
+        server.asked.clear()
+        tuned(topic="Amber Road")
+        asked = [one.prompt for one in server.asked if one.signature == "AskQuestion"]
+    own = Programs().question.predict.worked[0].question
+    assert all("Silk Road" in one for one in asked)
+    assert all(own in one for one in asked)  # the worked examples stay, before those
+
+
+def test_an_optimiser_sees_the_prompts_that_a_run_sends() -> None:
+    with FakeModel(answers()) as server:
+        lm = dspy.LM(server.lm, api_base=server.url, api_key="x", cache=False)
+        with dspy.context(lm=lm):
+            LabeledFewShot(k=1).compile(Programs().question, trainset=[dspy.Example(**DEMO).with_inputs(*INPUTS)])(
+                **INPUTS
+            )
+        (asked,) = server.asked
+    assert "[[ ##" not in asked.prompt
+
+
+def test_a_set_is_used_by_a_run_and_its_name_is_all_that_is_saved(tmp_path: Path) -> None:
+    place = write_set(tmp_path / "set")
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path / "runs", programs=place).write("Silk Road")
+        used = [one.prompt for one in server.asked if one.signature == "AskQuestion"]
+        assert used and all("Ask in five words." in one and "Who carried the silk?" in one for one in used)
+        calls = len(server.asked)
+        storm(server, tmp_path / "runs", programs=place).resume(folder(tmp_path / "runs"))
+        assert len(server.asked) == calls
+        assert json.loads((folder(tmp_path / "runs") / "settings.json").read_text())["programs"] == str(place)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda place: (place / "set.json").unlink(), "is missing"),
+        (lambda place: (place / "set.json").write_text("[]"), "is not a JSON object"),
+        (lambda place: (place / "set.json").write_text("{"), "is not JSON"),
+        (lambda place: (place / "set.json").write_text('{"format": 9}'), "this version reads 1"),
+        (lambda place: (place / "question.json").unlink(), "is missing"),
+        (lambda place: (place / "question.json").write_text("{}"), "was changed"),
+    ],
+)
+def test_a_set_that_is_tampered_with_is_refused(tmp_path: Path, change: Any, reason: str) -> None:
+    place = write_set(tmp_path / "set")
+    change(place)
+    with pytest.raises(ProgramError, match=reason):
+        _ = Storm(programs=place).programs
+
+
+def test_a_state_of_another_program_or_with_a_model_is_not_taken_over(tmp_path: Path) -> None:
+    state = {name: one.dump_state() for name, one in Programs().queries.named_predictors()}
+    with pytest.raises(ProgramError, match="fields"):
+        Programs().question.load_state(state)
+    own = {name: one.dump_state() for name, one in compiled_question().named_predictors()}
+    own["predict"]["lm"] = {"class": "os.system", "model": "openai/x", "api_base": "http://evil.test"}
+    loaded = Programs().question
+    loaded.load_state(own)
+    assert loaded.predict.lm is None
+    assert loaded.fingerprint == compiled_question().fingerprint
+    own["predict"]["demos"] = [{"question": ["no", "text"] * 3, "topic": 3}]
+    own["predict"]["demos"][0].pop("question")
+    with pytest.raises(ProgramError, match="form of a reply"):
+        Programs().question.load_state(own)
+
+
+def test_an_example_without_the_form_of_a_reply_is_left_out_of_prompts() -> None:
+    queries = Programs().queries
+    before = len(queries.predict.shown)
+    queries.predict.demos = [dspy.Example(topic="A", question="B", queries=[str(n) for n in range(9)])]
+    assert len(queries.predict.shown) == before
+
+
+def test_another_sample_of_an_optimiser_reaches_the_model(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        lm = dspy.LM(server.lm, api_base=server.url, api_key="x", cache=False)
+        own = Programs().replace(question=Program(research.AskQuestion))
+        own.question.predict.lm = lm.copy(rollout_id=7, temperature=0.33)
+        storm(server, tmp_path, programs=own).write("Silk Road")
+        sent = {one.body.get("temperature") for one in server.asked if one.signature == "AskQuestion"}
+    assert sent == {0.33}
+
+
+def test_programs_are_replaced_by_name() -> None:
+    with pytest.raises(SettingsError, match="choose among related"):
+        Programs().replace(nothing=Programs().question)
