@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from storm_pipeline.net.gates import Rate
     from storm_pipeline.net.http import ApiClient, Params, user_agent
     from storm_pipeline.net.retrying import Patience, TransientError, with_retries
+    from storm_pipeline.optimize.soft_recall import soft_recall
     from storm_pipeline.pages.extract import Page
     from storm_pipeline.pages.interstitials import is_interstitial
     from storm_pipeline.pages.web import WebPages
@@ -268,6 +269,7 @@ __all__ = [
     "shared_embedder",
     "shared_server",
     "slug",
+    "soft_recall",
     "source_id",
     "split_sentences",
     "stands_alone",
@@ -335,6 +337,7 @@ _NAMES = {
     "pages.web": "WebPages",
     "recipes": "OUTLINES RECIPES WITHOUT_SOURCES",
     "references.citations": "parse_cited",
+    "optimize.soft_recall": "soft_recall",
     "references.similarity": "Embed",
     "render.json": "from_json",
     "render.markdown": "escape escape_heading",

@@ -152,6 +152,7 @@ class FakeModel:
         answers: a reply, or a function of the last user message, for each signature; others are the default ones.
         faults: replies given instead of the first answers to a signature, in order.
         more: signatures of other packages that it knows.
+        other: the answer to prompts of no signature, such as an optimiser's own.
     """
 
     def __init__(
@@ -159,7 +160,9 @@ class FakeModel:
         answers: Mapping[str, Answer] | None = None,
         faults: Mapping[str, list[Reply]] | None = None,
         more: Mapping[str, type[dspy.Signature]] | None = None,
+        other: Answer | None = None,
     ):
+        self._other = other
         self._signatures = SIGNATURES | dict(more or {})
         self._answers = default_answers() | dict(answers or {})
         self._faults = {name: list(replies) for name, replies in (faults or {}).items()}
@@ -190,10 +193,11 @@ class FakeModel:
         body = request.json
         messages = tuple((m["role"], m["content"]) for m in body["messages"])
         system = messages[0][1]
-        name = next(n for n, cls in self._signatures.items() if system.startswith(cls.instructions))
+        known = (n for n, cls in self._signatures.items() if system.startswith(cls.instructions))
+        name = next(known, "other") if self._other else next(known)
         with self._lock:
             self.asked.append(Asked(name, messages, body))
             if self._faults.get(name):
                 return self._faults[name].pop(0)
-            answer = self._answers[name]
+            answer = self._other if name == "other" and self._other else self._answers[name]
             return Reply(body=completion(answer if isinstance(answer, str) else answer(messages[-1][1])))

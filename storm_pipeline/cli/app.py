@@ -10,6 +10,7 @@ import typer
 from storm_pipeline import __version__
 from storm_pipeline.cli.added_commands import StormGroup
 from storm_pipeline.cli.batch import batch
+from storm_pipeline.cli.compile import compile_programs
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
@@ -40,6 +41,9 @@ app.command(cls=SettingsCommand, short_help="Print an outline of an article abou
 app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
 app.command(cls=SettingsCommand, short_help="Resume an interrupted RUN or batch.")(resume)
 app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of an article about TOPIC.")(estimate)
+app.command("compile", cls=SettingsCommand, short_help="Improve programs for a model with your own articles.")(
+    compile_programs
+)
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)

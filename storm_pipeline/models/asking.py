@@ -117,6 +117,23 @@ class LanguageModels:
             raise ReplyError(f"the reply of {self._table[role].name} to {program.name} cannot be used")
         return prediction
 
+    def lm(self, role: Role, token_limit: int) -> dspy.BaseLM:
+        """The role's model as DSPy's optimisers ask it, journalled and capped like every call.
+
+        Args:
+            role: whose model.
+            token_limit: maximum tokens of a reply from a small model.
+        """
+        model = self._table[role]
+        bounds = {"max_tokens": token_limit} if model.bounded else {}
+
+        def send(messages: list[dict[str, Any]], options: dict[str, Any]) -> list[Any]:
+            return self._outputs(
+                Request(role, model, messages, {**options, **bounds}, token_limit, current_place()), []
+            )
+
+        return RequestHook(model.lm, send)
+
     def _reject(self, received: Sequence[_Received]) -> None:
         for key, record in received:
             self._journal.reject("reply", key, record)

@@ -91,7 +91,7 @@ class Writer(Protocol[E]):
         """Prepare the evidence while the outline is refined; most headings of the draft stay. No model is asked."""
         ...
 
-    def wanted_sections(self, ctx: RunContext) -> str:
+    def wanted_sections(self, settings: Settings) -> str:
         """How many sections an outline should have, as text for a prompt."""
         ...
 

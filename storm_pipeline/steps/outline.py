@@ -103,7 +103,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
     Raises:
         ModelError: no reply contains a heading.
     """
-    common = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx)}
+    common = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}

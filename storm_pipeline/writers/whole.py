@@ -7,6 +7,7 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.settings import Settings
 from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet, Source
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
@@ -57,11 +58,9 @@ class WholeWriter:
     def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
         """Do nothing: surveying the draft has already embedded everything."""
 
-    def wanted_sections(self, ctx: RunContext) -> str:
+    def wanted_sections(self, settings: Settings) -> str:
         """A range in which each section can have a few hundred words, and what the first one has to cover."""
-        number = max(
-            _FEWEST_SECTIONS, min(ctx.settings.max_sections, round(ctx.settings.article_words / _WORDS_A_SECTION))
-        )
+        number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
         return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_PLAIN_DATA}"
 
     def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:

@@ -3,56 +3,15 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.official import HeadingTruth, heading_pair
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import HeadingsOf, describe_headings
 from storm_bench.types import Case
-from storm_pipeline.api import Embed, Embedder
+from storm_pipeline.api import Embedder, soft_recall
 
 PUBLISHED = "paraphrase-MiniLM-L6-v2"
 """The sentence encoder used in the paper."""
-
-
-def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
-    """Soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
-
-    A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that synonymous
-    headings together count as one; a set's cardinality is the sum of its counts; the recall is
-    (card(G) + card(P) - card(G ∪ P)) / card(G). Duplicates and order do not matter.
-
-    The recall is unbounded: human headings similar to several produced ones can make card(G ∪ P) less than card(P) and
-    the recall greater than 1, which happens with real outlines; negative cosines can make it negative.
-
-    Args:
-        truth: G, the human headings, without marks.
-        produced: P, the outline's headings.
-        embed: texts to unit vectors.
-        clip: set negative cosines to 0, like the similarities of Fränti and Mariescu-Istodor; the recall is then at
-            least 0. The paper does not.
-
-    Returns:
-        The recall; 0.0 if nothing was produced; None if there is no truth, or if the cosines of a heading sum to 0 or
-        less, so that its count is undefined.
-    """
-    wanted, made = _distinct(truth), _distinct(produced)
-    if not wanted:
-        return None
-    if not made:
-        return 0.0
-    together = list(dict.fromkeys([*wanted, *made]))
-    vectors = np.asarray(embed(together), dtype=np.float64)
-    similar = vectors @ vectors.T
-    if clip:
-        similar = similar.clip(0.0)
-    place = {heading: i for i, heading in enumerate(together)}
-    sizes = [_cardinality(similar, [place[h] for h in part]) for part in (wanted, made, together)]
-    if any(math.isnan(size) for size in sizes):
-        return None
-    return float((sizes[0] + sizes[1] - sizes[2]) / sizes[0])
 
 
 class HeadingSoftRecall:
@@ -101,14 +60,3 @@ class HeadingSoftRecall:
 def make(resources: Resources) -> HeadingSoftRecall:
     """The metric with the evaluation's heading embedder."""
     return HeadingSoftRecall(resources.heading_vectors, truth=resources.heading_truth, headings_of=resources.headings)
-
-
-def _distinct(headings: Sequence[str]) -> list[str]:
-    tidy = (" ".join(heading.split()) for heading in headings)
-    return list(dict.fromkeys(heading for heading in tidy if heading))
-
-
-def _cardinality(similar: npt.NDArray[np.float64], members: Sequence[int]) -> float:
-    """Sum of the soft counts of some headings (equation 2); NaN if a count is undefined."""
-    sums = similar[np.ix_(members, members)].sum(axis=1)
-    return float((1.0 / sums).sum()) if (sums > 0.0).all() else math.nan

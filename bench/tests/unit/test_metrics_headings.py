@@ -9,7 +9,8 @@ from cases import case, generated, human
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.metrics.heading_soft_recall import HeadingSoftRecall, soft_recall
+from storm_bench.metrics.heading_soft_recall import HeadingSoftRecall
+from storm_pipeline.optimize.soft_recall import soft_recall
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
 

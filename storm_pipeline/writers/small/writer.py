@@ -14,6 +14,7 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.wikipedia_urls import is_wikipedia
+from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import (
     UNTITLED,
@@ -91,7 +92,7 @@ class SmallWriter:
         """Embed what the draft's sections need."""
         self.gather(ctx, draft, conversations)
 
-    def wanted_sections(self, ctx: RunContext) -> str:  # noqa: ARG002
+    def wanted_sections(self, settings: Settings) -> str:  # noqa: ARG002
         """As many as a small model can plan."""
         return "five to seven sections"
 

@@ -1,0 +1,161 @@
+"""``storm compile``: programs improved for a model, from the user's own articles."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.cli.consent import settings_asking
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.model_choice import with_chosen_model
+from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.errors import SettingsError
+
+if TYPE_CHECKING:
+    from storm_pipeline.models.compiled_sets import CompiledSet
+
+_LIST, _SHOW = "list", "show"
+_Programs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PROGRAM...",
+        help="Programs to compile; or `list` for those that can be, or `show SET` for what a set holds.",
+        show_default=False,
+    ),
+]
+_Train = Annotated[
+    Path | None,
+    typer.Option(
+        "--train", metavar="FOLDER", help="Good articles, one a file: .md, .json, .wikitext.", show_default=False
+    ),
+]
+_Optimizer = Annotated[
+    str, typer.Option("--optimizer", metavar="NAME", help="labeled, bootstrap, miprov2, gepa or simba.")
+]
+_To = Annotated[Path, typer.Option("--to", metavar="SET", help="Folder of the compiled set; it is added to.")]
+_Candidates = Annotated[int, typer.Option("--candidates", min=1, max=100, help="Programs that the optimiser tries.")]
+_Seed = Annotated[int, typer.Option("--split-seed", min=0, help="Draws the topics that are held back.")]
+_Teacher = Annotated[
+    str | None,
+    typer.Option("--teacher-lm", metavar="MODEL", help="Makes the examples; default: --lm.", show_default=False),
+]
+_Reflection = Annotated[
+    str | None,
+    typer.Option(
+        "--reflection-lm", metavar="MODEL", help="Writes new instructions; default: --lm.", show_default=False
+    ),
+]
+
+
+def compile_programs(
+    ctx: typer.Context,
+    names: _Programs,
+    *,
+    train: _Train = None,
+    optimizer: _Optimizer = "bootstrap",
+    to: _To = Path("compiled"),
+    candidates: _Candidates = 6,
+    split_seed: _Seed = 0,
+    teacher_lm: _Teacher = None,
+    reflection_lm: _Reflection = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Improve programs for the model of --lm with the articles of --train, and measure the gain on others.
+
+    Use the set with `storm write TOPIC --programs SET`. Topics are split: the gain is measured on those that neither
+    the examples nor the choice among candidates came from. A compilation that was killed goes on where it ended;
+    --max-tokens and --max-cost bind it.
+    """
+    with Guard(debug=debug):
+        if names[0] == _LIST:
+            _show_programs()
+        elif names[0] == _SHOW:
+            _show_set(names[1:])
+        else:
+            _compile(
+                ctx,
+                names,
+                train=train,
+                optimizer=optimizer,
+                to=to,
+                candidates=candidates,
+                seed=split_seed,
+                teacher_lm=teacher_lm,
+                reflection_lm=reflection_lm,
+            )
+
+
+def _compile(
+    ctx: typer.Context,
+    names: list[str],
+    *,
+    train: Path | None,
+    optimizer: str,
+    to: Path,
+    candidates: int,
+    seed: int,
+    teacher_lm: str | None,
+    reflection_lm: str | None,
+) -> None:
+    if train is None:
+        raise SettingsError("name a folder of good articles with --train")
+    from storm_pipeline.optimize.compiling import compile_program, job_for
+    from storm_pipeline.optimize.tasks import read_articles
+    from storm_pipeline.retrieval.embedder import shared_embedder
+
+    settings = with_chosen_model(settings_asking(ctx.obj), quiet=False)
+    articles = read_articles(train)
+    command = " ".join(["storm", *sys.argv[1:]])
+    jobs = [
+        job_for(program, articles, settings, optimizer, candidates=candidates, seed=seed, command=command)
+        for program in names
+    ]
+    for job in jobs:
+        held_back = len(job.split.held_back)
+        tell(
+            f"{job.task.program}: {len(job.split.train)} topics to train on, {len(job.split.validation)} to choose by, "
+            f"{held_back} held back; at most {job.most_calls} calls"
+        )
+    embedder = shared_embedder(settings.embedder, settings.cache, None)
+    for job in jobs:
+        compile_program(job, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
+    _show(_read(to))
+    say(str(to))
+
+
+def _show_programs() -> None:
+    from storm_pipeline.optimize.tasks import TASKS
+
+    show_table(("program", "metric", "asked of"), [(one.program, one.metric_name, one.role) for one in TASKS.values()])
+
+
+def _show_set(places: list[str]) -> None:
+    if len(places) != 1:
+        raise SettingsError("name one set: storm compile show SET")
+    _show(_read(Path(places[0])))
+
+
+def _read(folder: Path) -> "CompiledSet":
+    from storm_pipeline.models.compiled_sets import read_set
+    from storm_pipeline.models.programs import Programs
+
+    found = read_set(folder)
+    found.apply(Programs())
+    return found
+
+
+def _show(found: "CompiledSet") -> None:
+    rows = [
+        (
+            name,
+            one.model,
+            one.optimizer,
+            f"{one.metric} {one.before:.3f} → {one.after:.3f}",
+            f"[{one.interval[0]:+.3f}, {one.interval[1]:+.3f}]",
+            f"{len(one.topics)} + {len(one.held_back)}",
+            str(one.calls),
+        )
+        for name, one in found.programs.items()
+    ]
+    show_table(("program", "model", "optimizer", "before → after", "gain, 95 %", "topics + held back", "calls"), rows)

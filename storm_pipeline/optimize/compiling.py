@@ -1,0 +1,305 @@
+"""Compiling a program: examples split by topic, an optimiser, and the gain on topics that it never saw."""
+
+import random
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.errors import (
+    BudgetSpentError,
+    DatasetError,
+    ModelAuthError,
+    ModelError,
+    ProgramError,
+    ReplyError,
+    SettingsError,
+    StormError,
+)
+from storm_pipeline.files import cannot_write
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.compiled_sets import Compiled, add_to_set
+from storm_pipeline.models.model_objects import ModelObject
+from storm_pipeline.models.open_models import open_models
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.optimize.metrics import Metric, mean_with_interval
+from storm_pipeline.optimize.optimizers import Plan, most_calls, optimized, require_optimizer
+from storm_pipeline.optimize.tasks import TASKS, Task, examples_of
+from storm_pipeline.references.similarity import Embed
+from storm_pipeline.run.events import CallbackSink, CallFinished, Events
+from storm_pipeline.run.journal import Journal, at_place
+from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.settings import Role, Settings
+from storm_pipeline.types import Article
+
+JOURNAL = "compile.jsonl"
+"""File of a set that holds every reply, so that a compilation that was killed repeats no call."""
+_FEWEST_TOPICS = 5
+_REFLECTION = 2000
+"""Tokens of a reply that proposes instructions, at most, from a small model."""
+_SHARES = (0.4, 0.2)
+"""Shares of the topics to train on and to choose candidates by; the gain is measured on the others."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Examples by topic: no topic is in two parts."""
+
+    train: tuple[tuple[str, tuple[dspy.Example, ...]], ...]
+    validation: tuple[tuple[str, tuple[dspy.Example, ...]], ...]
+    held_back: tuple[tuple[str, tuple[dspy.Example, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is compiled, and how.
+
+    Attributes:
+        task: the program.
+        split: its examples.
+        settings: models, sampling and caps.
+        optimizer: name.
+        candidates: programs that the optimiser tries.
+        seed: of split and optimiser.
+        command: how it was started, for the set.
+    """
+
+    task: Task
+    split: Split
+    settings: Settings
+    optimizer: str
+    candidates: int = 6
+    seed: int = 0
+    command: str = ""
+
+    @property
+    def most_calls(self) -> int:
+        """Calls that it makes at most, the measurement before and after included."""
+        train, validation, held_back = map(
+            len, map(_flat, (self.split.train, self.split.validation, self.split.held_back))
+        )
+        return most_calls(self.optimizer, train, validation, self.candidates) + 2 * held_back
+
+
+def job_for(
+    program: str,
+    articles: Sequence[Article],
+    settings: Settings,
+    optimizer: str,
+    *,
+    candidates: int = 6,
+    seed: int = 0,
+    command: str = "",
+) -> Job:
+    """A job, checked before anything is asked.
+
+    Raises:
+        SettingsError: there is no such program or optimiser.
+        MissingExtraError: the optimiser needs a package.
+        DatasetError: there are fewer than five topics with examples.
+    """
+    if program not in TASKS:
+        raise SettingsError(f"{program!r} cannot be compiled from articles: choose among {', '.join(TASKS)}")
+    require_optimizer(optimizer)
+    by_topic = list(examples_of(TASKS[program], articles, settings))
+    if len(by_topic) < _FEWEST_TOPICS:
+        raise DatasetError(
+            f"{len(by_topic)} of {len(articles)} articles have examples for {program!r}, at least {_FEWEST_TOPICS} are "
+            "needed: add articles with sections"
+        )
+    random.Random(seed).shuffle(by_topic)  # noqa: S311 - a split, no secret
+    first = max(1, round(_SHARES[0] * len(by_topic)))
+    second = first + max(1, round(_SHARES[1] * len(by_topic)))
+    parts = by_topic[:first], by_topic[first:second], by_topic[second:]
+    return Job(TASKS[program], Split(*map(tuple, parts)), settings, optimizer, candidates, seed, command)
+
+
+def compile_program(
+    job: Job,
+    embed: Embed,
+    folder: Path,
+    *,
+    objects: dict[str, ModelObject] | None = None,
+    teacher_lm: str | None = None,
+    reflection_lm: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Compiled:
+    """Compile a program and add it to a set.
+
+    Every reply is journalled in the set's folder: a second call with the same job goes on where the first one ended.
+
+    Args:
+        job: what is compiled.
+        embed: for the metric.
+        folder: of the set.
+        objects: model objects that settings stand for.
+        teacher_lm: model that makes examples; default: the student's.
+        reflection_lm: model that writes instructions; default: the student's.
+        tell: receives lines on the progress.
+
+    Returns:
+        How it was compiled, with the gain on the topics held back.
+
+    Raises:
+        ModelError, ModelAuthError, BudgetSpentError: a model cannot be asked, or a cap is reached.
+        ReplyError: the reflection model does not give the form that the optimiser asks for.
+        ProgramError: the set cannot be read or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ProgramError(cannot_write(folder, error)) from error
+    calls: list[CallFinished] = []
+    metric = job.task.metric(embed)
+    with closing(Journal(folder / JOURNAL)) as journal:
+        earlier = [call for call in journal.own_calls if call]
+        control = RunControl(job.settings, _spent(earlier), threading.Event())
+        events = Events(control, CallbackSink(lambda one: calls.append(one) if isinstance(one, CallFinished) else None))
+
+        def asking(lm: str | None) -> Asking:
+            settings = Settings.build({**job.settings.model_dump(exclude_unset=True), "lm": lm}) if lm else job.settings
+            models = open_models(settings, None, objects)
+            asked = LanguageModels(models, events=events, control=control, journal=journal, settings=settings)
+            return Asking(asked, job.task.role)
+
+        student = asking(None)
+        teacher = asking(teacher_lm) if teacher_lm else student
+        reflection = asking(reflection_lm) if reflection_lm else student
+        program = Asked(Programs().named()[job.task.program], student)
+        with at_place("before"):
+            before = _scores(program, job.split.held_back, metric)
+        tell(f"{job.task.program}: {_mean(before):.3f} before, on {len(before)} topics held back")
+        plan = Plan(
+            metric,
+            _flat(job.split.train),
+            _flat(job.split.validation),
+            job.candidates,
+            job.seed,
+            Asked(program.program, teacher) if teacher_lm else None,
+            student.models.lm(job.task.role, program.program.token_limit),
+            reflection.models.lm(job.task.role, _REFLECTION),
+        )
+        with at_place("optimizer"):
+            try:
+                made = optimized(job.optimizer, program, plan)
+            except AdapterParseError as error:
+                raise ReplyError(
+                    f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
+                    "more capable one with --reflection-lm, or choose bootstrap or labeled"
+                ) from error
+        for one in (student, teacher):
+            one.require_no_end()
+        with at_place("after"):
+            after = _scores(made, job.split.held_back, metric)
+    gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
+    tell(f"{job.task.program}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
+    costs = [call.get("cost") for call in earlier] + [call.cost for call in calls]
+    compiled = Compiled(
+        sha256="",
+        model=job.settings.lm_of(job.task.role),
+        optimizer=job.optimizer,
+        metric=job.task.metric_name,
+        before=round(_mean(before), 4),
+        after=round(_mean(after), 4),
+        interval=(round(interval[0], 4), round(interval[1], 4)),
+        topics=tuple(topic for topic, _ in (*job.split.train, *job.split.validation)),
+        held_back=tuple(topic for topic, _ in job.split.held_back),
+        seed=job.seed,
+        calls=len(costs),
+        dollars=None if None in costs else sum(cost for cost in costs if cost is not None),
+        command=job.command,
+    )
+    versions = {"storm-pipeline": version("storm-pipeline"), "dspy": dspy.__version__}
+    add_to_set(folder, job.task.program, made.program, compiled, versions)
+    return compiled
+
+
+class Asking:
+    """Whose model is asked; shared by all copies of a program.
+
+    Args:
+        models: asked.
+        role: whose model.
+    """
+
+    def __init__(self, models: LanguageModels, role: Role) -> None:
+        self.models = models
+        self.role: Role = role
+        self._ends: list[StormError] = []
+
+    def __deepcopy__(self, _: dict[int, Any]) -> "Asking":
+        return self
+
+    def ask(self, program: Program, inputs: Mapping[str, Any]) -> dspy.Prediction:
+        """The program's prediction; errors as :meth:`storm_pipeline.models.asking.LanguageModels.ask`."""
+        self.require_no_end()
+        try:
+            return self.models.ask(self.role, program, **inputs)
+        except (ModelAuthError, BudgetSpentError) as error:
+            self._ends.append(error)
+            raise
+
+    def require_no_end(self) -> None:
+        """Raise the error that ended the work, which an optimiser counts as a failed example and goes on.
+
+        Raises:
+            ModelAuthError, BudgetSpentError: a call raised it.
+        """
+        if self._ends:
+            raise self._ends[0]
+
+
+class Asked(dspy.Module):
+    """A program whose calls are journalled and capped like those of a run.
+
+    Args:
+        program: copied; optimisers find its predictors.
+        asking: whose model is asked.
+    """
+
+    def __init__(self, program: Program, asking: Asking) -> None:
+        super().__init__()
+        self.program = program.deepcopy()
+        self._asking = asking
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """The program's prediction; errors as :meth:`Asking.ask`."""
+        return self._asking.ask(self.program, inputs)
+
+
+def _spent(calls: Sequence[Mapping[str, Any]]) -> Spent:
+    """What earlier sessions used."""
+    tokens = sum(int(call.get("tokens_in") or 0) + int(call.get("tokens_out") or 0) for call in calls)
+    return Spent(sum(float(call.get("cost") or 0.0) for call in calls), tokens)
+
+
+def _scores(module: dspy.Module, part: Sequence[tuple[str, tuple[dspy.Example, ...]]], metric: Metric) -> list[float]:
+    """The mean of the metric for each topic; an example that the model fails on has 0."""
+
+    def score(example: dspy.Example) -> float:
+        try:
+            return float(metric(example, module(**example.inputs())).score)
+        except (ModelAuthError, BudgetSpentError):
+            raise
+        except ModelError:
+            return 0.0
+
+    def of_topic(examples: tuple[dspy.Example, ...]) -> float:
+        return _mean([score(example) for example in examples])
+
+    return list(parallel_map(of_topic, [examples for _, examples in part], workers=2))
+
+
+def _flat(part: Sequence[tuple[str, tuple[dspy.Example, ...]]]) -> list[dspy.Example]:
+    return [example for _, examples in part for example in examples]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

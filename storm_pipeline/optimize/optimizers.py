@@ -1,0 +1,152 @@
+"""DSPy's optimisers by name, with defaults for programs of one predictor."""
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+
+import dspy
+
+from storm_pipeline.errors import MissingExtraError, SettingsError
+from storm_pipeline.optimize.metrics import Metric
+
+Examples = Sequence[dspy.Example]
+_DEMOS = 3
+"""Examples of a prompt, at most: a small model's window and patience are short."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an optimiser works with.
+
+    Attributes:
+        metric: scores and feedback.
+        train: examples that it learns from.
+        validation: examples that it chooses among candidates by.
+        candidates: programs that it tries, at least 1.
+        seed: of its draws.
+        teacher: program that makes examples; None for the student itself.
+        task: the student's model.
+        reflection: model that writes new instructions (``gepa``, ``miprov2``, ``simba``).
+    """
+
+    metric: Metric
+    train: Examples
+    validation: Examples
+    candidates: int
+    seed: int
+    teacher: dspy.Module | None
+    task: dspy.BaseLM
+    reflection: dspy.BaseLM
+
+
+def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
+    """The student, as the optimiser improves it; what the optimiser prints is not shown.
+
+    Raises:
+        SettingsError: there is no such optimiser.
+        MissingExtraError: what it needs is not installed.
+    """
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
+        return _named(name)(student, plan)
+
+
+def require_optimizer(name: str) -> None:
+    """Check that an optimiser can be used, before anything is asked; errors as :func:`optimized`."""
+    _named(name)
+    if name == "miprov2":
+        try:
+            import optuna  # noqa: F401
+        except ImportError as error:
+            raise MissingExtraError(
+                "the optimiser `miprov2` needs the extra 'compile': pip install 'storm-pipeline[compile]'"
+            ) from error
+
+
+def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
+    """Calls of the student or a teacher that an optimiser makes at most, without those that repeat a reply."""
+    each = {
+        "labeled": 0,
+        "bootstrap": (candidates + 3) * validation + (candidates + 1) * train,
+        "miprov2": (candidates + 1) * validation + 3 * train + candidates,
+        "gepa": (candidates + 2) * (validation + 7),
+        "simba": (candidates + 2) * (2 * train + 24),
+    }
+    _named(name)
+    return each[name]
+
+
+def _labeled(student: dspy.Module, plan: Plan) -> dspy.Module:
+    return dspy.LabeledFewShot(k=_DEMOS).compile(student, trainset=list(plan.train))
+
+
+def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
+    optimizer = dspy.BootstrapFewShotWithRandomSearch(
+        metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
+        max_bootstrapped_demos=_DEMOS,
+        max_labeled_demos=_DEMOS,
+        num_candidate_programs=plan.candidates,
+        num_threads=1,
+        max_errors=len(plan.train),
+        metric_threshold=0.5,
+    )
+    return optimizer.compile(student, teacher=plan.teacher, trainset=list(plan.train), valset=list(plan.validation))
+
+
+def _miprov2(student: dspy.Module, plan: Plan) -> dspy.Module:
+    optimizer = dspy.MIPROv2(
+        metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
+        prompt_model=plan.reflection,
+        task_model=plan.task,
+        auto=None,
+        num_candidates=plan.candidates,
+        max_bootstrapped_demos=_DEMOS,
+        max_labeled_demos=_DEMOS,
+        num_threads=1,
+        seed=plan.seed,
+    )
+    train, validation = list(plan.train), list(plan.validation)
+    return optimizer.compile(
+        student, teacher=plan.teacher, trainset=train, valset=validation, num_trials=plan.candidates, minibatch=False
+    )
+
+
+def _gepa(student: dspy.Module, plan: Plan) -> dspy.Module:
+    optimizer = dspy.GEPA(
+        metric=plan.metric,
+        reflection_lm=plan.reflection,
+        max_metric_calls=plan.candidates * (len(plan.validation) + 6),
+        num_threads=1,
+        seed=plan.seed,
+    )
+    return optimizer.compile(student, trainset=list(plan.train), valset=list(plan.validation))
+
+
+def _simba(student: dspy.Module, plan: Plan) -> dspy.Module:
+    optimizer = dspy.SIMBA(
+        metric=lambda gold, pred: float(plan.metric(gold, pred).score),
+        bsize=min(4, len(plan.train)),
+        num_candidates=2,
+        max_steps=plan.candidates,
+        max_demos=_DEMOS,
+        prompt_model=plan.reflection,
+        num_threads=1,
+    )
+    return optimizer.compile(student, trainset=list(plan.train), seed=plan.seed)
+
+
+_OPTIMIZERS: dict[str, Callable[[dspy.Module, Plan], dspy.Module]] = {
+    "labeled": _labeled,
+    "bootstrap": _bootstrap,
+    "miprov2": _miprov2,
+    "gepa": _gepa,
+    "simba": _simba,
+}
+OPTIMIZERS = tuple(_OPTIMIZERS)
+"""Names of the optimisers."""
+
+
+def _named(name: str) -> Callable[[dspy.Module, Plan], dspy.Module]:
+    if name not in _OPTIMIZERS:
+        raise SettingsError(f"there is no optimiser {name!r}: choose one of {', '.join(OPTIMIZERS)}")
+    return _OPTIMIZERS[name]

@@ -1,0 +1,178 @@
+"""Programs compiled from a user's own articles: examples, metrics, optimisers, journal, and the command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm import FakeModel
+from test_resume import answers
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.cli import app
+from storm_pipeline.errors import BudgetSpentError, DatasetError, SettingsError
+from storm_pipeline.models.compiled_sets import read_set
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.optimize.compiling import Job, compile_program, job_for
+from storm_pipeline.optimize.metrics import heading_metric, mean_with_interval, outline_metric
+from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
+from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import outline, writing
+
+TOPICS = [f"Road {name}" for name in "Amber Salt Silk Tea Wine Tin Fur Glass Spice Iron".split()]
+EMBED = HashingEmbedder().embed
+NAMED = {"NameSection": lambda user: "Trade" if "Trade of" in user.rsplit("Sentences:", maxsplit=1)[-1] else "Origin"}
+TOLD = f"{writing.NameSection.instructions} One word is best."
+REFLECTED = {
+    "gepa": f"```\n{TOLD}\n```",
+    "miprov2": f"[[ ## proposed_instruction ## ]]\n{TOLD}\n\n[[ ## completed ## ]]",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "articles"
+    place.mkdir()
+    for number, topic in enumerate(TOPICS):
+        parts = [
+            f"## {name}\n\n{name} of {topic} is told here in {number}.\n" for name in ("Origin", "Trade", "Decline")
+        ]
+        (place / f"{number}.md").write_text(f"# {topic}\n\n{topic} is a road.\n\n" + "\n".join(parts), encoding="utf-8")
+    return place
+
+
+def settings(server: FakeModel, **more: Any) -> Settings:
+    return Settings.build({"lm": server.lm, "lm_timeout": 5, "seed": 1, **more})
+
+
+def job(server: FakeModel, folder: Path, program: str = "heading", optimizer: str = "bootstrap", **more: Any) -> Job:
+    return job_for(program, read_articles(folder), settings(server, **more), optimizer, candidates=2)
+
+
+def test_examples_are_the_articles_own_and_no_topic_is_in_two_parts(folder: Path) -> None:
+    with FakeModel() as server:
+        made = job(server, folder, "draft")
+        parts = [
+            {topic for topic, _ in part} for part in (made.split.train, made.split.validation, made.split.held_back)
+        ]
+        assert sorted(len(part) for part in parts) == [2, 4, 4]
+        assert set.union(*parts) == set(TOPICS) and sum(map(len, parts)) == len(TOPICS)
+        ((_, (example,)), *_) = made.split.train
+        assert [one["title"] for one in example.sections] == ["Origin", "Trade", "Decline"]
+        assert set(example.inputs()) == {"topic", "language", "wanted"} == set(outline.DraftOutline.input_fields)
+        headings = examples_of(TASKS["heading"], read_articles(folder), made.settings)
+        assert {one.heading for _, own in headings for one in own} == {"Origin", "Trade", "Decline"}
+        assert set(headings[0][1][0].inputs()) == set(writing.NameSection.input_fields)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_each_optimiser_makes_a_set_that_a_run_can_use(folder: Path, tmp_path: Path, optimizer: str) -> None:
+    with FakeModel(answers() | NAMED, other=REFLECTED.get(optimizer, "none")) as server:
+        made = job(server, folder, optimizer=optimizer)
+        how = compile_program(made, EMBED, tmp_path / "set")
+        assert len(server.asked) <= made.most_calls
+    assert how.optimizer == optimizer
+    assert 0 <= how.before <= 1 and 0 <= how.after <= 1
+    assert how.interval[0] <= how.after - how.before + 1e-3 and how.interval[1] >= how.after - how.before - 1e-3
+    assert how.calls == len(server.asked)
+    compiled = read_set(tmp_path / "set").apply(Programs())
+    changed = {name for name, one in compiled.fingerprints().items() if one != Programs().fingerprints()[name]}
+    assert changed <= {"heading"}
+    if optimizer == "labeled":
+        assert changed == {"heading"}
+    shown = [demo.topic for demo in compiled.heading.predict.demos]
+    assert not {*shown} & {topic for topic, _ in made.split.held_back}
+
+
+def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: Path) -> None:
+    with FakeModel(answers() | NAMED) as server:
+        whole = compile_program(job(server, folder), EMBED, tmp_path / "whole")
+        once = sorted(one.prompt for one in server.asked)
+        server.asked.clear()
+        with pytest.raises(BudgetSpentError):
+            compile_program(job(server, folder, max_tokens=1000), EMBED, tmp_path / "set")
+        first = [one.prompt for one in server.asked]
+        assert 0 < len(first) < len(once)
+        assert not (tmp_path / "set" / "set.json").exists()
+        again = compile_program(job(server, folder), EMBED, tmp_path / "set")
+        assert sorted(one.prompt for one in server.asked) == once
+    assert (again.before, again.after, again.calls) == (whole.before, whole.after, whole.calls)
+    assert (tmp_path / "set/heading.json").read_bytes() == (tmp_path / "whole/heading.json").read_bytes()
+
+
+def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:
+    with FakeModel() as server:
+        with pytest.raises(SettingsError, match="choose among draft, heading"):
+            job(server, folder, "nothing")
+        with pytest.raises(SettingsError, match="no optimiser 'x'"):
+            job(server, folder, optimizer="x")
+        for path in sorted(folder.iterdir())[4:]:
+            path.unlink()
+        with pytest.raises(DatasetError, match="4 of 4 articles have examples"):
+            job(server, folder)
+        with pytest.raises(DatasetError, match="is no folder"):
+            read_articles(tmp_path / "nowhere")
+        assert not server.asked
+
+
+def outlined(*titles: str) -> dspy.Prediction:
+    return dspy.Prediction(sections=[{"title": title, "subsections": []} for title in titles])
+
+
+def test_the_metric_of_outlines_rewards_what_editors_have_and_tells_what_is_missing() -> None:
+    metric = outline_metric(EMBED)
+    gold = dspy.Example(topic="Silk Road", sections=outlined("Origin", "Trade", "Decline").sections)
+    whole, half = metric(gold, outlined("Origin", "Trade", "Decline")), metric(gold, outlined("Origin"))
+    assert whole.score == pytest.approx(1.0)
+    assert half.score < whole.score
+    assert "Trade" in half.feedback and "Decline" in half.feedback
+    cluttered = metric(gold, outlined("Origin", "Trade", "Decline", "Origin", "Trade", "Decline"))
+    assert cluttered.score < whole.score and "6" in cluttered.feedback
+
+
+@given(st.text(max_size=40))
+def test_the_metric_of_headings_is_a_share_for_any_heading(heading: str) -> None:
+    gold = dspy.Example(topic="Silk Road", heading="Trade")
+    found = heading_metric(EMBED)(gold, dspy.Prediction(heading=heading))
+    assert 0.0 <= found.score <= 1.0
+    assert heading_metric(EMBED)(gold, dspy.Prediction(heading="Trade")).score == pytest.approx(1.0, abs=1e-5)
+    assert found.feedback
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
+def test_the_interval_holds_the_mean(values: list[float]) -> None:
+    mean, (low, high) = mean_with_interval(values)
+    assert low - 1e-9 <= mean <= high + 1e-9 or len(set(values)) > 1
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_bound_on_calls_grows_with_the_work(optimizer: str) -> None:
+    assert 0 <= most_calls(optimizer, 5, 3, 2) <= most_calls(optimizer, 10, 6, 4)
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, ["compile", *arguments])
+
+
+def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("storm_pipeline.retrieval.embedder.shared_embedder", lambda *_: HashingEmbedder())
+    with FakeModel(answers() | NAMED) as server:
+        done = command("heading", "--train", str(folder), "--lm", server.lm, "--candidates", "1", "--to", "mine")
+    assert done.exit_code == 0, done.output
+    assert "4 topics to train on, 2 to choose by, 4 held back; at most" in done.stderr
+    shown = command("show", "mine")
+    assert "heading" in shown.stdout and "bootstrap" in shown.stdout and "→" in shown.stdout
+    (tmp_path / "mine/heading.json").write_text(json.dumps({"predict": {}}), encoding="utf-8")
+    tampered = command("show", "mine")
+    assert tampered.exit_code == 2
+    assert "was changed since it was compiled" in tampered.stderr
+    assert "draft" in command("list").stdout
+    refused = command("heading")
+    assert refused.exit_code == 2 and "--train" in refused.stderr
