@@ -134,7 +134,7 @@ KINDS: dict[str, tuple[Callable[[str, Tally, random.Random], None], float]] = {
     "configuration files": (configuration, 0.03),
     "run folders": (folder_of_a_run, 0.03),
     "requests": (request, 0.03),
-    "ZIM files": (zim_file, 0.01),
+    "ZIM files": (zim_file, 0.003),
 }
 """What is fuzzed, and the share of all cases."""
 

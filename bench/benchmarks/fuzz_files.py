@@ -20,6 +20,8 @@ from storm_pipeline.settings import Settings
 MEMORY = Path("/dev/shm")
 """Where files are written if it exists, since a disk takes longer to sync than they take to read."""
 _NUMBERS = (0, -1, 3, 0.5, 10**30, 10**400, -(10**400), 1e308, float("inf"), float("nan"))
+_PATIENCE = 2.0
+"""Seconds that a request to a damaged ZIM file may take."""
 _REFUSED = {400, 404, 405, 409, 413, 422, 429}
 
 
@@ -142,11 +144,14 @@ def zim_file(text: str, _: object, chance: random.Random) -> None:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
         path = Path(place) / "damaged.zim"
         path.write_bytes(data[: chance.randint(1, len(data))] if chance.random() < 0.1 else data)
-        file = ZimFile(path)
-        for article in file.find(text[:50] or "silk", 3):
-            article.text()
-        found = file.article("Silk")
-        assert found is None or list(found.headings()) is not None
+        file = ZimFile(path, seconds=_PATIENCE)
+        try:
+            for article in file.find(text[:50] or "silk", 3):
+                article.text()
+            found = file.article("Silk")
+            assert found is None or list(found.headings()) is not None
+        finally:
+            file.close()
 
 
 @cache

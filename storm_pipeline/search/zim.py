@@ -4,16 +4,22 @@ Reading it needs libzim (extra ``zim``), which is licensed under the GPL, versio
 package, but whoever passes both on together does so under the terms of the GPL.
 """
 
-import contextlib
+import base64
+import json
 import re
+import subprocess
+import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+from storm_pipeline.configuration.variables import child_environment
 from storm_pipeline.documents.markup import local_name, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, MissingExtraError
@@ -21,16 +27,15 @@ from storm_pipeline.search.tables_of_contents import is_back_matter
 from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.text.index_terms import STOP_WORDS
 
-if TYPE_CHECKING:
-    from libzim.reader import Archive  # type: ignore[import-untyped]
-
 _PROJECTS = "wikipedia|wiktionary|wikivoyage|wikibooks|wikisource|wikiquote|wikinews|wikiversity"
 _SITE = re.compile(rf"[a-z-]+\.(?:{_PROJECTS})\.org")
 _NAME = re.compile(rf"(?:.*\.)?({_PROJECTS})_([a-z-]+)(?:[_.].*)?")
 _NOISE = frozenset("mw-editsection reference reflist mw-references-wrap navbox noprint metadata hatnote".split())
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _MAX_WORDS = 16
-_MAX_BYTES = 20_000_000
+_READER = Path(__file__).with_name("zim_reader.py")
+_DEATHS = 3
+"""Times that the reading process may end before its time; afterwards nothing is asked any more."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +63,31 @@ class ZimArticle:
 
 
 class ZimFile:
-    """An open ZIM file. Thread-safe: reads are concurrent, searches are serialized.
+    """A ZIM file, read in a process of its own. Thread-safe: requests are answered one after the other.
 
     Args:
         path: the file.
+        seconds: time that a request may take; a damaged index sends libzim into endless loops.
 
     Raises:
         MissingExtraError: libzim is not installed.
         CorpusError: the file is missing or damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, seconds: float = 60.0) -> None:
         self._path = Path(path).expanduser()
         if not self._path.is_file():
             raise CorpusError(f"the ZIM file {self._path} does not exist; check the path")
-        self._archive = _open(self._path)
-        self._searching = threading.Lock()
+        _require_libzim()
+        self._process = _ReaderProcess(self._path.resolve(), seconds)
+        try:
+            self._about = self._process.ask("about")
+        except _ReaderError as error:
+            raise CorpusError(f"{self._path} cannot be read as a ZIM file ({error}); download it again") from error
+
+    def close(self) -> None:
+        """End the process that reads the file; a later request starts another."""
+        self._process.end()
 
     def find(self, query: str, count: int) -> Iterator[ZimArticle]:
         """Up to ``count`` articles, best first: those with all words of the query, then without its most common words.
@@ -106,11 +120,11 @@ class ZimFile:
         if not title:
             return None
         spellings = dict.fromkeys((title, title[0].upper() + title[1:]))
-        prefix = "" if self._archive.has_new_namespace_scheme else "A/"
+        prefix = "" if self._about["new_paths"] else "A/"
         exact = [f"{prefix}{name.replace(' ', '_')}" for name in spellings]
-        for found in self._articles(path for path in exact if self._archive.has_entry_by_path(path)):
+        for found in self._articles(path for path in exact if self._ask("exists", path)):
             return found
-        for found in self._articles(self._suggestions(title, 10)):
+        for found in self._articles(self._titles(title, 10)):
             if found.title.casefold() == title.casefold():
                 return found
         return None
@@ -122,56 +136,45 @@ class ZimFile:
 
     def _searches(self, words: list[str]) -> Iterator[Callable[[int], list[str]]]:
         """Searches (count → paths), strictest first. libzim has no "or"."""
-        if not self._archive.has_fulltext_index:
+        if not self._about["full_text"]:
             for asked in dict.fromkeys([" ".join(words), *sorted(words, key=len, reverse=True)]):
-                yield partial(self._suggestions, asked)
+                yield partial(self._titles, asked)
             return
         yield partial(self._full_text, words)
-        matches = {word: self._matches(word) for word in words}
+        matches = {word: int(self._ask("matches", word)) for word in words}
         rarest_first = sorted(filter(matches.__getitem__, words), key=matches.__getitem__)
         for size in range(len(rarest_first), 0, -1):
             if size < len(words):
                 yield partial(self._full_text, rarest_first[:size])
 
-    def _matches(self, word: str) -> int:
-        with self._search([word]) as search:
-            return int(search.getEstimatedMatches())
-
     def _full_text(self, words: list[str], count: int) -> list[str]:
-        with self._search(words) as search:
-            return list(search.getResults(0, count))
+        return list(self._ask("full_text", " ".join(words), count))
 
-    @contextlib.contextmanager
-    def _search(self, words: list[str]) -> Iterator[Any]:
-        from libzim.search import Query, Searcher  # type: ignore[import-untyped]
-
-        with self._searching, _corpus_errors(self._path):
-            yield Searcher(self._archive).search(Query().set_query(" ".join(words)))
-
-    def _suggestions(self, asked: str, count: int) -> list[str]:
-        from libzim.suggestion import SuggestionSearcher  # type: ignore[import-untyped]
-
-        with self._searching, _corpus_errors(self._path):
-            return list(SuggestionSearcher(self._archive).suggest(asked).getResults(0, count))
+    def _titles(self, asked: str, count: int) -> list[str]:
+        return list(self._ask("titles", asked, count))
 
     def _articles(self, paths: Iterable[str]) -> Iterator[ZimArticle]:
         """Those entries at these paths that are articles."""
         from lxml import etree
 
         for path in paths:
-            with _corpus_errors(self._path):
-                item = self._archive.get_entry_by_path(path).get_item()
-                if not item.mimetype.startswith("text/html") or not 0 < item.size <= _MAX_BYTES:
-                    continue
-                data = bytes(item.content)
+            page = self._ask("page", path)
+            if page is None:
+                continue
             try:
-                root = parse_html(data)
+                root = parse_html(base64.b64decode(page["data"]))
             except etree.LxmlError:
                 continue
-            yield ZimArticle(plain_text(item.title), self._address(item.path), root)
+            yield ZimArticle(plain_text(page["title"]), self._address(page["path"]), root)
+
+    def _ask(self, request: str, *arguments: object) -> Any:
+        try:
+            return self._process.ask(request, *arguments)
+        except _ReaderError as error:
+            raise CorpusError(f"the ZIM file {self._path} is damaged ({error}); download it again") from error
 
     def _address(self, path: str) -> str:
-        if not self._archive.has_new_namespace_scheme:
+        if not self._about["new_paths"]:
             path = path.removeprefix("A/")
         return page_address(path, self._site) if self._site else f"zim:{quote(self.name)}/{quote(path)}"
 
@@ -186,31 +189,106 @@ class ZimFile:
         return f"{named[2]}.{named[1]}.org" if named else ""
 
     def _metadata(self, key: str) -> str:
-        if key not in self._archive.metadata_keys:
-            return ""
-        return plain_text(self._archive.get_metadata(key).decode("utf-8", "replace"))
+        return plain_text(self._ask("metadata", key))
 
 
-@contextlib.contextmanager
-def _corpus_errors(path: Path) -> Iterator[None]:
-    """Translate the library's errors on damaged files."""
+def _require_libzim() -> None:
     try:
-        yield
-    except (RuntimeError, KeyError, ValueError) as error:
-        raise CorpusError(f"the ZIM file {path} is damaged ({error}); download it again") from error
-
-
-def _open(path: Path) -> "Archive":
-    try:
-        from libzim.reader import Archive
+        import libzim.reader  # type: ignore[import-untyped]  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
             "the search engine `kiwix` needs the extra 'zim': pip install 'storm-pipeline[zim]'"
         ) from error
-    try:
-        return Archive(path)
-    except RuntimeError as error:
-        raise CorpusError(f"{path} cannot be read as a ZIM file ({error}); download it again") from error
+
+
+class _ReaderError(Exception):
+    """The file cannot be read."""
+
+
+class _ReaderProcess:
+    """A process that runs ``zim_reader.py``; started at the first request, and again after it was killed.
+
+    Args:
+        path: the file.
+        seconds: time that a request may take.
+    """
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self._command = [sys.executable, "-P", str(_READER), str(path), str(seconds)]
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._deaths = 0
+        self._running: subprocess.Popen[str] | None = None
+        self._finalizer: Callable[[], object] = lambda: None
+
+    def ask(self, request: str, *arguments: object) -> Any:
+        """The value that a request has.
+
+        Raises:
+            _ReaderError: libzim refuses the file, crashes, or takes too long; after a few times at once.
+        """
+        with self._lock:
+            if self._deaths >= _DEATHS:
+                raise _ReaderError(f"libzim crashed or took over {self._seconds:g} s {_DEATHS} times")
+            answer = self._answer(json.dumps([request, *arguments]))
+        if "error" in answer:
+            raise _ReaderError(answer["error"])
+        return answer["value"]
+
+    def end(self) -> None:
+        """End the process, if it runs."""
+        with self._lock:
+            self._finalizer()
+            self._running = None
+
+    def _answer(self, line: str) -> dict[str, Any]:
+        process = self._running or self._started()
+        alarm = threading.Timer(self._seconds, process.kill)
+        alarm.start()
+        try:
+            answer = _exchanged(process, line)
+        except (OSError, ValueError):
+            self._deaths += 1
+            self._finalizer()
+            self._running = None
+            raise _ReaderError(f"libzim crashed on it, or took over {self._seconds:g} s") from None
+        finally:
+            alarm.cancel()
+        return answer
+
+    def _started(self) -> "subprocess.Popen[str]":
+        self._running = process = subprocess.Popen(  # noqa: S603 - this interpreter, a script of this package
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            env=child_environment(),
+            start_new_session=True,  # Ctrl-C is for the run
+        )
+        self._finalizer = weakref.finalize(self, _ended, process)
+        return process
+
+
+def _exchanged(process: "subprocess.Popen[str]", line: str) -> dict[str, Any]:
+    """The answer to a line; raises OSError or ValueError if the process is gone."""
+    if process.stdin is None or process.stdout is None:
+        raise ValueError("it has no pipes")
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+    answer: dict[str, Any] = json.loads(process.stdout.readline())
+    return answer
+
+
+def _ended(process: "subprocess.Popen[str]") -> None:
+    """Kill a process, and close its pipes."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+    process.wait()
 
 
 def _is_noise(element: Any) -> bool:

@@ -1,6 +1,8 @@
 """ZIM files made by the test: what is found in them, under which address, and which headings they give."""
 
+import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -168,3 +170,54 @@ def test_what_is_missing_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "libzim.reader", None)
     with pytest.raises(MissingExtraError, match=r"storm-pipeline\[zim\]"):
         open_search(f"kiwix:{file}")
+
+
+def reader_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str) -> None:
+    """Put a script in place of the reading process: it answers the first request and then does something."""
+    script = tmp_path / "reader.py"
+    opened = '{"value": {"full_text": true, "new_paths": true}}'
+    script.write_text(f"import os, sys, time\nsys.stdin.readline()\nprint({opened!r}, flush=True)\n{does}\n", "utf-8")
+    monkeypatch.setattr("storm_pipeline.search.zim._READER", script)
+
+
+@pytest.mark.parametrize(
+    "does", ["while True: pass", "time.sleep(60)", "sys.stdin.readline(); os.abort()", "os._exit(0)"]
+)
+def test_a_reader_that_hangs_or_dies_costs_a_moment(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    reader_that(tmp_path, monkeypatch, does)
+    start = time.monotonic()
+    engine = KiwixSearch(ZimFile(file, seconds=0.5))
+    for _ in range(6):
+        with pytest.raises(CorpusError, match=r"history\.zim is damaged .*; download it again"):
+            engine.search("Fergana", 1)
+    assert time.monotonic() - start < 10
+
+
+def test_what_libzim_prints_is_no_answer(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    data = bytearray(file.read_bytes())
+    at = data.index(b"Xapian Glass") + 20
+    data[at : at + 200] = bytes(200)  # libzim tells on standard error that the index cannot be opened
+    file.with_name("c.zim").write_bytes(data)
+    found = ZimFile(file.with_name("c.zim")).article("Silk Road")
+    assert found is not None and "China" in found.text()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_reader_that_was_killed_is_started_again(file: Path) -> None:
+    engine = ZimFile(file)
+    engine.close()
+    assert engine.article("Silk Road") is not None
+
+
+def test_the_reader_ends_with_its_parent(file: Path) -> None:
+    code = (
+        "import sys, os; from pathlib import Path; from storm_pipeline.search.zim import ZimFile; "
+        "zim = ZimFile(Path(sys.argv[1])); print(zim._process._running.pid, flush=True); os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
+    status, end = Path(f"/proc/{int(done.stdout)}/stat"), time.monotonic() + 10
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.05)
