@@ -1,6 +1,6 @@
 """The notebooks, executed whole.
 
-The first is the suite's true end-to-end run: embedded model, corpus and encoder. In the second a scripted model writes.
+The first is the suite's true end-to-end run: embedded model, corpus and encoder. In the others a scripted model writes.
 """
 
 import re
@@ -12,17 +12,24 @@ from llm import FakeModel
 from nbclient import NotebookClient
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, fetch
+from storm_pipeline.models.compiled_sets import read_set
+from storm_pipeline.models.programs import Programs
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def executed(name: str, runs: Path) -> Path:
-    """Execute a notebook with its runs in another folder; the folder of the article that it wrote."""
+def execute(name: str, runs: Path) -> None:
+    """Execute a notebook with its runs in another folder."""
     book = nbformat.read(ROOT / "examples" / name, as_version=4)
     book.cells[1].source = book.cells[1].source.replace('root / "runs"', f"Path({str(runs)!r})")
     NotebookClient(
         book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}
     ).execute()
+
+
+def executed(name: str, runs: Path) -> Path:
+    """Execute a notebook; the folder of the article that it wrote."""
+    execute(name, runs)
     (article,) = runs.glob("*/article.md")
     return article.parent
 
@@ -53,3 +60,15 @@ def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "[1]" in text
     assert re.search(r"harbour-documents/(history\.pdf|trade\.docx)\), pp?\. \d", references)
     assert re.search(r"· pp?\. \d", (run / "article.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.assets
+@pytest.mark.filterwarnings("default")
+def test_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch(EMBEDDER, ROOT / "cache")
+    with FakeModel() as model:
+        monkeypatch.setenv("STORM_LM", model.lm)
+        execute("04_compile.ipynb", tmp_path)
+    made = read_set(tmp_path / "town-set")
+    assert len(made.programs["draft"].held_back) == 4
+    assert made.apply(Programs()).draft.predict.demos
