@@ -18,7 +18,8 @@ _OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
 _ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
 _ENGLISH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
-_EXTRA_ABBREVIATIONS = {"en": {"Sept": 9}, "de": {"Jän": 1, "Jänner": 1, "Mrz": 3}}
+_MORE_NAMES = {"en": {"Sept": 9}, "de": {"Jän": 1, "Feber": 2, "Mrz": 3}}
+"""Month names that no locale has."""
 _MayMatch = Callable[[str], object]
 """Whether a text may have such dates; much faster than the search for them."""
 _Read = Callable[[re.Match[str]], list[list[Quantity]]]
@@ -58,10 +59,13 @@ def blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def month_names(language: str) -> dict[str, int]:
-    """Full and abbreviated month names (without full stop), in all capitalisations used: name → 1–12."""
-    names = _of_locale("en") | _of_locale(language)
-    for code in {"en", language} & set(_EXTRA_ABBREVIATIONS):
-        names |= _EXTRA_ABBREVIATIONS[code]
+    """Full and abbreviated month names (without full stop), in all capitalisations used: name → 1–12.
+
+    Names of a region, such as setiembre in Peru and Jänner in Austria, count too.
+    """
+    names = _of_regions(language) | _of_locale("en") | _of_locale(language)
+    for code in {"en", language} & set(_MORE_NAMES):
+        names |= _MORE_NAMES[code]
     small = {name.lower(): n for name, n in _of_locale(language).items()} if language in _LOWER_CASE else {}
     capital = {name[:1].upper() + name[1:]: n for name, n in names.items()}
     return names | small | capital | {name.upper(): n for name, n in names.items() if len(name) > 3}
@@ -79,6 +83,15 @@ def _of_locale(language: str, *widths: str) -> dict[str, int]:
     tables = [months[form][width] for form in ("format", "stand-alone") for width in chosen]
     forms = {name.strip(" ."): n for names in tables for n, name in names.items()}
     return {name: n for name, n in forms.items() if name and not any(c.isdigit() for c in name)}
+
+
+@functools.cache
+def _of_regions(language: str) -> dict[str, int]:
+    """Full names in the regions of a language."""
+    from babel.localedata import locale_identifiers
+
+    codes = (code for code in locale_identifiers() if code.startswith(f"{language}_") and code.count("_") == 1)
+    return {name: n for code in codes for name, n in _of_locale(code, "wide").items()} if language != "en" else {}
 
 
 @functools.cache

@@ -247,6 +247,17 @@ def test_a_month_that_was_divided_at_the_end_of_a_line(source: str) -> None:
     assert missing("It was sold on January 1, 1930.", ["sold, effective Febru- ary 1, 1930"]) == ("January 1, 1930",)
 
 
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [("es", "el 7 de setiembre de 2022"), ("de", "am 7. Feber 2022"), ("de", "am 7. Jänner 2022")],
+)
+def test_month_names_of_a_region(language: str, source: str) -> None:
+    month = {"setiembre": "September", "Feber": "February", "Jänner": "January"}
+    english = next(name for own, name in month.items() if own in source)
+    assert not missing(f"They voted on 7 {english} 2022.", [source], source_languages=[language])
+    assert missing("They voted on 7 May 2022.", [source], source_languages=[language])
+
+
 def test_another_month_than_last_month_is_lacking() -> None:
     assert missing("It closed in August 2021.", ["It closed in August."], dates=["2022-08-31"]) == ("August 2021",)
     assert missing("It closed in January 2023.", ["It closed last month."], dates=["2023-03-02"]) == ("January 2023",)
