@@ -1,4 +1,4 @@
-"""What other distributions build on, such as the bench: everything else in the package may change without notice.
+"""What other distributions build on beyond the public names, such as the bench: all else may change without notice.
 
 Importing the module is cheap: a name's module is imported when the name is first used. ``__all__`` lists the names; a
 test holds their number, so that the surface grows by decision only.
@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from storm_pipeline import __version__
     from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, fetch
     from storm_pipeline.cli.consent import settings_known
     from storm_pipeline.cli.folders import configured_cache
@@ -40,20 +39,6 @@ if TYPE_CHECKING:
     from storm_pipeline.documents.chunks import chunks, count_words
     from storm_pipeline.documents.damage import first_damage
     from storm_pipeline.documents.plain import objects, plain_text, web_address
-    from storm_pipeline.errors import (
-        DatasetError,
-        ExperimentError,
-        MetricError,
-        MissingExtraError,
-        ModelAuthError,
-        ModelError,
-        PageError,
-        RunError,
-        SearchError,
-        SettingsError,
-        StoppedError,
-        StormError,
-    )
     from storm_pipeline.estimate import Estimate, Range, estimate
     from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, count_tokens
     from storm_pipeline.files import cannot_write, read_bounded, write_atomically
@@ -93,16 +78,15 @@ if TYPE_CHECKING:
     from storm_pipeline.run.journal import Journal, fingerprint
     from storm_pipeline.run.locking import locked, read_state
     from storm_pipeline.run.search import open_engine
-    from storm_pipeline.search.base import Search, SearchEngine
+    from storm_pipeline.search.base import Search
     from storm_pipeline.search.choosing import choose
     from storm_pipeline.search.edge import checked
     from storm_pipeline.search.page_passages import best_passages
     from storm_pipeline.search.wikipedia_urls import page_address
-    from storm_pipeline.settings import ROLES, Role, Settings
+    from storm_pipeline.settings import ROLES, Role
     from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia
     from storm_pipeline.sources.mirrors import folded_title, wikipedia_article
     from storm_pipeline.sqlite_cache import SqliteCache
-    from storm_pipeline.storm import Storm
     from storm_pipeline.text.fitting import most_tokens
     from storm_pipeline.text.formatting import amount, first_line
     from storm_pipeline.text.index_terms import terms
@@ -112,16 +96,13 @@ if TYPE_CHECKING:
     from storm_pipeline.types import (
         LATER_ROUND,
         UNTITLED,
-        Article,
         Citation,
         Conversation,
         Heading,
-        Outline,
         Paragraph,
         Report,
         Section,
         Sentence,
-        Snippet,
         Source,
         Usage,
     )
@@ -144,17 +125,14 @@ __all__ = [
     "UNTITLED",
     "WITHOUT_SOURCES",
     "ApiClient",
-    "Article",
     "AvailablePages",
     "CachingEmbedder",
     "Citation",
     "Conversation",
-    "DatasetError",
     "Embed",
     "Embedder",
     "Estimate",
     "Events",
-    "ExperimentError",
     "GroundTruth",
     "Guard",
     "Heading",
@@ -162,13 +140,7 @@ __all__ = [
     "Journal",
     "LanguageModels",
     "LexicalIndex",
-    "MetricError",
-    "MissingExtraError",
-    "ModelAuthError",
-    "ModelError",
-    "Outline",
     "Page",
-    "PageError",
     "Paragraph",
     "Params",
     "Patience",
@@ -180,29 +152,19 @@ __all__ = [
     "Reference",
     "Report",
     "Role",
-    "RunError",
     "Search",
-    "SearchEngine",
-    "SearchError",
     "Section",
     "Sentence",
     "SentenceTransformerEmbedder",
-    "Settings",
     "SettingsCommand",
-    "SettingsError",
-    "Snippet",
     "Source",
     "SqliteCache",
-    "StoppedError",
-    "Storm",
-    "StormError",
     "Tasks",
     "TextBlock",
     "TransientError",
     "Usage",
     "Vectors",
     "WebPages",
-    "__version__",
     "amount",
     "best_passages",
     "build_tree",
@@ -292,7 +254,6 @@ __all__ = [
 ]
 
 _NAMES = {
-    "": "__version__",
     "assets": "EMBEDDED_MODELS EMBEDDER LEADS catalogue fetch",
     "cli.consent": "settings_known",
     "cli.folders": "configured_cache",
@@ -312,10 +273,6 @@ _NAMES = {
     "documents.chunks": "chunks count_words",
     "documents.damage": "first_damage",
     "documents.plain": "objects plain_text web_address",
-    "errors": (
-        "DatasetError ExperimentError MetricError MissingExtraError ModelAuthError ModelError PageError "
-        "RunError SearchError SettingsError StoppedError StormError"
-    ),
     "estimate": "Estimate Range estimate",
     "estimate.tokens": "HIGH LIKELY LOW count_tokens",
     "files": "cannot_write read_bounded write_atomically",
@@ -349,26 +306,22 @@ _NAMES = {
     "run.journal": "Journal fingerprint",
     "run.locking": "locked read_state",
     "run.search": "open_engine",
-    "search.base": "Search SearchEngine",
+    "search.base": "Search",
     "search.choosing": "choose",
     "search.edge": "checked",
     "search.page_passages": "best_passages",
     "search.wikipedia_urls": "page_address",
-    "settings": "ROLES Role Settings",
+    "settings": "ROLES Role",
     "sources.ground_truth": "GroundTruth repeats_wikipedia",
     "sources.mirrors": "folded_title wikipedia_article",
     "sqlite_cache": "SqliteCache",
-    "storm": "Storm",
     "text.fitting": "most_tokens",
     "text.formatting": "amount first_line",
     "text.index_terms": "terms",
     "text.prose": "statements_in",
     "text.sentences": "is_complete opening_of split_sentences",
     "text.words": "MARKER folded_words numbers overlap tidy word_count words",
-    "types": (
-        "Article Citation Conversation Heading LATER_ROUND Outline Paragraph Report Section Sentence Snippet "
-        "Source UNTITLED Usage"
-    ),
+    "types": ("Citation Conversation Heading LATER_ROUND Paragraph Report Section Sentence Source UNTITLED Usage"),
     "writers.self_contained": "points_back stands_alone",
 }
 """Module → the names that it defines."""

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from storm_pipeline.api import Article, Paragraph, Section, Sentence, words
+from storm_pipeline import Article
+from storm_pipeline.api import Paragraph, Section, Sentence, words
 
 UNIT = "each cited chunk"
 """What counts as one citation, for the parameters of citation metrics."""

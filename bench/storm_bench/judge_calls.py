@@ -13,13 +13,13 @@ from typing import NamedTuple
 import dspy
 
 from storm_bench.signatures import judging as asks
+from storm_pipeline import Settings
 from storm_pipeline.api import (
     HIGH,
     LIKELY,
     LOW,
     PromptAdapter,
     Range,
-    Settings,
     cost,
     count_tokens,
     full_name,

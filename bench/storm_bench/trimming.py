@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from storm_pipeline.api import Article, Paragraph, Section, word_count
+from storm_pipeline import Article
+from storm_pipeline.api import Paragraph, Section, word_count
 
 _OMITTED = "[shortened here]"
 

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from storm_bench.types import CitedStatement, HumanSection, Topic
+from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import (
-    Article,
     AvailablePages,
-    DatasetError,
     Paragraph,
     Reference,
     Report,
     Section,
-    Snippet,
     build_tree,
     is_back_matter,
     markdown_blocks,

@@ -6,9 +6,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import load_trained
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import LOAD_ERRORS, MetricError, cannot_write, first_line, options_without_code, torch_threads
+from storm_pipeline.api import LOAD_ERRORS, cannot_write, first_line, options_without_code, torch_threads
 
 
 class CausalModel:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.api import LOAD_ERRORS, MetricError, first_line, options_without_code
+from storm_bench.errors import MetricError
+from storm_pipeline.api import LOAD_ERRORS, first_line, options_without_code
 
 NAME = "aisingapore/coherence-momentum"
 _ENCODER = "main_encoder."

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.conner.evidence_source import EvidenceSource
+from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import load_trained
-from storm_pipeline.api import LOAD_ERRORS, MetricError, first_line, options_without_code
+from storm_pipeline.api import LOAD_ERRORS, first_line, options_without_code
 
 NAME = "colbert-ir/colbertv2.0"
 _QUERY_TOKENS = 32

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair, SupportJudge
 from storm_bench.judges.pretrained import load_classifier
-from storm_pipeline.api import MetricError
 
 _LONGEST = 512
 """Tokens of a premise and a hypothesis together."""

@@ -17,7 +17,8 @@ from storm_bench.conner.paragraph_coherence import DiscourseModel
 from storm_bench.conner.relevance import CosineMatching, CrossEncoder, Matching
 from storm_bench.judges.base import CachingJudge
 from storm_bench.judges.screen import ScreenJudge
-from storm_pipeline.api import EMBEDDED_MODELS, LEADS, Embedder, SettingsError, fetch
+from storm_pipeline import SettingsError
+from storm_pipeline.api import EMBEDDED_MODELS, LEADS, Embedder, fetch
 
 
 @dataclass(frozen=True)

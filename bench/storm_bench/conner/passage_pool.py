@@ -6,7 +6,8 @@ from pathlib import Path
 
 from storm_bench.conner.knowledge import LONGEST
 from storm_bench.datasets.conner import KnowledgeItem
-from storm_pipeline.api import Snippet, chunks
+from storm_pipeline import Snippet
+from storm_pipeline.api import chunks
 
 
 def passage_pool(items: Iterable[KnowledgeItem], leads: Path) -> tuple[Snippet, ...]:

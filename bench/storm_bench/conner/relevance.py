@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import load_classifier
-from storm_pipeline.api import Embedder, MetricError
+from storm_pipeline.api import Embedder
 
 _LONGEST = 512
 

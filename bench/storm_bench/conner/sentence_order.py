@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.api import Embedder, MetricError, Vectors
+from storm_bench.errors import MetricError
+from storm_pipeline.api import Embedder, Vectors
 
 Floats = npt.NDArray[np.float32]
 _HIDDEN = 64

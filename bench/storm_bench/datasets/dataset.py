@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from storm_bench.types import Topic
-from storm_pipeline.api import DatasetError, first_damage, write_atomically
+from storm_pipeline import DatasetError
+from storm_pipeline.api import first_damage, write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 

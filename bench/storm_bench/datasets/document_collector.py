@@ -7,7 +7,8 @@ from typing import Any
 from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.wikimedia import service_errors
 from storm_bench.types import TopicDocument
-from storm_pipeline.api import Page, PageError, Search, SearchEngine, canonical_url, checked, parallel_map
+from storm_pipeline import PageError, SearchEngine
+from storm_pipeline.api import Page, Search, canonical_url, checked, parallel_map
 
 Fetch = Callable[[str], Page]
 """URL → page; raises PageError. :class:`storm_pipeline.pages.web.WebPages` respects robots.txt and rate limits."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.api import DatasetError, parse_cited, tidy, word_count
+from storm_pipeline import DatasetError
+from storm_pipeline.api import parse_cited, tidy, word_count
 
 _FILE = "rand_val.jsonl"
 _LABELS = ("Complete", "Partial", "Incomplete")

@@ -25,7 +25,8 @@ from storm_bench.datasets.quality import LiftWing, QualityGrade, by_features
 from storm_bench.datasets.seeded_order import shuffled
 from storm_bench.datasets.wiki_page import WikiPage, read_page
 from storm_bench.datasets.wikimedia import Wikimedia
-from storm_pipeline.api import DatasetError, SearchError, user_agent
+from storm_pipeline import DatasetError, SearchError
+from storm_pipeline.api import user_agent
 
 MANIFEST = "manifest.json"
 _KINDS = ("json", "txt")

@@ -22,17 +22,14 @@ from typing import Any
 
 from storm_bench.articles.file_names import file_names
 from storm_bench.types import Case, HumanArticle, Topic
+from storm_pipeline import Article, DatasetError, Outline, Snippet
 from storm_pipeline.api import (
-    Article,
     AvailablePages,
     Citation,
-    DatasetError,
     Heading,
     HeadingNode,
-    Outline,
     Paragraph,
     Report,
-    Snippet,
     Source,
     TextBlock,
     build_tree,

@@ -27,8 +27,8 @@ from storm_bench.types import (
     Topic,
     TopicDocument,
 )
+from storm_pipeline import DatasetError
 from storm_pipeline.api import (
-    DatasetError,
     HeadingNode,
     build_tree,
     markdown_blocks,

@@ -30,7 +30,8 @@ from storm_bench.datasets.wiki_page import WikiPage, read_page
 from storm_bench.datasets.wikigenbench_plan import links
 from storm_bench.datasets.wikimedia import Wikimedia
 from storm_bench.types import Topic
-from storm_pipeline.api import DatasetError, Search, SearchEngine, repeats_wikipedia, user_agent
+from storm_pipeline import DatasetError, SearchEngine
+from storm_pipeline.api import Search, repeats_wikipedia, user_agent
 
 MANIFEST = "manifest.json"
 _CATEGORY = "Good articles"

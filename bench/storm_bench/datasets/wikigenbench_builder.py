@@ -26,7 +26,8 @@ from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan, links
 from storm_bench.datasets.wikigenbench_writer import write_manifest, write_topic
 from storm_bench.datasets.wikimedia import Wikimedia
 from storm_bench.types import Topic
-from storm_pipeline.api import DatasetError, Search, SearchEngine, user_agent
+from storm_pipeline import DatasetError, SearchEngine
+from storm_pipeline.api import Search, user_agent
 
 PROVENANCE = "manifest.json"
 _KINDS = ("wiki", "google")

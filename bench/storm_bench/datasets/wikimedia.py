@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from storm_pipeline.api import ApiClient, DatasetError, Patience, Rate, SearchError
+from storm_pipeline import DatasetError, SearchError
+from storm_pipeline.api import ApiClient, Patience, Rate
 
 KEY_VARIABLE = "WIKIMEDIA_TOKEN"
 _LARGEST = 40_000_000

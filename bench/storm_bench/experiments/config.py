@@ -20,7 +20,8 @@ from storm_bench.experiments.config_tables import (
 )
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.api import OUTLINES, Settings, SettingsError, fingerprint, first_line, read_bounded, without_secrets
+from storm_pipeline import Settings, SettingsError
+from storm_pipeline.api import OUTLINES, fingerprint, first_line, read_bounded, without_secrets
 
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})

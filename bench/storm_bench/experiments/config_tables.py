@@ -8,7 +8,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from storm_bench.datasets.closed_corpus import Sources
-from storm_pipeline.api import RECIPES, WITHOUT_SOURCES, Settings, without_secrets
+from storm_pipeline import Settings
+from storm_pipeline.api import RECIPES, WITHOUT_SOURCES, without_secrets
 
 DATA = "STORM_DATA"
 """Environment variable: the folder that contains the data sets."""

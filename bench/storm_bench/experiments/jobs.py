@@ -26,23 +26,8 @@ from storm_bench.metrics.base import Metric
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
-from storm_pipeline.api import (
-    Article,
-    Conversation,
-    DatasetError,
-    Embedder,
-    Outline,
-    RunError,
-    Settings,
-    StoppedError,
-    Storm,
-    StormError,
-    Usage,
-    fingerprint,
-    from_json,
-    shared_embedder,
-    write_atomically,
-)
+from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
+from storm_pipeline.api import Conversation, Embedder, Usage, fingerprint, from_json, shared_embedder, write_atomically
 
 ARTICLE = "article.json"
 _USAGE = TypeAdapter(Usage)

@@ -20,17 +20,8 @@ from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statement_coverage import statement_screen
 from storm_bench.reporting import JudgedMeasures, judges_of
-from storm_pipeline.api import (
-    ROLES,
-    MissingExtraError,
-    Programs,
-    SettingsError,
-    StormError,
-    __version__,
-    catalogue,
-    child_environment,
-    fingerprint,
-)
+from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
+from storm_pipeline.api import ROLES, Programs, catalogue, child_environment, fingerprint
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "

@@ -23,7 +23,8 @@ from storm_bench.experiments.executors import (
     run_concurrently,
     run_with_halt,
 )
-from storm_pipeline.api import MissingExtraError, SettingsError, Tasks, limit_malloc_arenas, switch_threads_sooner
+from storm_pipeline import MissingExtraError, SettingsError
+from storm_pipeline.api import Tasks, limit_malloc_arenas, switch_threads_sooner
 
 J = TypeVar("J")
 R = TypeVar("R")

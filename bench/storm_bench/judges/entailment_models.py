@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
 from storm_bench.judges.pretrained import load_trained
-from storm_pipeline.api import LOAD_ERRORS, MetricError, first_line, options_without_code
+from storm_pipeline.api import LOAD_ERRORS, first_line, options_without_code
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|supports?|supported|yes|true", re.I)
 _OVERLAP = 32

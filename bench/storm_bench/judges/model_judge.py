@@ -7,22 +7,12 @@ from typing import Literal
 
 import dspy
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Parameters
 from storm_bench.judges.prometheus import PrometheusAdapter
 from storm_bench.judges.reply_cache import JudgeReplyCache
-from storm_pipeline.api import (
-    Events,
-    LanguageModels,
-    MetricError,
-    ModelAuthError,
-    ModelError,
-    Program,
-    Role,
-    Settings,
-    open_models,
-    parallel_map,
-    window_of,
-)
+from storm_pipeline import ModelAuthError, ModelError, Settings
+from storm_pipeline.api import Events, LanguageModels, Program, Role, open_models, parallel_map, window_of
 
 _ROLE: Role = "reviewer"
 _TOP = 10

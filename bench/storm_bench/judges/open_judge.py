@@ -10,7 +10,8 @@ from storm_bench.judges.grading import GradingJudge
 from storm_bench.judges.language_model import LanguageModelJudge
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.judges.screen import ScreenJudge
-from storm_pipeline.api import CachingEmbedder, Settings, SettingsError, open_embedder
+from storm_pipeline import Settings, SettingsError
+from storm_pipeline.api import CachingEmbedder, open_embedder
 
 
 class Judges(Protocol):

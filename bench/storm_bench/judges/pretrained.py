@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.api import LOAD_ERRORS, MetricError, first_line, options_without_code
+from storm_bench.errors import MetricError
+from storm_pipeline.api import LOAD_ERRORS, first_line, options_without_code
 
 
 def load_classifier(source: str, called: str, trained: str, *, cache: Path | None = None) -> tuple[Any, Any]:

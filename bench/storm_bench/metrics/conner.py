@@ -9,7 +9,8 @@ from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case
-from storm_pipeline.api import Article, Section
+from storm_pipeline import Article
+from storm_pipeline.api import Section
 
 _PARTS = ("section", "answer")
 

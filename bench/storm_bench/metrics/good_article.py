@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from storm_bench.articles.data_set import human_article
+from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
@@ -12,7 +13,7 @@ from storm_bench.metrics.good_article_criteria import CRITERIA, GROUPS, Criterio
 from storm_bench.signatures.judging import CRITERIA_PER_CALL, Better, CompareArticles
 from storm_bench.trimming import SectionText, as_text, parts_of, trimmed
 from storm_bench.types import Case
-from storm_pipeline.api import MetricError, Program, most_tokens
+from storm_pipeline.api import Program, most_tokens
 
 LONGEST = 8000
 """Maximum words shown of each article."""

@@ -10,7 +10,8 @@ from typing import Literal
 
 from storm_bench.metrics.texts import HeadingsOf, generated_headings
 from storm_bench.types import HumanArticle, HumanSection
-from storm_pipeline.api import UNTITLED, Article, Paragraph, Section
+from storm_pipeline import Article
+from storm_pipeline.api import UNTITLED, Paragraph, Section
 
 HeadingTruth = Literal["txt", "json"]
 """``txt``: as official, from the published text, cut at the first heading of back matter; ``json``: from the article's

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.api import SettingsError
+from storm_pipeline import SettingsError
 
 METRICS = {
     "heading_soft_recall": "heading_soft_recall:make",

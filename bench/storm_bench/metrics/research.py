@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case
-from storm_pipeline.api import LATER_ROUND, Article
+from storm_pipeline import Article
+from storm_pipeline.api import LATER_ROUND
 
 
 class Research:

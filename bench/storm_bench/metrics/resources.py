@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
     from storm_bench.metrics.entities import EntityTagger
-    from storm_pipeline.api import Embedder, Settings
+    from storm_pipeline import Settings
+    from storm_pipeline.api import Embedder
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Resources:
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
     def _settings(self, judge: str) -> "Settings":
-        from storm_pipeline.api import Settings
+        from storm_pipeline import Settings
 
         own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})
         return own if judge == own.lm else own.model_copy(update={"api_base": None, "api_key_env": None})

@@ -7,7 +7,8 @@ from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import body_headings, generated_text
 from storm_bench.types import Case
-from storm_pipeline.api import Article, folded_words
+from storm_pipeline import Article
+from storm_pipeline.api import folded_words
 
 _N = 4
 

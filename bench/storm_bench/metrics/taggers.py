@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from storm_bench.errors import MetricError
 from storm_bench.metrics.entities import EntityTagger
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import LOAD_ERRORS, MetricError, SettingsError, encodable, first_line, require_trusted_pickle
+from storm_pipeline import SettingsError
+from storm_pipeline.api import LOAD_ERRORS, encodable, first_line, require_trusted_pickle
 
 _BATCH = 32
 _IGNORED_TYPES = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}

@@ -5,7 +5,8 @@ Metrics without their own tokenization use :func:`storm_pipeline.text.words.fold
 
 from typing import Literal
 
-from storm_pipeline.api import UNTITLED, Article, Paragraph, Section
+from storm_pipeline import Article
+from storm_pipeline.api import UNTITLED, Paragraph, Section
 
 HeadingsOf = Literal["outline", "article"]
 """``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""

@@ -11,7 +11,8 @@ from storm_bench.metrics.texts import body_headings
 from storm_bench.signatures.judging import GradeWriting
 from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case
-from storm_pipeline.api import Article, Program, Section, word_count
+from storm_pipeline import Article
+from storm_pipeline.api import Program, Section, word_count
 
 OUTLINE = Rubric(
     "outline",

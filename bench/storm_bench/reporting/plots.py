@@ -19,7 +19,8 @@ from storm_bench.reporting.results_file import ExperimentResults, Result, topic_
 from storm_bench.reporting.tables import Table, differences
 from storm_bench.reporting.wording import listed
 from storm_bench.significance import MeanInterval, interval
-from storm_pipeline.api import MissingExtraError, slug, tidy
+from storm_pipeline import MissingExtraError
+from storm_pipeline.api import slug, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

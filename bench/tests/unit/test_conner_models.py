@@ -35,8 +35,9 @@ from storm_bench.conner.sentence_order import (
     save_order,
     train_order,
 )
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
-from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import Snippet
 

@@ -37,11 +37,12 @@ from storm_bench.conner.study_records import (
 )
 from storm_bench.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_bench.datasets.conner import KnowledgeItem, published_scores, read_conner
+from storm_bench.errors import ExperimentError
 from storm_bench.metrics.conner import Conner, pieces
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.cli import app
-from storm_pipeline.errors import DatasetError, ExperimentError, SettingsError
+from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.text.words import overlap, words
 from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Snippet, Turn
 

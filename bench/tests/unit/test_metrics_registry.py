@@ -11,11 +11,12 @@ from spacy_pipeline import write_pipeline
 from wordnet_files import write_wordnet
 
 from conftest import ROOT
+from storm_bench.errors import MetricError
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.optional_imports import import_optional
 from storm_bench.metrics.registry import METRICS, open_metric
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 OFFLINE = (

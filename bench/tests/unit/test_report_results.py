@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_bench.calibration import Calibration, CalibrationRow, MetricInterval
+from storm_bench.errors import ExperimentError
 from storm_bench.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.known_calibrations import KNOWN
@@ -29,7 +30,6 @@ from storm_bench.reporting import (
     save_results,
     topic_means,
 )
-from storm_pipeline.errors import ExperimentError
 
 TEXTS = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8"), max_size=8)
 VALUES = st.none() | st.floats() | st.integers(-(2**40), 2**40).map(float)
