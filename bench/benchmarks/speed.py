@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.bench_server import Bench, Call, Latency, Tokenizer, serving
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
-from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
+from storm_pipeline.concurrency import tune_process
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
 from storm_pipeline.search.engines.you import YouSearch
@@ -44,8 +44,7 @@ def main() -> None:
     parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     parser.add_argument("--latency", type=float, nargs=2, default=(0.25, 0.002), help="seconds a reply, and a token")
     options = parser.parse_args()
-    limit_malloc_arenas()
-    switch_threads_sooner()
+    tune_process()
     print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
     print("|---|---|---|---|---|---|")
     calls: list[Call] = []

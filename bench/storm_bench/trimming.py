@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, Section, word_count
+from storm_pipeline.api import Paragraph, Section, words
 
 _OMITTED = "[shortened here]"
 
@@ -29,7 +29,7 @@ class SectionText:
     @property
     def length(self) -> int:
         """Number of words in the paragraphs."""
-        return sum(word_count(sentence) for paragraph in self.paragraphs for sentence in paragraph)
+        return sum(len(words(sentence)) for paragraph in self.paragraphs for sentence in paragraph)
 
 
 def parts_of(article: Article) -> tuple[SectionText, ...]:
@@ -57,7 +57,7 @@ def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...
             i for i, part in enumerate(cut) if lengths[i] and part.level and not _subsections_have_text(cut, lengths, i)
         ]
         i = min(cuttable, key=lambda i: (lengths[i], -i)) if cuttable else next(i for i, n in enumerate(lengths) if n)
-        lengths[i] -= word_count(cut[i].paragraphs[-1][-1])
+        lengths[i] -= len(words(cut[i].paragraphs[-1][-1]))
         cut[i] = _without_last_sentence(cut[i])
     return tuple(cut)
 

@@ -190,7 +190,7 @@ def test_the_surface_for_other_distributions() -> None:
 
 
 def test_the_surface_for_other_distributions_grows_by_decision() -> None:
-    assert len(api.__all__) <= 142
+    assert len(api.__all__) <= 111
 
 
 def test_unknown_public_name() -> None:
@@ -198,12 +198,11 @@ def test_unknown_public_name() -> None:
         storm_pipeline.Stormm  # noqa: B018
 
 
-@pytest.mark.parametrize("setting", ["limit_malloc_arenas", "switch_threads_sooner"])
-def test_the_process_is_changed_by_programs_alone(setting: str) -> None:
+def test_the_process_is_changed_by_programs_alone() -> None:
     """A library that its host imports does not choose how the C library keeps memory, or when threads switch."""
     users = {
         own_room(path)
         for path in (ROOT / "storm_pipeline").rglob("*.py")
-        if setting in path.read_text(encoding="utf-8")
+        if "tune_process" in path.read_text(encoding="utf-8")
     }
     assert users == {"concurrency", "cli", "api"}

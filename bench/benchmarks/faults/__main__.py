@@ -30,7 +30,7 @@ from benchmarks.faults.interrupts import SIGNALS, interrupted_at
 from benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
 from benchmarks.faults.lab import Lab, lab
 from benchmarks.faults.replies import crowd, failing, hung, resident
-from storm_pipeline.concurrency import limit_malloc_arenas
+from storm_pipeline.concurrency import tune_process
 
 _GROWTH = 60.0
 """Maximum growth of memory from the first batch of topics to the last, in megabytes."""
@@ -63,7 +63,7 @@ def main() -> None:
     )
     parser.add_argument("--log", type=Path, help="where to save the server's log of every call")
     options = parser.parse_args()
-    limit_malloc_arenas()
+    tune_process()
     rows: list[Row] = []
     print("| what | runs | held | figures |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as bench_lab:

@@ -11,16 +11,12 @@ from storm_pipeline.api import (
     Reference,
     Report,
     Section,
-    build_tree,
     is_back_matter,
-    markdown_blocks,
-    paragraphs_of,
+    markdown_tree,
     parse_cited,
-    section_of,
     source_id,
     terms,
     with_citations,
-    without_title,
 )
 
 _SHARED = 0.5
@@ -77,9 +73,9 @@ def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
 
 def _uncited_article(title: str, text: str) -> Article:
     """An article from Markdown with a paragraph per line, without citations and back matter."""
-    tree = build_tree(without_title(markdown_blocks(text), title))
-    body = (part for part in tree.subsections if not is_back_matter(part.heading))
-    return Article(title, paragraphs_of(tree, _paragraph), tuple(section_of(part, _paragraph) for part in body))
+    tree = markdown_tree(text, title)
+    body = tuple(part for part in tree.subsections if not is_back_matter(part.heading))
+    return Article(title, *replace(tree, subsections=body).read(_paragraph))
 
 
 def _paragraph(text: str) -> Paragraph:

@@ -14,11 +14,12 @@ from storm_bench.conner.inference import Inference, NliModel, SupportInference
 from storm_bench.conner.log_probabilities import LogProbabilities
 from storm_bench.conner.order_training import trained_order
 from storm_bench.conner.paragraph_coherence import DiscourseModel
+from storm_bench.conner.passage_pool import LEADS
 from storm_bench.conner.relevance import CosineMatching, CrossEncoder, Matching
 from storm_bench.judges.base import CachingJudge
 from storm_bench.judges.screen import ScreenJudge
 from storm_pipeline import SettingsError
-from storm_pipeline.api import EMBEDDED_MODELS, LEADS, Embedder, fetch
+from storm_pipeline.api import EMBEDDED_MODELS, Embedder, fetch
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from storm_bench.datasets.conner import KnowledgeItem
 from storm_pipeline import Snippet
 from storm_pipeline.api import chunks
 
+LEADS = "wikipedia-vital-article-leads-en"
+"""The pinned file of lead sections."""
+
 
 def passage_pool(items: Iterable[KnowledgeItem], leads: Path) -> tuple[Snippet, ...]:
     """Passages of whole sentences, of as many words as are scored; equal ones once.

@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import Protocol
 
 from storm_bench.datasets.seeded_order import shuffled
+from storm_bench.vectors import Vectors
 from storm_pipeline import Snippet
-from storm_pipeline.api import Embedder, LexicalIndex, Vectors, terms
+from storm_pipeline.api import Embedder, LexicalIndex, terms
 
 Texts = tuple[str, ...]
 _CACHED_CORPORA = 2

@@ -9,8 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from storm_bench.datasets.closed_corpus import Sources
 from storm_pipeline import Settings
-from storm_pipeline.api import RECIPES, WITHOUT_SOURCES, without_secrets
+from storm_pipeline.api import RECIPES, without_secrets
 
+_WITHOUT_SOURCES = frozenset({"direct", "rr-no-documents"})
+"""Recipes that write from memory: no sentence has a source that could support it."""
 DATA = "STORM_DATA"
 """Environment variable: the folder that contains the data sets."""
 _MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
@@ -139,7 +141,7 @@ class VariantTable(ConfigTable):
 
     def changes(self, method: MethodTable) -> bool:
         """Whether the method's articles depend on the variant's settings: only runs do, and from memory not on all."""
-        ignored: frozenset[str] = _OF_SOURCES if method.recipe in WITHOUT_SOURCES else frozenset()
+        ignored: frozenset[str] = _OF_SOURCES if method.recipe in _WITHOUT_SOURCES else frozenset()
         return bool(method.recipe and self.settings.keys() - ignored)
 
     def of(self, method: MethodTable) -> MethodTable:

@@ -21,7 +21,7 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statement_coverage import statement_screen
 from storm_bench.reporting import JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
-from storm_pipeline.api import ROLES, Programs, catalogue, child_environment, fingerprint
+from storm_pipeline.api import ROLES, Programs, catalogue, fingerprint
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
@@ -174,7 +174,7 @@ def _commit() -> str:
             text=True,
             timeout=10,
             check=True,
-            env=child_environment(),
+            env={name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ},
         )
     except (OSError, subprocess.SubprocessError):
         return ""

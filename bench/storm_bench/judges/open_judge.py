@@ -11,7 +11,7 @@ from storm_bench.judges.language_model import LanguageModelJudge
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.judges.screen import ScreenJudge
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.api import CachingEmbedder, open_embedder
+from storm_pipeline.api import CachingEmbedder, shared_embedder
 
 
 class Judges(Protocol):
@@ -53,7 +53,7 @@ def open_support_judge(
     kind, _, model = name.partition(":")
     open_: Callable[..., SupportJudge]
     if name == "screen":
-        open_ = partial(ScreenJudge, CachingEmbedder(open_embedder(settings.embedder, settings.cache)))
+        open_ = partial(ScreenJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
     elif kind == "nli" and model:
         open_ = partial(EntailmentJudge, model, cache=settings.cache / "models" / "hub")
     elif kind == "lm" and model:

@@ -11,7 +11,7 @@ from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
 from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.types import Case
-from storm_pipeline.api import word_count
+from storm_pipeline.api import words
 
 _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))
 
@@ -60,7 +60,7 @@ def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
     """The measures, given each sentence's text and the verdicts on its citations."""
     if not judged:
         return {_RECALL: None, _PRECISION: None, _RATE: None}
-    lengths = [word_count(text) for text, _ in judged]
+    lengths = [len(words(text)) for text, _ in judged]
     return {
         _RECALL: sum(any(verdicts) for _, verdicts in judged) / len(judged),
         _PRECISION: sum(sum(v) / len(v) for _, v in judged if v) / len(judged),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case
-from storm_pipeline.api import Usage
+from storm_pipeline import Article
 
 _NAMES = ("dollars", "calls", "tokens_in", "tokens_cached", "tokens_out", "seconds")
 
@@ -30,10 +30,11 @@ class Cost:
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""
-        return [_cost(case.article.usage) for case in cases]
+        return [_cost(case.article) for case in cases]
 
 
-def _cost(usage: Usage) -> Score:
+def _cost(article: Article) -> Score:
+    usage = article.usage
     if not usage.rows:
         return dict.fromkeys(_NAMES, None)
     return {

@@ -10,8 +10,9 @@ from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
+from storm_bench.vectors import Embed
 from storm_pipeline import Article
-from storm_pipeline.api import Embed, Embedder, numbers
+from storm_pipeline.api import Embedder, numbers
 
 ALIKE = 0.85
 """Minimum cosine (all-MiniLM-L6-v2) of two facts that count as one.

@@ -11,7 +11,8 @@ from storm_bench.metrics.official import HeadingTruth, heading_pair
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import HeadingsOf, describe_headings
 from storm_bench.types import Case
-from storm_pipeline.api import Embed, Embedder
+from storm_bench.vectors import Embed
+from storm_pipeline.api import Embedder
 
 PUBLISHED = "paraphrase-MiniLM-L6-v2"
 """The sentence encoder used in the paper."""

@@ -6,15 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from storm_pipeline.api import EMBEDDER, catalogue, default_cache, fetch
+from storm_pipeline import Settings
+from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
     from storm_bench.judges.base import CachingJudge
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
     from storm_bench.metrics.entities import EntityTagger
-    from storm_pipeline import Settings
     from storm_pipeline.api import Embedder
+
+EMBEDDER = "all-MiniLM-L6-v2"
+"""The pinned sentence encoder."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Resources:
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
-    cache: Path = field(default_factory=default_cache)
+    cache: Path = field(default_factory=lambda: Settings.build({}).cache)
     heading_embedder: str = EMBEDDER
     embedder: str = EMBEDDER
     tagger: str = "spacy:en_core_web_sm"
@@ -76,9 +79,9 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.api import CachingEmbedder, open_embedder
+        from storm_pipeline.api import CachingEmbedder, shared_embedder
 
-        return CachingEmbedder(open_embedder(self.embedder, self.cache))
+        return CachingEmbedder(shared_embedder(self.embedder, self.cache))
 
     @cached_property
     def entity_tagger(self) -> "EntityTagger":
@@ -126,7 +129,5 @@ class Resources:
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
     def _settings(self, judge: str) -> "Settings":
-        from storm_pipeline import Settings
-
         own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})
         return own if judge == own.lm else own.model_copy(update={"api_base": None, "api_key_env": None})

@@ -12,7 +12,7 @@ from storm_bench.signatures.judging import GradeWriting
 from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case
 from storm_pipeline import Article
-from storm_pipeline.api import Program, Section, word_count
+from storm_pipeline.api import Program, Section, words
 
 OUTLINE = Rubric(
     "outline",
@@ -154,7 +154,7 @@ def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequ
 
 
 def _outline(article: Article) -> str:
-    return "\n".join(line for section in article.sections for line in _headings(section, 1) if word_count(line))
+    return "\n".join(line for section in article.sections for line in _headings(section, 1) if words(line))
 
 
 def _headings(section: Section, level: int) -> list[str]:
