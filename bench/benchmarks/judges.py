@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
-from storm_bench.calibration import auc, calibrate
+from storm_bench.calibration import Calibration, auc, calibrate
 from storm_bench.datasets.expertqa import LabelledClaim, read_expertqa
 from storm_bench.datasets.storm_runs import read_storm_runs
 from storm_bench.judges.base import CachingJudge, SupportJudge
@@ -49,7 +50,7 @@ def main() -> None:
     )
     parser.add_argument("--threshold", type=float, help="minimum score of a supported claim; default: the judge's own")
     parser.add_argument("--probabilities", action="store_true", help="score by a model's token probabilities")
-    parser.add_argument("--value", action="store_true", help="print the calibration as a Python literal")
+    parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
     options = parser.parse_args()
     if options.what == "learn":
         learn(read_expertqa(options.data / "expertqa"), open_embedder(options.embedder, options.cache))
@@ -67,7 +68,7 @@ def main() -> None:
     start = time.monotonic()
     found = calibrate(judge, given)
     pairs = len({item.pair for task in given for item in task.items})
-    print(repr(found) if options.value else found.to_markdown())
+    print(TypeAdapter(Calibration).dump_json(found).decode() if options.value else found.to_markdown())
     print(f"\n{len(chosen)} claims, {pairs} pairs, {(time.monotonic() - start) / pairs:.3f} s a pair")
 
 

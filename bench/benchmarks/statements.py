@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
-from storm_bench.calibration import calibrate
+from storm_bench.calibration import Calibration, calibrate
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.judges.base import CachingJudge, Pair, Parameters, SupportJudge
 from storm_bench.judges.screen import ScreenJudge
@@ -71,14 +72,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
     parser.add_argument("--cache", type=Path, default=Path("cache"))
     parser.add_argument("--statements", type=int, default=60, help="number per topic, evenly spaced")
-    parser.add_argument("--value", action="store_true", help="print the calibration as a Python literal")
+    parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
     options = parser.parse_args()
     embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", options.cache))
     judge = CachingJudge(WholeTextJudge(ScreenJudge(embedder, threshold=STATED)))
     topics = read_wiki_live(options.data / "wiki_live").topics
     tasks = (*article_tasks(topics, embedder, options.statements), _wice_task(options.data / _WICE))
     found = calibrate(judge, tasks)
-    print(repr(found) if options.value else found.to_markdown())
+    print(TypeAdapter(Calibration).dump_json(found).decode() if options.value else found.to_markdown())
     print(f"\n{_table(judge, tasks)}")
 
 

@@ -24,7 +24,7 @@ _Out = Annotated[Path, typer.Option("--out", help="Folder of the records.")]
 _Cache = Annotated[Path | None, typer.Option("--cache", metavar="PATH", help="Downloads and trained models.")]
 _Model = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="SEAM=NAME", help="inference, evidence, matching, discourse, lm, downstream."),
+    typer.Option("--model", metavar="SEAM=NAME", help="inference, matching, lm, downstream."),
 ]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -50,7 +50,8 @@ def run(
     """
     with Guard(debug=debug):
         from storm_bench.conner.completing import open_completions
-        from storm_bench.conner.named_models import open_evidence, open_models
+        from storm_bench.conner.evidence_source import Bm25Evidence
+        from storm_bench.conner.named_models import open_models
         from storm_bench.conner.passage_pool import LEADS, passage_pool
         from storm_bench.conner.study import Study
         from storm_bench.metrics.resources import Resources
@@ -60,7 +61,7 @@ def run(
         datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
         pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
         models = open_models(names, cache, Resources(cache).vectors)
-        evidence = open_evidence(names.evidence, cache)(pool)
+        evidence = Bm25Evidence(pool)
         study = Study(
             datasets,
             evidence,
@@ -85,18 +86,20 @@ def report(
 ) -> None:
     """Print means, correlations, both uses and the paper's claims as Markdown."""
     with Guard(debug=debug):
-        from storm_bench.conner.named_models import open_discourse
+        from storm_bench.conner.order_training import trained_order
+        from storm_bench.conner.passage_pool import LEADS
         from storm_bench.conner.published import beside_published
         from storm_bench.conner.report import to_markdown
         from storm_bench.conner.study_records import read_records
         from storm_bench.conner.study_setup import read_setup
         from storm_bench.datasets.conner import published_scores
         from storm_bench.metrics.resources import Resources
+        from storm_pipeline.api import fetch
 
         cache = _opened(cache)
         records, setup = read_records(_records(out)), read_setup(_records(out))
         views = {item.id: item.pageviews for item in _rows(data, "wow") if item.pageviews is not None}
-        discourse = open_discourse("sentence-order", cache, Resources(cache).vectors)
+        discourse = trained_order(cache, Resources(cache).vectors, fetch(LEADS, cache))
         folder = _folder(data)
         beside = beside_published(
             _rows(data, "nq"),

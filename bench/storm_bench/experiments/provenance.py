@@ -18,7 +18,6 @@ from storm_bench.judges.base import SupportJudge
 from storm_bench.known_calibrations import known_calibration
 from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statement_coverage import statement_screen
 from storm_bench.reporting import JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
 from storm_pipeline.api import ROLES, Programs, catalogue, fingerprint
@@ -111,7 +110,7 @@ def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
     if "judge" in kinds:
         judges["judge"] = resources.support_judge
     if "screen" in kinds:
-        judges["screen"] = statement_screen(resources)
+        judges["screen"] = resources.statement_screen
     return judges_of(metric, {kind: known_calibration(judge) for kind, judge in judges.items()})
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from storm_bench.cited_sentences import UNIT, cited_sentences
 from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.types import Case
 from storm_pipeline.api import words
@@ -49,11 +48,6 @@ class CitationWikiGenBench:
         pairs = [Pair(passage, s.text) for own in articles for s in own for passage in s.passages]
         verdicts = iter(self._judge.supported(pairs))
         return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
-
-
-def make(resources: Judges) -> CitationWikiGenBench:
-    """The metric with the evaluation's support judge."""
-    return CitationWikiGenBench(resources.support_judge)
 
 
 def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
-from storm_bench.conner.named_models import Models, model_names, open_evidence, open_models
+from storm_bench.conner.named_models import Models
 from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
 from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case
 from storm_pipeline import Article
 from storm_pipeline.api import Section
@@ -97,15 +96,3 @@ def _sections(section: Section, above: tuple[str, ...]) -> Iterator[KnowledgePie
 def _mean(scores: Sequence[Scores], name: str) -> float | None:
     known = [value for one in scores if (value := one[name]) is not None]
     return sum(known) / len(known) if known else None
-
-
-def make(resources: Resources) -> Conner:
-    """The metric with the models that the resources name; the others are those that work offline.
-
-    Raises:
-        SettingsError: CONNER has no such model.
-        AssetError, MetricError: one cannot be fetched or used.
-    """
-    names = model_names(resources.conner)
-    evidence = open_evidence(names.evidence, resources.cache)
-    return Conner(open_models(names, resources.cache, resources.vectors), evidence)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case
 from storm_pipeline import Article
 
@@ -45,8 +44,3 @@ def _cost(article: Article) -> Score:
         "tokens_out": usage.tokens_out,
         "seconds": usage.seconds,
     }
-
-
-def make(_: Resources) -> Cost:
-    """The metric; it needs no resources."""
-    return Cost()

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case
 from storm_pipeline import Article
 from storm_pipeline.api import LATER_ROUND
@@ -40,8 +39,3 @@ def _research(article: Article) -> Score:
         return {"questions": None, "references_researched": None}
     collected = {snippet.source_id for turn in turns for snippet in turn.snippets}
     return {"questions": len(turns), "references_researched": len(collected)}
-
-
-def make(_: Resources) -> Research:
-    """The metric; it needs no resources."""
-    return Research()

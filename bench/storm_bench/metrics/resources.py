@@ -10,9 +10,11 @@ from storm_pipeline import Settings
 from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
+    from storm_bench.conner.named_models import Models
     from storm_bench.judges.base import CachingJudge
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
+    from storm_bench.judges.screen import ScreenJudge
     from storm_bench.metrics.entities import EntityTagger
     from storm_pipeline.api import Embedder
 
@@ -112,6 +114,26 @@ class Resources:
         from storm_bench.judges.open_judge import open_support_judge
 
         return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
+
+    @cached_property
+    def statement_screen(self) -> "ScreenJudge":
+        """The screen of statements over the embedder; errors as :attr:`vectors`."""
+        from storm_bench.judges.screen import ScreenJudge
+        from storm_bench.metrics.statement_coverage import STATED
+
+        return ScreenJudge(self.vectors, threshold=STATED)
+
+    @cached_property
+    def conner_models(self) -> "Models":
+        """CONNER's models: those that :attr:`conner` names, the others being those that work offline.
+
+        Raises:
+            SettingsError: CONNER has no such model.
+            AssetError, MetricError: one cannot be fetched or used.
+        """
+        from storm_bench.conner.named_models import model_names, open_models
+
+        return open_models(model_names(self.conner), self.cache, self.vectors)
 
     @cached_property
     def judge_model(self) -> "JudgeModel":

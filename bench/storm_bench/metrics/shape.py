@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import body_headings, generated_text
 from storm_bench.types import Case
 from storm_pipeline import Article
@@ -69,8 +68,3 @@ def _shape(article: Article, human_words: int) -> Score:
         "bibliography_cited": cited / collected if collected else None,
         "repeated_4grams": repeated_ngrams(words),
     }
-
-
-def make(_: Resources) -> Shape:
-    """The metric; it needs no resources."""
-    return Shape()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.errors import MetricError
+from storm_bench.judges.pretrained import loading
 from storm_bench.metrics.entities import EntityTagger
 from storm_bench.metrics.optional_imports import import_optional
 from storm_pipeline import SettingsError
-from storm_pipeline.api import LOAD_ERRORS, first_line
 
 _BATCH = 32
 _PICKLES = "STORM_PICKLED_MODELS"
@@ -44,13 +44,9 @@ class FlairTagger:
         self._sentence = import_optional("flair.data").Sentence
         if cache is not None:
             flair.cache_root = cache
-        try:
+        remedy = "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
+        with loading(f"FLAIR cannot load the tagger {str(model)!r}", remedy):
             self._model: Any = import_optional("flair.models").SequenceTagger.load(str(model))
-        except LOAD_ERRORS as error:
-            raise MetricError(
-                f"FLAIR cannot load the tagger {str(model)!r} ({first_line(error)}): "
-                "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
-            ) from error
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Mentions as tagged by the model; each text is treated as one sentence."""
@@ -77,15 +73,10 @@ class SpacyTagger:
     def __init__(self, model: str | Path = "en_core_web_sm") -> None:
         spacy = import_optional("spacy")
         self._lock = threading.Lock()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # every package with a spaCy component may warn
-                self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
-        except (OSError, ValueError, LookupError) as error:
-            raise MetricError(
-                f"spaCy cannot load the pipeline {str(model)!r} ({first_line(error)}): "
-                "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
-            ) from error
+        remedy = "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
+        with loading(f"spaCy cannot load the pipeline {str(model)!r}", remedy), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # every package with a spaCy component may warn
+            self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
         if not {"ner", "entity_ruler"} & set(self._pipeline.pipe_names):
             raise MetricError(f"the spaCy pipeline {str(model)!r} has no 'ner' component; use one that has")
         meta = self._pipeline.meta

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, writing_task
 from storm_bench.metrics.texts import body_headings
@@ -135,11 +134,6 @@ class WikiGenQuality:
         """The article as trimmed text; empty if it has no words besides headings."""
         parts = trimmed(parts_of(article), self._longest)
         return as_text(parts) if any(part.length for part in parts) else ""
-
-
-def make(resources: Judges) -> WikiGenQuality:
-    """The metric with the evaluation's judge model and grader."""
-    return WikiGenQuality(resources.judge_model, resources.grader)
 
 
 def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequest, int]]) -> Score:

@@ -508,11 +508,11 @@ class Blank:
         return ["%"]
 
 
-def test_an_article_is_checked_against_the_evidence_that_is_named() -> None:
+def test_an_article_is_checked_against_the_evidence_that_is_given() -> None:
     whole = case("", generated({"Silk": ["Passage one.[1]", "Silk is old."]}, sources=2))
     assert Conner(MODELS, Blank).parameters["evidence"] == "blank"
     assert Conner(MODELS, Blank).score([whole])[0]["conner_section_fact_consistent"] == 0
-    with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
+    with pytest.raises(SettingsError, match="CONNER has no model 'evidence'"):
         open_metric("conner", Resources(conner={"evidence": "google"}))
 
 
