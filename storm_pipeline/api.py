@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from storm_pipeline.cli.signals import stopping
     from storm_pipeline.concurrency import Tasks, parallel_map, torch_threads, tune_process
     from storm_pipeline.configuration.addresses import redacted, without_secrets
-    from storm_pipeline.documents.articles import SUFFIXES, AvailablePages, Reference, read_article
+    from storm_pipeline.documents.articles import AvailablePages, Reference, SUFFIXES, read_article
     from storm_pipeline.documents.articles.back_matter import is_back_matter
     from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock
     from storm_pipeline.documents.articles.markdown_blocks import markdown_tree, plain_markdown
     from storm_pipeline.documents.articles.pages import with_citations
     from storm_pipeline.documents.chunks import chunks, count_words
-    from storm_pipeline.documents.damage import first_damage
     from storm_pipeline.documents.plain import objects, plain_text, web_address
     from storm_pipeline.estimate import Question, Range, estimate, estimate_questions
     from storm_pipeline.files import cannot_write, read_bounded, write_atomically
@@ -42,12 +41,7 @@ if TYPE_CHECKING:
     from storm_pipeline.render.json import from_json
     from storm_pipeline.render.markdown import escape, escape_heading
     from storm_pipeline.render.page import page_environment
-    from storm_pipeline.retrieval.embedder import (
-        CachingEmbedder,
-        Embedder,
-        SentenceTransformerEmbedder,
-        shared_embedder,
-    )
+    from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, SentenceTransformerEmbedder, shared_embedder
     from storm_pipeline.retrieval.lexical import LexicalIndex
     from storm_pipeline.retrieval.model_files import LOAD_ERRORS, options_without_code
     from storm_pipeline.run.journal import Journal, fingerprint
@@ -68,54 +62,39 @@ if TYPE_CHECKING:
     from storm_pipeline.text.prose import statements_in
     from storm_pipeline.text.sentences import is_complete, opening_of, split_sentences
     from storm_pipeline.text.words import MARKER, folded_words, numbers, overlap, tidy, words
-    from storm_pipeline.types import (
-        LATER_ROUND,
-        UNTITLED,
-        Citation,
-        Conversation,
-        Heading,
-        Paragraph,
-        Report,
-        Section,
-        Sentence,
-        Source,
-        Usage,
-    )
+    from storm_pipeline.types import Citation, Heading, LATER_ROUND, Paragraph, Section, Sentence, Source, UNTITLED
     from storm_pipeline.writers.self_contained import points_back, stands_alone
 
 __all__ = [
-    "EMBEDDED_MODELS",
-    "LATER_ROUND",
-    "LOAD_ERRORS",
-    "MARKER",
-    "OUTLINES",
-    "RECIPES",
-    "ROLES",
-    "SUFFIXES",
-    "UNTITLED",
     "ApiClient",
     "AvailablePages",
     "CachingEmbedder",
     "Citation",
-    "Conversation",
+    "EMBEDDED_MODELS",
     "Embedder",
     "GroundTruth",
     "Guard",
     "Heading",
     "HeadingNode",
     "Journal",
+    "LATER_ROUND",
+    "LOAD_ERRORS",
     "LanguageModels",
     "LexicalIndex",
+    "MARKER",
+    "OUTLINES",
     "Paragraph",
     "Patience",
     "Program",
     "Programs",
     "PromptAdapter",
     "Question",
+    "RECIPES",
+    "ROLES",
     "Range",
     "Rate",
     "Reference",
-    "Report",
+    "SUFFIXES",
     "Search",
     "Section",
     "Sentence",
@@ -126,7 +105,7 @@ __all__ = [
     "Tasks",
     "TextBlock",
     "TransientError",
-    "Usage",
+    "UNTITLED",
     "WebPages",
     "amount",
     "best_passages",
@@ -143,7 +122,6 @@ __all__ = [
     "estimate_questions",
     "fetch",
     "fingerprint",
-    "first_damage",
     "first_line",
     "folded_title",
     "folded_words",
@@ -212,7 +190,6 @@ _NAMES = {
     "documents.articles.markdown_blocks": "markdown_tree plain_markdown",
     "documents.articles.pages": "with_citations",
     "documents.chunks": "chunks count_words",
-    "documents.damage": "first_damage",
     "documents.plain": "objects plain_text web_address",
     "estimate": "Question Range estimate estimate_questions",
     "files": "cannot_write read_bounded write_atomically",
@@ -253,7 +230,7 @@ _NAMES = {
     "text.prose": "statements_in",
     "text.sentences": "is_complete opening_of split_sentences",
     "text.words": "MARKER folded_words numbers overlap tidy words",
-    "types": ("Citation Conversation Heading LATER_ROUND Paragraph Report Section Sentence Source UNTITLED Usage"),
+    "types": "Citation Heading LATER_ROUND Paragraph Section Sentence Source UNTITLED",
     "writers.self_contained": "points_back stands_alone",
 }
 """Module → the names that it defines."""

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from storm_bench.sections import all_paragraphs
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, Section, Sentence, words
+from storm_pipeline.api import Paragraph, Sentence, words
 
 UNIT = "each cited chunk"
 """What counts as one citation, for the parameters of citation metrics."""
@@ -37,20 +38,13 @@ def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False
         return ()
     titles = {source.id: source.title for source in article.sources}
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
-    body = (paragraph for section in article.sections for paragraph in _paragraphs(section))
-    paragraphs = (*(article.lead if lead else ()), *body)
+    paragraphs = all_paragraphs(article if lead else replace(article, lead=()))
     found = []
     for sentence in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
         chunks = dict.fromkeys((citation.source_id, citation.snippet_id) for citation in sentence.citations)
         passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
         found.append(CitedSentence(sentence.text, passages))
     return tuple(found)
-
-
-def _paragraphs(section: Section) -> Iterator[Paragraph]:
-    yield from section.paragraphs
-    for part in section.subsections:
-        yield from _paragraphs(part)
 
 
 def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[Sentence]:

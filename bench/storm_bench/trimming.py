@@ -1,11 +1,12 @@
 """An article as plain text for a grader, trimmed to a word limit (STORM, appendix C.2). Pure functions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from storm_bench.sections import all_sections
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, Section, words
+from storm_pipeline.api import Paragraph, words
 
 _OMITTED = "[shortened here]"
 
@@ -35,7 +36,9 @@ class SectionText:
 def parts_of(article: Article) -> tuple[SectionText, ...]:
     """Lead and all sections in reading order; an empty lead is left out."""
     lead = SectionText(0, "", _texts(article.lead))
-    body = (part for section in article.sections for part in _walk(section, 1))
+    body = (
+        SectionText(len(path), section.heading, _texts(section.paragraphs)) for path, section in all_sections(article)
+    )
     return (*([lead] if lead.paragraphs else []), *body)
 
 
@@ -72,12 +75,6 @@ def as_text(parts: Sequence[SectionText]) -> str:
         if part.shortened:
             blocks.append(_OMITTED)
     return "\n\n".join(blocks)
-
-
-def _walk(section: Section, level: int) -> Iterator[SectionText]:
-    yield SectionText(level, section.heading, _texts(section.paragraphs))
-    for subsection in section.subsections:
-        yield from _walk(subsection, level + 1)
 
 
 def _texts(paragraphs: Sequence[Paragraph]) -> tuple[tuple[str, ...], ...]:

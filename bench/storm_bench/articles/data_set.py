@@ -9,7 +9,6 @@ from storm_pipeline.api import (
     AvailablePages,
     Paragraph,
     Reference,
-    Report,
     Section,
     is_back_matter,
     markdown_tree,
@@ -49,7 +48,7 @@ def system_article(topic: Topic, system: str) -> Article:
             found = [pages.passage(statement.text, Reference(url)) for url in urls.values()]
             cited.setdefault(place, []).extend(filter(None, found))
             unavailable += found.count(None)
-    return with_citations(replace(article, report=Report(unavailable_citations=unavailable)), cited)
+    return with_citations(replace(article, report=replace(article.report, unavailable_citations=unavailable)), cited)
 
 
 def pages_of(topic: Topic) -> AvailablePages:

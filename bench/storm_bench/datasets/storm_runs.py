@@ -29,7 +29,6 @@ from storm_pipeline.api import (
     Heading,
     HeadingNode,
     Paragraph,
-    Report,
     Source,
     TextBlock,
     parse_cited,
@@ -195,7 +194,8 @@ def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
     lead, sections = tree.read(cited)
     if sections and sections[0].heading.casefold() == _LEAD:
         lead, sections = (*lead, *sections[0].paragraphs), sections[1:]
-    return Article(title, lead, sections, report=Report(invented_citations=invented))
+    article = Article(title, lead, sections)
+    return replace(article, report=replace(article.report, invented_citations=invented))
 
 
 def _block(line: str) -> TextBlock:

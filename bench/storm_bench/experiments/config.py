@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, overload
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
+from storm_bench.errors import first_problem
 from storm_bench.experiments.config_tables import (
     ConfigTable,
     DataTable,
@@ -250,7 +251,5 @@ def _validated(
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the experiment"
-        message = first["msg"].removeprefix("Value error, ")
+        where, message = first_problem(error, "the experiment")
         raise SettingsError(f"{place}{where}: {message}") from error

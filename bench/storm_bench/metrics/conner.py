@@ -7,9 +7,9 @@ from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
 from storm_bench.conner.named_models import Models
 from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
 from storm_bench.metrics.base import Measure, Parameters, Score
+from storm_bench.sections import all_sections
 from storm_bench.types import Case
 from storm_pipeline import Article
-from storm_pipeline.api import Section
 
 _PARTS = ("section", "answer")
 
@@ -76,21 +76,14 @@ class Conner:
 
 def pieces(article: Article) -> Iterator[KnowledgePiece]:
     """The sections and subsections with text of their own, in reading order, then the answers of the interviews."""
-    for section in article.sections:
-        yield from _sections(section, (article.title,))
+    for path, section in all_sections(article):
+        text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
+        if text.strip():
+            yield KnowledgePiece("section", ": ".join((article.title, *path)), text)
     for conversation in article.conversations:
         for turn in conversation.turns:
             if turn.answer:
                 yield KnowledgePiece("answer", turn.question, turn.answer_text)
-
-
-def _sections(section: Section, above: tuple[str, ...]) -> Iterator[KnowledgePiece]:
-    place = (*above, section.heading)
-    text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
-    if text.strip():
-        yield KnowledgePiece("section", ": ".join(place), text)
-    for subsection in section.subsections:
-        yield from _sections(subsection, place)
 
 
 def _mean(scores: Sequence[Scores], name: str) -> float | None:

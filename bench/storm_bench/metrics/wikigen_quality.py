@@ -7,11 +7,12 @@ from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, writing_task
 from storm_bench.metrics.texts import body_headings
+from storm_bench.sections import all_sections
 from storm_bench.signatures.judging import GradeWriting
 from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case
 from storm_pipeline import Article
-from storm_pipeline.api import Program, Section, words
+from storm_pipeline.api import Program, words
 
 OUTLINE = Rubric(
     "outline",
@@ -148,9 +149,5 @@ def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequ
 
 
 def _outline(article: Article) -> str:
-    return "\n".join(line for section in article.sections for line in _headings(section, 1) if words(line))
-
-
-def _headings(section: Section, level: int) -> list[str]:
-    below = [line for part in section.subsections for line in _headings(part, level + 1)]
-    return [f"{'#' * level} {section.heading}", *below]
+    found = ((len(path), section.heading) for path, section in all_sections(article))
+    return "\n".join(f"{'#' * level} {heading}" for level, heading in found if words(heading))

@@ -11,7 +11,7 @@ from storm_pipeline import api
 PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [
-    {"errors", "signatures", "types", "vectors"},
+    {"errors", "sections", "signatures", "types", "vectors"},
     {"cited_sentences", "own_statements", "trimming", "significance"},
     {"articles", "datasets"},
     {"statement_passages", "judges"},

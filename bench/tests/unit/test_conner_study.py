@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from cases import case, generated
-from hypothesis import given
-from hypothesis import strategies as st
-from typer.testing import CliRunner
-
-from storm_bench.conner.doubles import (
+from conner_doubles import (
     ScriptedDiscourse,
     ScriptedInference,
     ScriptedLogProbabilities,
     ScriptedMatching,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
 from storm_bench.conner.evidence_source import Bm25Evidence
 from storm_bench.conner.inference import Entailment
 from storm_bench.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
