@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from storm_pipeline.cli.signals import stopping
     from storm_pipeline.concurrency import Tasks, parallel_map, torch_threads, tune_process
     from storm_pipeline.configuration.addresses import redacted, without_secrets
-    from storm_pipeline.documents.articles import AvailablePages, Reference, SUFFIXES, read_article
+    from storm_pipeline.documents.articles import SUFFIXES, AvailablePages, Reference, read_article
     from storm_pipeline.documents.articles.back_matter import is_back_matter
     from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock
-    from storm_pipeline.documents.articles.markdown_blocks import markdown_tree, plain_markdown
+    from storm_pipeline.documents.articles.markdown_blocks import plain_markdown
     from storm_pipeline.documents.articles.pages import with_citations
     from storm_pipeline.documents.chunks import chunks, count_words
     from storm_pipeline.documents.plain import objects, plain_text, web_address
     from storm_pipeline.estimate import Question, Range, estimate, estimate_questions
     from storm_pipeline.files import cannot_write, read_bounded, write_atomically
-    from storm_pipeline.identity import canonical_url, normalised_text, source_id
+    from storm_pipeline.identity import canonical_url, source_id
     from storm_pipeline.models.asking import LanguageModels
     from storm_pipeline.models.llama_server import shared_server
     from storm_pipeline.models.open_models import open_models
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from storm_pipeline.render.json import from_json
     from storm_pipeline.render.markdown import escape, escape_heading
     from storm_pipeline.render.page import page_environment
-    from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, SentenceTransformerEmbedder, shared_embedder
+    from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, shared_embedder
     from storm_pipeline.retrieval.lexical import LexicalIndex
-    from storm_pipeline.retrieval.model_files import LOAD_ERRORS, options_without_code
+    from storm_pipeline.retrieval.model_files import loading, options_without_code
     from storm_pipeline.run.journal import Journal, fingerprint
     from storm_pipeline.run.locking import locked, read_state
     from storm_pipeline.run.search import open_engine
@@ -52,62 +52,55 @@ if TYPE_CHECKING:
     from storm_pipeline.search.edge import checked
     from storm_pipeline.search.page_passages import best_passages
     from storm_pipeline.search.wikipedia_urls import page_address
-    from storm_pipeline.settings import ROLES
     from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia
     from storm_pipeline.sources.mirrors import folded_title, wikipedia_article
     from storm_pipeline.sqlite_cache import SqliteCache
     from storm_pipeline.text.fitting import most_tokens
-    from storm_pipeline.text.formatting import amount, first_line
     from storm_pipeline.text.index_terms import terms
     from storm_pipeline.text.prose import statements_in
     from storm_pipeline.text.sentences import is_complete, opening_of, split_sentences
     from storm_pipeline.text.words import MARKER, folded_words, numbers, overlap, tidy, words
-    from storm_pipeline.types import Citation, Heading, LATER_ROUND, Paragraph, Section, Sentence, Source, UNTITLED
+    from storm_pipeline.types import LATER_ROUND, UNTITLED, Citation, Heading, Paragraph, Section, Source
     from storm_pipeline.writers.self_contained import points_back, stands_alone
 
 __all__ = [
+    "EMBEDDED_MODELS",
+    "LATER_ROUND",
+    "MARKER",
+    "OUTLINES",
+    "RECIPES",
+    "SUFFIXES",
+    "UNTITLED",
     "ApiClient",
     "AvailablePages",
     "CachingEmbedder",
     "Citation",
-    "EMBEDDED_MODELS",
     "Embedder",
     "GroundTruth",
     "Guard",
     "Heading",
     "HeadingNode",
     "Journal",
-    "LATER_ROUND",
-    "LOAD_ERRORS",
     "LanguageModels",
     "LexicalIndex",
-    "MARKER",
-    "OUTLINES",
     "Paragraph",
     "Patience",
     "Program",
     "Programs",
     "PromptAdapter",
     "Question",
-    "RECIPES",
-    "ROLES",
     "Range",
     "Rate",
     "Reference",
-    "SUFFIXES",
     "Search",
     "Section",
-    "Sentence",
-    "SentenceTransformerEmbedder",
     "SettingsCommand",
     "Source",
     "SqliteCache",
     "Tasks",
     "TextBlock",
     "TransientError",
-    "UNTITLED",
     "WebPages",
-    "amount",
     "best_passages",
     "cannot_write",
     "canonical_url",
@@ -122,17 +115,15 @@ __all__ = [
     "estimate_questions",
     "fetch",
     "fingerprint",
-    "first_line",
     "folded_title",
     "folded_words",
     "from_json",
     "is_back_matter",
     "is_complete",
     "is_interstitial",
+    "loading",
     "locked",
-    "markdown_tree",
     "most_tokens",
-    "normalised_text",
     "numbers",
     "objects",
     "open_engine",
@@ -187,13 +178,13 @@ _NAMES = {
     "documents.articles": "AvailablePages Reference SUFFIXES read_article",
     "documents.articles.back_matter": "is_back_matter",
     "documents.articles.heading_tree": "HeadingNode TextBlock",
-    "documents.articles.markdown_blocks": "markdown_tree plain_markdown",
+    "documents.articles.markdown_blocks": "plain_markdown",
     "documents.articles.pages": "with_citations",
     "documents.chunks": "chunks count_words",
     "documents.plain": "objects plain_text web_address",
     "estimate": "Question Range estimate estimate_questions",
     "files": "cannot_write read_bounded write_atomically",
-    "identity": "canonical_url normalised_text source_id",
+    "identity": "canonical_url source_id",
     "models.asking": "LanguageModels",
     "models.llama_server": "shared_server",
     "models.open_models": "open_models",
@@ -209,9 +200,9 @@ _NAMES = {
     "render.json": "from_json",
     "render.markdown": "escape escape_heading",
     "render.page": "page_environment",
-    "retrieval.embedder": "CachingEmbedder Embedder SentenceTransformerEmbedder shared_embedder",
+    "retrieval.embedder": "CachingEmbedder Embedder shared_embedder",
     "retrieval.lexical": "LexicalIndex",
-    "retrieval.model_files": "LOAD_ERRORS options_without_code",
+    "retrieval.model_files": "loading options_without_code",
     "run.journal": "Journal fingerprint",
     "run.locking": "locked read_state",
     "run.search": "open_engine",
@@ -220,17 +211,15 @@ _NAMES = {
     "search.edge": "checked",
     "search.page_passages": "best_passages",
     "search.wikipedia_urls": "page_address",
-    "settings": "ROLES",
     "sources.ground_truth": "GroundTruth repeats_wikipedia",
     "sources.mirrors": "folded_title wikipedia_article",
     "sqlite_cache": "SqliteCache",
     "text.fitting": "most_tokens",
-    "text.formatting": "amount first_line",
     "text.index_terms": "terms",
     "text.prose": "statements_in",
     "text.sentences": "is_complete opening_of split_sentences",
     "text.words": "MARKER folded_words numbers overlap tidy words",
-    "types": "Citation Heading LATER_ROUND Paragraph Section Sentence Source UNTITLED",
+    "types": "Citation Heading LATER_ROUND Paragraph Section Source UNTITLED",
     "writers.self_contained": "points_back stands_alone",
 }
 """Module → the names that it defines."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from storm_bench.sections import all_paragraphs
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, Sentence, words
+from storm_pipeline.api import Paragraph, words
 
 UNIT = "each cited chunk"
 """What counts as one citation, for the parameters of citation metrics."""
@@ -40,19 +40,17 @@ def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
     paragraphs = all_paragraphs(article if lead else replace(article, lead=()))
     found = []
-    for sentence in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
-        chunks = dict.fromkeys((citation.source_id, citation.snippet_id) for citation in sentence.citations)
+    for text, chunks in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
         passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
-        found.append(CitedSentence(sentence.text, passages))
+        found.append(CitedSentence(text, passages))
     return tuple(found)
 
 
-def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[Sentence]:
-    """The sentences that contain a word."""
+def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[tuple[str, dict[tuple[str, str], None]]]:
+    """The sentences that contain a word, each with the distinct chunks that it cites: (source, snippet), in order."""
     sentences = [sentence for sentence in paragraph.sentences if words(sentence.text)]
     for i, sentence in enumerate(sentences):
+        citing = sentence
         if expand and not sentence.citations and len(sentences) > 1:
-            neighbour = sentences[i + 1] if i + 1 < len(sentences) else sentences[i - 1]
-            yield replace(sentence, citations=neighbour.citations)
-        else:
-            yield sentence
+            citing = sentences[i + 1] if i + 1 < len(sentences) else sentences[i - 1]
+        yield sentence.text, dict.fromkeys((one.source_id, one.snippet_id) for one in citing.citations)

@@ -7,15 +7,17 @@ folder or on the model hub is never loaded.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 from safetensors import SafetensorError
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.text.formatting import first_line
 
-LOAD_ERRORS = (
+_LOAD_ERRORS = (
     *(OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError, EOFError),
     *(UnpicklingError, SafetensorError),
 )
@@ -32,6 +34,24 @@ _MODEL_OPTIONS = {
     *("trust_remote_code", "use_safetensors"),
 }
 """Options of ``from_pretrained`` that a model's files may set; sentence-transformers ignores ``trust_remote_code``."""
+
+
+@contextmanager
+def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -> Iterator[None]:
+    """Say of a model that cannot be loaded within the block what failed, why, and what helps.
+
+    Args:
+        failure: such as ``the embedder 'x' cannot be loaded``.
+        remedy: what to do.
+        kind: of the error.
+
+    Raises:
+        StormError: of that kind; the library's error is its cause.
+    """
+    try:
+        yield
+    except _LOAD_ERRORS as error:
+        raise kind(f"{failure} ({first_line(error)}): {remedy}") from error
 
 
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from storm_bench.types import CitedStatement, HumanSection, Topic
 from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import (
     AvailablePages,
+    HeadingNode,
     Paragraph,
     Reference,
     Section,
     is_back_matter,
-    markdown_tree,
     parse_cited,
     source_id,
     terms,
@@ -72,7 +72,7 @@ def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
 
 def _uncited_article(title: str, text: str) -> Article:
     """An article from Markdown with a paragraph per line, without citations and back matter."""
-    tree = markdown_tree(text, title)
+    tree = HeadingNode.of_markdown(text, title)
     body = tuple(part for part in tree.subsections if not is_back_matter(part.heading))
     return Article(title, *replace(tree, subsections=body).read(_paragraph))
 

@@ -164,12 +164,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 
 def _usage(expected: "Forecast | JudgingForecast") -> str:
-    from storm_pipeline.api import amount
-
-    calls, tokens_in, tokens_out = (
-        f"{amount(round(number.likely))} ({amount(round(number.low))}–{amount(round(number.high))})"
-        for number in (expected.calls, expected.tokens_in, expected.tokens_out)
-    )
+    calls, tokens_in, tokens_out = (n.amounts() for n in (expected.calls, expected.tokens_in, expected.tokens_out))
     return f"{calls} calls, {tokens_in} tokens in, {tokens_out} out"
 
 

@@ -7,9 +7,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 from storm_bench.errors import MetricError
-from storm_bench.judges.pretrained import load_trained, loading
+from storm_bench.judges.pretrained import load_trained
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import cannot_write, options_without_code, torch_threads
+from storm_pipeline.api import cannot_write, loading, options_without_code, torch_threads
 
 
 class CausalModel:
@@ -107,7 +107,7 @@ def _opened(source: Path | str, cache: Path | None = None, **gguf: str) -> tuple
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     remedy = "give a folder with a causal model and its tokenizer, a .gguf file, or the name of one on the hub"
-    with loading(f"the language model {str(source)!r} cannot be loaded", remedy):
+    with loading(f"the language model {str(source)!r} cannot be loaded", remedy, MetricError):
         options = options_without_code(source, cache) | gguf
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
         model = load_trained(

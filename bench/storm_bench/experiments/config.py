@@ -22,7 +22,7 @@ from storm_bench.experiments.config_tables import (
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.api import OUTLINES, fingerprint, first_line, read_bounded, without_secrets
+from storm_pipeline.api import OUTLINES, fingerprint, read_bounded, without_secrets
 
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
@@ -237,7 +237,9 @@ def read_config(path: Path | str) -> ExperimentConfig:
     try:
         methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)
     except (OSError, RuntimeError) as error:  # a name that is too long, a user who does not exist
-        raise SettingsError(f"{place}methods: a folder cannot be looked for: {first_line(error)}") from error
+        raise SettingsError(
+            f"{place}methods: a folder cannot be looked for: {getattr(error, 'strerror', None) or error}"
+        ) from error
     return config.model_copy(update={"methods": methods})
 
 

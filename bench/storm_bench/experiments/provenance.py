@@ -20,7 +20,7 @@ from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.reporting import JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
-from storm_pipeline.api import ROLES, Programs, catalogue, fingerprint
+from storm_pipeline.api import Programs, catalogue, fingerprint
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
@@ -39,7 +39,7 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
         before: ``experiment.json`` as earlier sessions left it.
     """
     models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
-    named = {f"{label}: {settings.lm_of(role)}" for label, settings in models.items() for role in ROLES}
+    named = {f"{label}: {name}" for label, settings in models.items() for name in settings.models}
     plain = {name.partition(": ")[2] for name in named}
     facts = {
         "storm-pipeline": f"{__version__}{_commit()}",

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
-from storm_bench.judges.pretrained import load_trained, loading
-from storm_pipeline.api import options_without_code
+from storm_bench.judges.pretrained import load_trained
+from storm_pipeline.api import loading, options_without_code
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|supports?|supported|yes|true", re.I)
 _OVERLAP = 32
@@ -38,7 +38,7 @@ def load_entailment_model(source: str, *, cache: Path | None = None) -> Entailme
     from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoModelForSequenceClassification, AutoTokenizer
 
     remedy = "give the folder or hub name of a sequence classifier or a sequence-to-sequence model, with its tokenizer"
-    with loading(f"the entailment model {source!r} cannot be loaded", remedy):
+    with loading(f"the entailment model {source!r} cannot be loaded", remedy, MetricError):
         options = options_without_code(source, cache)
         config = AutoConfig.from_pretrained(source, **options)
         classifies = any("SequenceClassification" in name for name in config.architectures or ())

@@ -12,7 +12,7 @@ from storm_bench.judges.base import Parameters
 from storm_bench.judges.prometheus import PrometheusAdapter
 from storm_bench.judges.reply_cache import JudgeReplyCache
 from storm_pipeline import ModelAuthError, ModelError, Settings
-from storm_pipeline.api import ROLES, LanguageModels, Program, open_models, parallel_map
+from storm_pipeline.api import LanguageModels, Program, open_models, parallel_map
 
 _ROLE: Final = "reviewer"
 _TOP = 10
@@ -84,7 +84,8 @@ def open_judge(
         SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
     """
     base = settings or Settings.build({})
-    own = base.model_copy(update={"lm": lm, "temperature": 0.0} | {f"{role}_lm": None for role in ROLES})
+    roles = {name: None for name in Settings.model_fields if name.endswith("_lm")}
+    own = base.model_copy(update={"lm": lm, "temperature": 0.0, **roles})
     model = open_models(own)[_ROLE]
     if form == "prometheus":
         model = replace(model, adapter=PrometheusAdapter())

@@ -1,13 +1,12 @@
 """Models from transformers, which are refused where some of their weights were never trained."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from storm_bench.errors import MetricError
-from storm_pipeline.api import LOAD_ERRORS, first_line, options_without_code
+from storm_pipeline.api import loading, options_without_code
 
 _LONGEST = 512
 """Tokens of a pair of texts, at most."""
@@ -69,7 +68,7 @@ class PairClassifier:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         remedy = "give a folder with a sequence classifier and its tokenizer, or the name of one on the hub"
-        with loading(f"the {self._called} {self.source!r} cannot be loaded", remedy):
+        with loading(f"the {self._called} {self.source!r} cannot be loaded", remedy, MetricError):
             options = options_without_code(self.source, self._cache)
             kind = AutoModelForSequenceClassification
             model = load_trained(kind, self.source, self._called, self._trained, **options)
@@ -79,19 +78,6 @@ class PairClassifier:
 def model_name(model: str | Path) -> str:
     """Name of a model on the hub, or of its folder."""
     return Path(model).name if Path(model).is_dir() else str(model)
-
-
-@contextmanager
-def loading(failure: str, remedy: str) -> Iterator[None]:
-    """Say of a model that cannot be loaded within the block what failed, why, and what helps.
-
-    Raises:
-        MetricError: it cannot be loaded.
-    """
-    try:
-        yield
-    except LOAD_ERRORS as error:
-        raise MetricError(f"{failure} ({first_line(error)}): {remedy}") from error
 
 
 def load_trained(kind: Any, source: str, called: str, trained: str, **options: Any) -> Any:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from storm_bench.metrics.entities import EntityTagger
     from storm_pipeline.api import Embedder
 
-EMBEDDER = "all-MiniLM-L6-v2"
-"""The pinned sentence encoder."""
+_PINNED = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,8 @@ class Resources:
     """
 
     cache: Path = field(default_factory=lambda: Settings.build({}).cache)
-    heading_embedder: str = EMBEDDER
-    embedder: str = EMBEDDER
+    heading_embedder: str = _PINNED
+    embedder: str = _PINNED
     tagger: str = "spacy:en_core_web_sm"
     wordnet: Path | None = None
     judge: str = "screen"
@@ -68,11 +67,9 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.api import CachingEmbedder, SentenceTransformerEmbedder
+        from storm_pipeline.api import CachingEmbedder, shared_embedder
 
-        name = self.heading_embedder
-        model = fetch(name, self.cache) if name == EMBEDDER else name
-        return CachingEmbedder(SentenceTransformerEmbedder(model, cache=self.cache / "models" / "hub"))
+        return CachingEmbedder(shared_embedder(self.heading_embedder, self.cache, exact=True))
 
     @cached_property
     def vectors(self) -> "Embedder":

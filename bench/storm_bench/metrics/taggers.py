@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.errors import MetricError
-from storm_bench.judges.pretrained import loading
 from storm_bench.metrics.entities import EntityTagger
 from storm_bench.metrics.optional_imports import import_optional
 from storm_pipeline import SettingsError
+from storm_pipeline.api import loading
 
 _BATCH = 32
 _PICKLES = "STORM_PICKLED_MODELS"
@@ -45,7 +45,7 @@ class FlairTagger:
         if cache is not None:
             flair.cache_root = cache
         remedy = "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
-        with loading(f"FLAIR cannot load the tagger {str(model)!r}", remedy):
+        with loading(f"FLAIR cannot load the tagger {str(model)!r}", remedy, MetricError):
             self._model: Any = import_optional("flair.models").SequenceTagger.load(str(model))
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
@@ -74,7 +74,7 @@ class SpacyTagger:
         spacy = import_optional("spacy")
         self._lock = threading.Lock()
         remedy = "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
-        with loading(f"spaCy cannot load the pipeline {str(model)!r}", remedy), warnings.catch_warnings():
+        with loading(f"spaCy cannot load the pipeline {str(model)!r}", remedy, MetricError), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # every package with a spaCy component may warn
             self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
         if not {"ner", "entity_ruler"} & set(self._pipeline.pipe_names):

@@ -28,6 +28,13 @@ class HeadingNode:
         """The tree of blocks; paragraphs before the first heading belong to the root."""
         return _consume(TextBlock("", -1), deque(blocks))
 
+    @classmethod
+    def of_markdown(cls, text: str, title: str) -> "HeadingNode":
+        """The tree of a text without its title, one paragraph per line."""
+        from storm_pipeline.documents.articles.markdown_blocks import markdown_blocks, without_title
+
+        return cls.of_blocks(without_title(markdown_blocks(text), title))
+
     def read(self, read: Callable[[str], Paragraph]) -> tuple[tuple[Paragraph, ...], tuple[Section, ...]]:
         """The non-empty paragraphs directly under the heading, and the sections below it; ``read`` parses a text."""
         paragraphs = tuple(paragraph for text in self.paragraphs if (paragraph := read(text)).sentences)

@@ -6,7 +6,7 @@ Not a full Markdown parser. Tables, code and lists are kept as text; raw HTML is
 import re
 from collections.abc import Sequence
 
-from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock
+from storm_pipeline.documents.articles.heading_tree import TextBlock
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.sources.mirrors import folded_title
 
@@ -32,11 +32,6 @@ _LONGEST_BOLD = 12
 def plain_markdown(text: str) -> str:
     """Strip Markdown syntax (images, URLs, emphasis, list and quote marks, rules), line by line."""
     return "\n".join(map(_plain_line, text.splitlines()))
-
-
-def markdown_tree(text: str, title: str) -> HeadingNode:
-    """The headings and paragraphs of a text without its title, one paragraph per line."""
-    return HeadingNode.of_blocks(without_title(markdown_blocks(text), title))
 
 
 def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
