@@ -5,7 +5,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakValueDictionary
@@ -234,7 +234,8 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *,
     with _sharing:
         embedder = _shared.get(key)
         if embedder is None:
-            _shared[key] = embedder = open_embedder(name, cache, progress, exact=exact)
+            opened = partial(open_embedder, exact=True) if exact else open_embedder
+            _shared[key] = embedder = opened(name, cache, progress)
         return embedder
 
 

@@ -192,7 +192,7 @@ def test_the_threads_of_torch_are_the_hosts_again(folder: Path) -> None:
 def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[HashingEmbedder] = []
 
-    def open_slowly(*_: object, **__: object) -> HashingEmbedder:
+    def open_slowly(*_: object) -> HashingEmbedder:
         time.sleep(0.05)
         opened.append(HashingEmbedder())
         return opened[-1]

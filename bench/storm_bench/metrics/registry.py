@@ -1,10 +1,10 @@
-"""The registry of metrics. To add one, write a class in a module of its own and add a row to the table."""
+"""The registry of metrics. To add one, declare it in a module of its own and add a row to the table."""
 
 from collections.abc import Mapping
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from storm_bench.metrics.base import Metric
+from storm_bench.metrics.base import CaseMetric, Metric
 from storm_bench.metrics.resources import Resources
 from storm_pipeline import SettingsError
 
@@ -13,7 +13,7 @@ class Row(NamedTuple):
     """How a metric is opened.
 
     Attributes:
-        kind: its class, as ``module:class`` in this folder.
+        kind: its class, or itself where it is declared, as ``module:name`` in this folder.
         needs: the attributes of :class:`Resources` that it is made of, in order.
         options: its keyword arguments, by name, and the attributes of :class:`Resources` that they are.
     """
@@ -36,8 +36,8 @@ METRICS = {
     "statement_coverage_lm": Row("statement_coverage_lm:StatementCoverageLm", ("judge_model",)),
     "own_statements_lm": Row("own_statements_lm:OwnStatementsLm", ("judge_model",)),
     "good_article_lm": Row("good_article:GoodArticle", ("judge_model",)),
-    "research": Row("research:Research"),
-    "shape": Row("shape:Shape"),
+    "research": Row("research:RESEARCH"),
+    "shape": Row("shape:SHAPE"),
     "density": Row("density:KnowledgeDensity", ("vectors",)),
     "citation_alce": Row("citation_alce:CitationAlce", ("support_judge",), {"expand": "expand_citations"}),
     "citation_wikigenbench": Row("citation_wikigenbench:CitationWikiGenBench", ("support_judge",)),
@@ -47,7 +47,7 @@ METRICS = {
     "wikigen_quality": Row("wikigen_quality:WikiGenQuality", ("judge_model", "grader")),
     "ib_score": Row("ib_score:IbScore", ("judge_model",)),
     "conner": Row("conner:Conner", ("conner_models",)),
-    "cost": Row("cost:Cost"),
+    "cost": Row("cost:COST"),
 }
 """All metrics by name, in table order."""
 
@@ -64,6 +64,9 @@ def open_metric(name: str, resources: Resources) -> Metric:
         raise SettingsError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
     row = METRICS[name]
     module, _, kind = row.kind.partition(":")
+    found = getattr(import_module(f"storm_bench.metrics.{module}"), kind)
+    if isinstance(found, CaseMetric):
+        return found
     needs = (getattr(resources, need) for need in row.needs)
     options = {option: getattr(resources, own) for option, own in row.options.items()}
-    return cast("Metric", getattr(import_module(f"storm_bench.metrics.{module}"), kind)(*needs, **options))
+    return cast("Metric", found(*needs, **options))
