@@ -1,8 +1,8 @@
 """Calibrations shipped with the package, so that reports can print them without the data.
 
-``known_calibrations.json`` holds the rounded output of ``python -m benchmarks.judges calibrate --value`` and, for the
-screen of statements, of ``python -m benchmarks.statements --statements 20 --value``; a judge with other parameters has
-no known calibration.
+``known_calibrations.json`` holds the rounded output of ``python -m storm_benchmarks.judges calibrate --value`` and, for
+the screen of statements, of ``python -m storm_benchmarks.statements --statements 20 --value``; a judge with other
+parameters has no known calibration.
 """
 
 from functools import cache

@@ -1,8 +1,9 @@
 """Fault injection: runs that are killed, hung, short of disk space, served with errors, or many at once.
 
-    python -m benchmarks.faults [--kills 30] [--runs 10] [--disks 10] [--topics 20] [--batches 3] [--log calls.jsonl]
+    python -m storm_benchmarks.faults [--kills 30] [--runs 10] [--disks 10] [--topics 20] [--batches 3]
+        [--log calls.jsonl]
 
-A language model and a search engine on loopback (benchmarks/faults/server.py) reply deterministically after 20 to
+A language model and a search engine on loopback (`server.py`) reply deterministically after 20 to
 50 ms, and inject the configured faults. Prints a Markdown table and the violated expectations; the exit code is 1 if
 there are any.
 """
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.faults.disks import (
+from storm_benchmarks.faults.disks import (
     can_mount,
     deleted_after,
     output_full,
@@ -26,10 +27,10 @@ from benchmarks.faults.disks import (
     sizes,
     unreadable,
 )
-from benchmarks.faults.interrupts import SIGNALS, interrupted_at
-from benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
-from benchmarks.faults.lab import Lab, lab
-from benchmarks.faults.replies import crowd, failing, hung, resident
+from storm_benchmarks.faults.interrupts import SIGNALS, interrupted_at
+from storm_benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
+from storm_benchmarks.faults.lab import Lab, lab
+from storm_benchmarks.faults.replies import crowd, failing, hung, resident
 from storm_pipeline.concurrency import tune_process
 
 _GROWTH = 60.0

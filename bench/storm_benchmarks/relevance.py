@@ -1,6 +1,6 @@
 """Precision and recall of the floor of relevance on labelled pages, and what it removes from a capable writer's run.
 
-    python -m benchmarks.relevance [--data ../shared/data] [--to docs/relevance.md]
+    python -m storm_benchmarks.relevance [--data ../shared/data] [--to docs/relevance.md]
 
 ``relevance.csv`` holds 418 pairs of topic and page: which query found the page, and whether a reader found it about the
 topic, bearing on it (it has a fact that the topic's article could tell), or neither. Thresholds were chosen on the

@@ -1,6 +1,6 @@
 """Time against length of what reads untrusted text: replies, sentences, outlines, drafts.
 
-    python -m benchmarks.lengths [--longest 100000] [--seconds 2]
+    python -m storm_benchmarks.lengths [--longest 100000] [--seconds 2]
 
 Each reader gets one pattern repeated to a quarter, half and all of the longest length. Prints the slowest of them as a
 Markdown table, with the exponent by which time grows from half to all of it. The exit code is 1 if a text of the

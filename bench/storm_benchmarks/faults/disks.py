@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.faults.command import Command, Ended
-from benchmarks.faults.kills import Whole, read_article
-from benchmarks.faults.lab import Lab, damage
+from storm_benchmarks.faults.command import Command, Ended
+from storm_benchmarks.faults.kills import Whole, read_article
+from storm_benchmarks.faults.lab import Lab, damage
 
 _PLENTY = "64m"
 FILES = ("run.json", "settings.json", "journal.jsonl", "events.jsonl", "run.lock", "outline.md", "references.json")

@@ -1,6 +1,6 @@
 """Precision and recall of main-text extraction: ours against trafilatura's modes.
 
-    python -m benchmarks.extraction [--data ../shared/data] [--shingle 1]
+    python -m storm_benchmarks.extraction [--data ../shared/data] [--shingle 1]
 
 Over the 181 pages of the article-extraction-benchmark. A page's text is a multiset of tokens (runs of letters, digits
 and underscores); tp, fp and fn are the sizes of the intersection with the true article body and of both differences,

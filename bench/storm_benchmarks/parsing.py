@@ -1,6 +1,6 @@
 """Share of a model's structured replies that parse: on the first attempt, and after one retry.
 
-    python -m benchmarks.parsing [--lm embedded] [--calls 200] [--structured auto|never]
+    python -m storm_benchmarks.parsing [--lm embedded] [--calls 200] [--structured auto|never]
 
 Calls the signatures with JSON output (related topics, perspectives, queries, repetition, draft and refined outline) on
 many topics, with the package's own prompts, retries and schema.

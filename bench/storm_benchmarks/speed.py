@@ -1,10 +1,11 @@
 """A run's wall time against the critical path of its calls, and the share of prompts that a prefix cache serves.
 
-    python -m benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3] [--latency 0.25 0.002]
+    python -m storm_benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
+        [--latency 0.25 0.002]
 
 The language model replies after 250 ms + 2 ms per completion token, which is fast, so that our own work shows;
 ``--latency 0.5 0.01`` (100 tokens a second) is nearer to a hosted one. The search engine replies after 100 ms with four
-snippets of 100 words per hit. Both have unlimited concurrency (benchmarks/bench_server.py). Prompts are counted in
+snippets of 100 words per hit. Both have unlimited concurrency (`bench_server.py`). Prompts are counted in
 GPT-4 tokens.
 """
 
@@ -16,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.bench_server import Bench, Call, Latency, Tokenizer, serving
+from storm_benchmarks.bench_server import Bench, Call, Latency, Tokenizer, serving
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.concurrency import tune_process

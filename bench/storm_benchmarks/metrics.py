@@ -1,6 +1,6 @@
 """The judge-free metrics over articles and outlines of the original STORM, against human articles.
 
-    python -m benchmarks.metrics --tagger spacy:FOLDER [--wordnet FOLDER] [--heading-embedder NAME]
+    python -m storm_benchmarks.metrics --tagger spacy:FOLDER [--wordnet FOLDER] [--heading-embedder NAME]
 
 Outlines: the draft, the refined one and the final headings. Articles: STORM's, and as a lower bound the human article
 about the next topic of FreshWiki, well written but off-topic. Taggers: entities found in human articles against those

@@ -21,8 +21,8 @@ from urllib.request import urlopen
 
 import tiktoken
 
-from benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
-from benchmarks.scripted import MARK, mark_of, pages, scripted_reply
+from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from storm_benchmarks.scripted import MARK, mark_of, pages, scripted_reply
 
 SEARCH_SECONDS = 0.1
 _WORDS = 78

@@ -1,8 +1,8 @@
 """Accuracy of the support judges, ablation of the screen's features, and citation scores of recorded runs.
 
-    python -m benchmarks.judges calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
-    python -m benchmarks.judges learn
-    python -m benchmarks.judges storm-runs [--judge …]
+    python -m storm_benchmarks.judges calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
+    python -m storm_benchmarks.judges learn
+    python -m storm_benchmarks.judges storm-runs [--judge …]
 
 `calibrate` judges the held-out half of ExpertQA's questions: claims against the experts' labels, with swapped
 citations, and with changed numbers. `learn` fits the screen's weights to the other half and prints them, with an

@@ -1,6 +1,6 @@
 """What the reliable-source filter excludes, among search results and among sources cited by Wikipedians.
 
-    python -m benchmarks.source_filter [--data ../shared/data] [--show cited|found|leaks]
+    python -m storm_benchmarks.source_filter [--data ../shared/data] [--show cited|found|leaks]
 
 Over WikiGenBench: the share of web search results that each policy excludes, against the share of pages cited by the
 articles' authors. A good filter excludes many times more of the former. Then copies of the article itself: those that

@@ -3,10 +3,10 @@
 import signal
 import time
 
-from benchmarks.faults.command import Ended
-from benchmarks.faults.disks import wrong_resumption
-from benchmarks.faults.kills import Whole
-from benchmarks.faults.lab import Lab
+from storm_benchmarks.faults.command import Ended
+from storm_benchmarks.faults.disks import wrong_resumption
+from storm_benchmarks.faults.kills import Whole
+from storm_benchmarks.faults.lab import Lab
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INTERRUPTED = 130

@@ -1,6 +1,6 @@
 """Whether statements that rules take from an article measure what the published ones of Wiki Live Challenge measure.
 
-    python -m benchmarks.rule_statements [--data ../shared/data] [--every 3] [--statements 40]
+    python -m storm_benchmarks.rule_statements [--data ../shared/data] [--every 3] [--statements 40]
 
 The first table counts statements and their words in the bodies of the published articles; the second gives each
 system's coverage by both kinds of statements, judged by the screen, and the rank correlation between them.

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from benchmarks.faults.kinds import ANSWERED, OK
-from benchmarks.faults.server import Line
+from storm_benchmarks.faults.kinds import ANSWERED, OK
+from storm_benchmarks.faults.server import Line
 from storm_pipeline import Article
 from storm_pipeline.run.events import CallFinished, Degraded, Event, Failed, Retried, Searched
 

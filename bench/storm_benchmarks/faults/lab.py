@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.faults.command import Command, NoContents
-from benchmarks.faults.kinds import Plan
-from benchmarks.faults.server import FaultBench, serving
+from storm_benchmarks.faults.command import Command, NoContents
+from storm_benchmarks.faults.kinds import Plan
+from storm_benchmarks.faults.server import FaultBench, serving
 from storm_pipeline import Article, Storm
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.render.json import from_json

@@ -22,9 +22,9 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from benchmarks.faults.kinds import OK, Plan, Sent, sent_for
-from benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
-from benchmarks.scripted import mark_of, number_of, pages, scripted_reply
+from storm_benchmarks.faults.kinds import OK, Plan, Sent, sent_for
+from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from storm_benchmarks.scripted import mark_of, number_of, pages, scripted_reply
 
 _HITS, _WORDS = 12, 20  # hits per result page, more than any search requests
 _GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()

@@ -1,9 +1,9 @@
 """Clean environments: how long the package takes to install, what it takes on the disk, and whether it writes there.
 
-    python -m benchmarks.environments [--python python3.11 …] [--tool venv uv] [--torch 2.13.0] [--embedded]
+    python -m storm_benchmarks.environments [--python python3.11 …] [--tool venv uv] [--torch 2.13.0] [--embedded]
 
 For each interpreter and tool: builds the wheel, installs it in a new environment outside the checkout, without the
-tool's cache, and writes an article in an empty folder with a scripted endpoint (benchmarks/bench_server.py) or, with
+tool's cache, and writes an article in an empty folder with a scripted endpoint (`bench_server.py`) or, with
 --embedded, with the embedded model. Indexes are those that pip and uv are configured for. Prints a Markdown table; a
 failure ends the program with its output.
 """
@@ -21,7 +21,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bench_server import serving
+from storm_benchmarks.bench_server import serving
 from storm_pipeline.assets import EMBEDDER, LEADS, fetch
 from storm_pipeline.render.json import from_json
 from storm_pipeline.types import Article

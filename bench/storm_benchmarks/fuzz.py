@@ -1,10 +1,10 @@
 """Random replies, hits, documents and files, for some minutes: nothing dangles, nothing but refusals is raised.
 
-    python -m benchmarks.fuzz [--minutes 5] [--seed 0] [--length 100000]
+    python -m storm_benchmarks.fuzz [--minutes 5] [--seed 0] [--length 100000]
 
 Everything runs in this process, without a run around it. A reply is read by one of its readers: as a draft, an outline,
 or the reply of a program; hits are checked and bounded, documents are decoded and split, journals are damaged and
-opened; configuration files, run folders, requests and ZIM files are those of :mod:`benchmarks.fuzz_files`. Prints a
+opened; configuration files, run folders, requests and ZIM files are those of :mod:`.fuzz_files`. Prints a
 Markdown table of cases, their rate, exceptions that are no refusals, citations of passages that were not shown, and the
 slowest case, in processor time; the exit code is 1 if there was any of these exceptions or citations, or a case took
 over two seconds.
@@ -23,8 +23,8 @@ from pathlib import Path
 
 from dspy.utils.exceptions import AdapterParseError
 
-from benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request, zim_file
-from benchmarks.lengths import PATTERNS
+from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request, zim_file
+from storm_benchmarks.lengths import PATTERNS
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import StormError
 from storm_pipeline.languages.splitting import split_sentences

@@ -1,7 +1,7 @@
 """Cost of the reference store against its alternatives. Prints Markdown tables.
 
-    python -m benchmarks.store embedders --model FOLDER --cranfield FOLDER
-    python -m benchmarks.store scale --model FOLDER --leads FILE
+    python -m storm_benchmarks.store embedders --model FOLDER --cranfield FOLDER
+    python -m storm_benchmarks.store scale --model FOLDER --leads FILE
 
 Reports CPU time (all threads) and wall time; on a shared machine trust CPU time.
 """

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.faults.command import Command, Ended
-from benchmarks.faults.lab import Lab, damage
-from benchmarks.faults.server import Line
+from storm_benchmarks.faults.command import Command, Ended
+from storm_benchmarks.faults.lab import Lab, damage
+from storm_benchmarks.faults.server import Line
 
 GRACE = 0.25
 """Seconds that a client may take to save a reply after it was sent completely."""

@@ -1,6 +1,6 @@
 """Calibration of the screen of statement coverage: how often it misses a statement, and how often it finds a false one.
 
-    python -m benchmarks.statements [--data ../shared/data] [--statements 60] [--value]
+    python -m storm_benchmarks.statements [--data ../shared/data] [--statements 60] [--value]
 
 - sentences removed: a statement against the human article it was drawn from, and against the same article after
   removing every sentence that may state it: the nearest by words, by embedding and by both, and all with a cosine of at

@@ -1,6 +1,6 @@
 """Retrieval quality of sparse, dense, fused, and two-stage (lexical, then fused) ranking.
 
-    python -m benchmarks.retrieval [--data ../shared/data] [--topics 20] [--words 150 256]
+    python -m storm_benchmarks.retrieval [--data ../shared/data] [--topics 20] [--words 150 256]
 
 Cranfield: 225 questions over 1,400 abstracts; grades from 1 up count as relevant. WikiGenBench: pooled pages of many
 topics, with the topic's name as query and its own pages as relevant. A page ranks as its best passage does.

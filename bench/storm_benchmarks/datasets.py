@@ -1,6 +1,6 @@
 """Statistics of the published data sets against the papers' tables, leaked copies, and retrieval by ranker.
 
-    python -m benchmarks.datasets [--data ../shared/data] [--dense]
+    python -m storm_benchmarks.datasets [--data ../shared/data] [--dense]
 
 Each ranker is queried with every topic's title over the pooled chunks of all topics; chunks of the topic count as
 relevant. ``--dense`` adds the dense ranker, which takes more than ten minutes on two cores.

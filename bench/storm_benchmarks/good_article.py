@@ -1,6 +1,6 @@
 """Calibrates a judge of the Good Article criteria without labels: human articles against copies of themselves.
 
-    python -m benchmarks.good_article --judge-lm openai/gpt-4o [--topics 5] [--data ../shared/data]
+    python -m storm_benchmarks.good_article --judge-lm openai/gpt-4o [--topics 5] [--data ../shared/data]
 
 The metric compares the human articles of Wiki Live Challenge with themselves and with damaged copies:
 

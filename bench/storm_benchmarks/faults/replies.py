@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.faults.calls import disagreements
-from benchmarks.faults.kinds import OK, Plan
-from benchmarks.faults.lab import TOPIC, Lab, damage
-from benchmarks.faults.server import Line
+from storm_benchmarks.faults.calls import disagreements
+from storm_benchmarks.faults.kinds import OK, Plan
+from storm_benchmarks.faults.lab import TOPIC, Lab, damage
+from storm_benchmarks.faults.server import Line
 from storm_pipeline import Article
 from storm_pipeline.errors import StormError
 from storm_pipeline.net.gates import forget_gates

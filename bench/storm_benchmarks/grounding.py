@@ -1,6 +1,6 @@
 """What the citation check does to sentences whose support people have labelled.
 
-    python -m benchmarks.grounding [--sentences 300] [--passages 12]
+    python -m storm_benchmarks.grounding [--sentences 300] [--passages 12]
 
 Data: WiCE (a Wikipedia sentence and the page it cites) and AttributionBench (a sentence of an answer and its sources).
 Each sentence is checked as a section's is (references/grounding.py), among passages for other sentences of the same
