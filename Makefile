@@ -63,7 +63,7 @@ check: $(READY) ## run ruff, check the formatting, run mypy --strict
 	@$(BIN)/mypy
 
 check-environments: $(READY) ## install the wheel in clean environments and write an article in each (MORE="--embedded …"; needs uv)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.environments $(MORE)
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.environments $(MORE)
 
 docs: $(READY) ## build the documentation's pages into build/site
 	@$(INSTALL) --editable '.[docs]'
@@ -125,53 +125,53 @@ conner: $(READY) ## rate knowledge of NQ and WoW by CONNER's six perspectives (M
 	@$(BIN)/storm experiment conner report
 
 bench-parse: $(READY) ## measure the share of the embedded model's typed replies that parse
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.parsing
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.parsing
 
 bench-speed: $(READY) ## compare a run's wall time with its critical path, and measure prefix-cache hits
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.speed
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.speed
 
 bench-store: $(READY) ## compare the reference store with plain faiss and sentence-transformers
 	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
 
 bench-retrieval: $(READY) ## evaluate rankings on Cranfield and WikiGenBench (STORM_DATA=…: folder of the data)
 	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.retrieval
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.retrieval
 
 bench-extraction: $(READY) ## compare text extraction from web pages with plain trafilatura (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.extraction
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.extraction
 
 bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.judges calibrate
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judges calibrate
 
 bench-grounding: $(READY) ## what the citation check does to sentences labelled by people (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.grounding
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.grounding
 
 bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.metrics
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.metrics
 
 bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.datasets
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.datasets
 
 bench-statements: $(READY) ## evaluate the screen of statement coverage, and statements taken by rules (STORM_DATA=…)
 	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.statements
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.rule_statements
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.statements
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.rule_statements
 
 bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (LM=… STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.good_article --judge-lm $(LM)
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.good_article --judge-lm $(LM)
 
 bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.faults
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.faults
 
 bench-fuzz: $(READY) ## random replies, hits, documents, run folders, configuration, requests and ZIM files (MINUTES=5)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),5)
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.fuzz --minutes $(or $(MINUTES),5)
 
 bench-lengths: $(READY) ## time against length of what reads replies and pages
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.lengths
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.lengths
 
 bench-sources: $(READY) ## measure what the source filter excludes from real search results (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m benchmarks.source_filter
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.source_filter
 
 clean: ## remove the environment and the downloads (runs/ is kept)
 	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -18,7 +18,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 ROOT = Path(__file__).resolve().parent
 os.environ["STORM_HOME"] = str(ROOT)
-os.environ["PYTHONPATH"] = str(ROOT / "bench")  # started programs find benchmarks there, not a namesake among packages
+os.environ["PYTHONPATH"] = str(ROOT / "bench")  # started programs find the benchmarks there
 asyncio.set_event_loop(None)  # else LiteLLM makes the main thread one at its first call, and never closes it
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: what tests start would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
         CorpusError,
         DamagedRunError,
         DatasetError,
-        ExperimentError,
         InvalidSettingError,
-        MetricError,
         MissingExtraError,
         ModelAuthError,
         ModelError,
@@ -88,11 +86,9 @@ __all__ = [
     "Event",
     "EventSink",
     "Excluded",
-    "ExperimentError",
     "Failed",
     "InvalidSettingError",
     "JsonLinesSink",
-    "MetricError",
     "MissingExtraError",
     "ModelAuthError",
     "ModelError",
@@ -134,9 +130,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": (
-        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError ExperimentError InvalidSettingError "
-        "MetricError MissingExtraError ModelAuthError ModelError NothingFoundError PageError ProgramError ReplyError "
-        "RunError SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError "
+        "AssetError BudgetSpentError CorpusError DamagedRunError DatasetError InvalidSettingError "
+        "MissingExtraError ModelAuthError ModelError NothingFoundError PageError ProgramError ReplyError RunError "
+        "SearchError SettingsError SourcesError StoppedError StoreError StormError TooManyFailuresError "
         "UntrustedError"
     ),
     "run.events": (

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
@@ -60,26 +60,17 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
         return [future.result() for future in [tasks.start(work, item) for item in items]]
 
 
-def limit_malloc_arenas() -> None:
-    """Limit glibc to two malloc arenas; its default is up to eight per core.
+def tune_process() -> None:
+    """Settings of the whole process, which only programs such as the command line choose, not a library for its host.
 
-    Short-lived threads with large replies otherwise fragment every arena: a process that writes many articles grew
-    threefold. No-op with other C libraries. The setting is process-wide, so only programs such as the command line
-    call this; the library does not change its host's allocator.
+    - At most two malloc arenas of glibc, whose default is up to eight per core: short-lived threads with large replies
+      fragment every arena, and a process that writes many articles grew threefold. No-op with other C libraries.
+    - A thread that waits for Python's interpreter lock has it after 0.5 ms, not 5 ms: an encoder's thread releases and
+      takes it hundreds of times a batch, for half a millisecond of work each time; beside threads of plain Python it
+      took 1.3 to 1.8 times as long with the default, and they were no faster.
     """
-    try:
+    with suppress(AttributeError, OSError, TypeError):  # another C library
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
-    except (AttributeError, OSError, TypeError):  # another C library
-        return
-
-
-def switch_threads_sooner() -> None:
-    """Let a thread that waits for Python's interpreter lock have it after 0.5 ms; the default is 5 ms.
-
-    An encoder's thread releases and takes the lock hundreds of times a batch, for half a millisecond of work each time:
-    beside threads of plain Python it took 1.3 to 1.8 times as long with the default, and they were no faster.
-    Process-wide, so only programs call this, as above.
-    """
     sys.setswitchinterval(0.0005)
 
 

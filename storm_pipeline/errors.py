@@ -16,8 +16,6 @@
     │   └── PageError            a web page cannot or must not be fetched
     ├── SourcesError         a list of sources cannot be read, fetched or trusted
     ├── DatasetError         a data set cannot be read or built
-    ├── MetricError          a metric lacks what it needs: weights, data, a judge
-    ├── ExperimentError      an experiment's results cannot be read or written
     ├── StoreError           the reference store is closed, lacks an id, or could not embed
     ├── RunError             a run folder cannot be written or read
     │   └── DamagedRunError      files of a run were lost or changed; resuming it may buy much again
@@ -119,14 +117,6 @@ class SourcesError(StormError):
 
 class DatasetError(StormError):
     """A data set cannot be read or built: absent, damaged, or its service answers with an error."""
-
-
-class MetricError(StormError):
-    """A metric lacks what it needs: weights, data, or a judge that can be asked."""
-
-
-class ExperimentError(StormError):
-    """An experiment's results cannot be read, written or evaluated: absent, damaged, of a newer version, or too few."""
 
 
 class StoreError(StormError):

@@ -183,9 +183,6 @@ def require_outline(recipe: str) -> None:
 
 _WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents"})
 
-WITHOUT_SOURCES = frozenset({"direct", "rr-no-documents"})
-"""Recipes that write from memory: no sentence has a source that could support it."""
-
 RECIPES: Mapping[str, Callable[[RunContext, str], Article]] = {
     "storm": storm,
     "storm+gaps": storm_with_gaps,

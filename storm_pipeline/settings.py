@@ -281,7 +281,7 @@ class Settings(BaseModel):
     @property
     def calls_in_flight(self) -> int:
         """``workers``; 1 if a seed makes the embedded model repeatable, since batched calls round differently."""
-        embedded = any(is_embedded(self.lm_of(role)) for role in ROLES)
+        embedded = any(map(is_embedded, self.models))
         return 1 if self.seed is not None and embedded else self.workers
 
     @property
@@ -313,6 +313,11 @@ class Settings(BaseModel):
     def writes_by_sentence(self) -> bool:
         """Whether sections are written sentence by sentence."""
         return self.writing == "sentences" or (self.writing == "auto" and is_embedded(self.lm_of("writer")))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models of all roles, each once."""
+        return tuple(dict.fromkeys(map(self.lm_of, ROLES)))
 
     def lm_of(self, role: Role) -> str:
         """Name of the model that plays ``role``."""

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from storm_pipeline.api import Article, Paragraph, Section, Sentence, words
+from storm_bench.sections import all_paragraphs
+from storm_pipeline import Article
+from storm_pipeline.api import Paragraph, words
 
 UNIT = "each cited chunk"
 """What counts as one citation, for the parameters of citation metrics."""
@@ -36,28 +38,19 @@ def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False
         return ()
     titles = {source.id: source.title for source in article.sources}
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
-    body = (paragraph for section in article.sections for paragraph in _paragraphs(section))
-    paragraphs = (*(article.lead if lead else ()), *body)
+    paragraphs = all_paragraphs(article if lead else replace(article, lead=()))
     found = []
-    for sentence in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
-        chunks = dict.fromkeys((citation.source_id, citation.snippet_id) for citation in sentence.citations)
+    for text, chunks in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
         passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
-        found.append(CitedSentence(sentence.text, passages))
+        found.append(CitedSentence(text, passages))
     return tuple(found)
 
 
-def _paragraphs(section: Section) -> Iterator[Paragraph]:
-    yield from section.paragraphs
-    for part in section.subsections:
-        yield from _paragraphs(part)
-
-
-def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[Sentence]:
-    """The sentences that contain a word."""
+def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[tuple[str, dict[tuple[str, str], None]]]:
+    """The sentences that contain a word, each with the distinct chunks that it cites: (source, snippet), in order."""
     sentences = [sentence for sentence in paragraph.sentences if words(sentence.text)]
     for i, sentence in enumerate(sentences):
+        citing = sentence
         if expand and not sentence.citations and len(sentences) > 1:
-            neighbour = sentences[i + 1] if i + 1 < len(sentences) else sentences[i - 1]
-            yield replace(sentence, citations=neighbour.citations)
-        else:
-            yield sentence
+            citing = sentences[i + 1] if i + 1 < len(sentences) else sentences[i - 1]
+        yield sentence.text, dict.fromkeys((one.source_id, one.snippet_id) for one in citing.citations)

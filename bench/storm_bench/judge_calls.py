@@ -8,24 +8,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import dspy
 
 from storm_bench.signatures import judging as asks
-from storm_pipeline.api import (
-    HIGH,
-    LIKELY,
-    LOW,
-    PromptAdapter,
-    Range,
-    Settings,
-    cost,
-    count_tokens,
-    full_name,
-    parse_prices,
-    price_of,
-)
+from storm_pipeline import Settings
+from storm_pipeline.api import Question, Range, estimate_questions
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Maximum words of an article shown to rubric graders, and to others; of a sentence's sources; of one passage."""
@@ -35,16 +23,6 @@ COMPARISONS, CRITERION = 6, 15
 """Calls per comparison of two articles: three for the criteria, in both orders; words of a criterion."""
 STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
 """Words per passage in which a statement is looked up, and number of passages shown."""
-_CHARACTERS_PER_WORD = 6.2
-
-
-class Question(NamedTuple):
-    """The calls of one signature: their number, words of each input, and tokens of a reply."""
-
-    signature: type[dspy.Signature]
-    calls: float
-    words: Mapping[str, int]
-    reply: int
 
 
 @dataclass(frozen=True)
@@ -120,8 +98,8 @@ _LONG = partial(
     page_passages=5,
     unsupported=1.0,
 )
-_SCENARIOS = ((LOW, 1, 0.3, _SHORT), (LIKELY, 6, 0.9, _USUAL), (HIGH, 10, 1.5, _LONG))
-"""Token rates, maximum sections, words written per word of the target length, and the article's other properties."""
+_SCENARIOS = ((1, 0.3, _SHORT), (6, 0.9, _USUAL), (10, 1.5, _LONG))
+"""Maximum sections, words written per word of the target length, and other properties, from short to long."""
 
 
 @dataclass(frozen=True)
@@ -253,26 +231,12 @@ def estimate_judging(
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)
-    price = price_of(full_name(model, settings), parse_prices(settings.prices))
-    usages = []
-    for rates, max_sections, written, expected in _SCENARIOS:
+    scenarios = []
+    for max_sections, written, expected in _SCENARIOS:
         sections = min(settings.max_sections, max_sections)
         words = max(1, round(sections * settings.section_words * written))
         article = expected(
             words=words, sections=sections, fields=fields, statements=statements, human_words=human_words
         )
-        questions = [question for ask in asking for question in ask(article)]
-        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
-        usages.append((sum(question.calls for question in questions), sent * rates.english, replied * rates.english))
-    calls, tokens_in, tokens_out = (Range.around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
-    dollars = None
-    if price is not None:
-        dollars = Range.around(*(cost(price, sent, 0, replied) for _, sent, replied in usages))
-    return JudgingEstimate(calls, tokens_in, tokens_out, dollars)
-
-
-def _tokens(question: Question) -> float:
-    """Prompt tokens of all calls."""
-    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
-    messages = PromptAdapter().format(question.signature, [], inputs)
-    return question.calls * count_tokens([message["content"] for message in messages])
+        scenarios.append([question for ask in asking for question in ask(article)])
+    return JudgingEstimate(*estimate_questions(settings, model, scenarios))

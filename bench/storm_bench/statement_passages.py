@@ -12,7 +12,8 @@ from itertools import islice
 from storm_bench.datasets.closed_corpus import topic_chunks
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Topic
-from storm_pipeline.api import Article, LexicalIndex, chunks
+from storm_pipeline import Article
+from storm_pipeline.api import LexicalIndex, chunks
 
 PASSAGE_WORDS = 120
 """Maximum words per passage."""

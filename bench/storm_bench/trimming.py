@@ -1,10 +1,12 @@
 """An article as plain text for a grader, trimmed to a word limit (STORM, appendix C.2). Pure functions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from storm_pipeline.api import Article, Paragraph, Section, word_count
+from storm_bench.sections import all_sections
+from storm_pipeline import Article
+from storm_pipeline.api import Paragraph, words
 
 _OMITTED = "[shortened here]"
 
@@ -28,13 +30,15 @@ class SectionText:
     @property
     def length(self) -> int:
         """Number of words in the paragraphs."""
-        return sum(word_count(sentence) for paragraph in self.paragraphs for sentence in paragraph)
+        return sum(len(words(sentence)) for paragraph in self.paragraphs for sentence in paragraph)
 
 
 def parts_of(article: Article) -> tuple[SectionText, ...]:
     """Lead and all sections in reading order; an empty lead is left out."""
     lead = SectionText(0, "", _texts(article.lead))
-    body = (part for section in article.sections for part in _walk(section, 1))
+    body = (
+        SectionText(len(path), section.heading, _texts(section.paragraphs)) for path, section in all_sections(article)
+    )
     return (*([lead] if lead.paragraphs else []), *body)
 
 
@@ -56,7 +60,7 @@ def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...
             i for i, part in enumerate(cut) if lengths[i] and part.level and not _subsections_have_text(cut, lengths, i)
         ]
         i = min(cuttable, key=lambda i: (lengths[i], -i)) if cuttable else next(i for i, n in enumerate(lengths) if n)
-        lengths[i] -= word_count(cut[i].paragraphs[-1][-1])
+        lengths[i] -= len(words(cut[i].paragraphs[-1][-1]))
         cut[i] = _without_last_sentence(cut[i])
     return tuple(cut)
 
@@ -71,12 +75,6 @@ def as_text(parts: Sequence[SectionText]) -> str:
         if part.shortened:
             blocks.append(_OMITTED)
     return "\n\n".join(blocks)
-
-
-def _walk(section: Section, level: int) -> Iterator[SectionText]:
-    yield SectionText(level, section.heading, _texts(section.paragraphs))
-    for subsection in section.subsections:
-        yield from _walk(subsection, level + 1)
 
 
 def _texts(paragraphs: Sequence[Paragraph]) -> tuple[tuple[str, ...], ...]:

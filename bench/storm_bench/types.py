@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from storm_pipeline.api import Article
+from storm_pipeline import Article
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,9 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import (
     BertConfig,
     BertForSequenceClassification,
-    BertModel,
     GPT2Config,
     GPT2LMHeadModel,
     PreTrainedTokenizerFast,
-    XLNetConfig,
-    XLNetModel,
 )
 
 WORDS = "rome fell in silence and the trade of silk went on by sea".split()
@@ -60,35 +57,6 @@ def write_classifier(folder: Path, labels: list[str]) -> Path:
     config.id2label, config.label2id = dict(enumerate(labels)), {label: i for i, label in enumerate(labels)}
     BertForSequenceClassification(config).save_pretrained(folder)
     return folder
-
-
-def write_colbert(folder: Path) -> Path:
-    """A BERT with ColBERT's projection in its checkpoint."""
-    from safetensors.torch import load_file, save_file
-
-    torch.manual_seed(7)
-    BertModel(_bert(write_tokenizer(folder)), add_pooling_layer=False).save_pretrained(folder)
-    path = folder / "model.safetensors"
-    weights = {f"bert.{name}": value for name, value in load_file(path).items()}
-    save_file({**weights, "linear.weight": torch.randn(6, 16)}, path, metadata={"format": "pt"})
-    return folder
-
-
-def write_momentum(folder: Path) -> tuple[Path, Path]:
-    """A checkpoint of Coherence-Momentum, and the folder of its encoder."""
-    encoder = folder / "encoder"
-    config = XLNetConfig(vocab_size=write_tokenizer(encoder), d_model=16, n_layer=1, n_head=2, d_inner=16)
-    config.save_pretrained(encoder)
-    torch.manual_seed(9)
-    main, other, head = XLNetModel(config), XLNetModel(config), torch.nn.Linear(16, 1)
-    weights = {f"main_encoder.{name}": value for name, value in main.state_dict().items()}
-    weights |= {f"momentum_encoder.{name}": value for name, value in other.state_dict().items()}
-    weights |= {f"conlinear.{name}": value for name, value in head.state_dict().items()}
-    checkpoint = folder / "checkpoint"
-    checkpoint.mkdir()
-    torch.save(weights, checkpoint / "pytorch_model.bin")
-    (checkpoint / "config.json").write_text('{"model_size": "base", "max_len": 20}')
-    return checkpoint, encoder
 
 
 def _bert(size: int) -> BertConfig:

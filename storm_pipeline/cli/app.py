@@ -25,7 +25,7 @@ from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.trust import trust
 from storm_pipeline.cli.write import outline, resume, write
-from storm_pipeline.concurrency import limit_malloc_arenas, switch_threads_sooner
+from storm_pipeline.concurrency import tune_process
 from storm_pipeline.errors import StormError
 
 app = typer.Typer(
@@ -72,8 +72,7 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
 def main() -> None:
     """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    limit_malloc_arenas()
-    switch_threads_sooner()
+    tune_process()
     try:
         app(prog_name="storm")
     except SystemExit as ending:

@@ -11,7 +11,7 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
 from storm_pipeline.cli.options import OutlineFile, Topic
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.text.formatting import amount, printable
+from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.estimate import Estimate, Range
@@ -70,12 +70,12 @@ def _show(estimate: "Estimate") -> None:
         (
             row.stage,
             f"{row.role}: {row.program}",
-            *(_numbers(number) for number in (row.calls, row.tokens_in, row.tokens_out)),
+            *(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)),
             _dollars(row.dollars),
         )
         for row in estimate.rows
     ]
-    totals = [_numbers(number) for number in (estimate.calls, estimate.tokens_in, estimate.tokens_out)]
+    totals = [number.amounts() for number in (estimate.calls, estimate.tokens_in, estimate.tokens_out)]
     show_table(_COLUMNS, [*rows, ("total", "", *totals, _dollars(estimate.dollars))])
     say("\n".join(["", *(printable(line) for line in _summary(estimate))]))
 
@@ -87,9 +87,9 @@ def _summary(estimate: "Estimate") -> list[str]:
     dollars = _dollars(estimate.dollars)
     if estimate.unpriced and estimate.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
-    cached = f"{_numbers(estimate.tokens_cached)} of the tokens in from a prefix cache"
+    cached = f"{estimate.tokens_cached.amounts()} of the tokens in from a prefix cache"
     name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
-    total = f"{name}: {_numbers(estimate.calls)} calls, {_numbers(estimate.searches)} searches, {cached}, {dollars}"
+    total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {cached}, {dollars}"
     return [total, *(_price_line(estimate, model, price) for model, price in estimate.prices), *estimate.notes]
 
 
@@ -104,12 +104,6 @@ def _price(price: "Price | None") -> str:
     if not (price.fresh or price.output):
         return "free"
     return f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
-
-
-def _numbers(range_: "Range") -> str:
-    """``30 (12–42)``; ``30`` if the bounds are equal."""
-    low, likely, high = (amount(round(number)) for number in (range_.low, range_.likely, range_.high))
-    return likely if low == high else f"{likely} ({low}–{high})"
 
 
 def _dollars(range_: "Range | None") -> str:

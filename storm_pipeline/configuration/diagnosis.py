@@ -15,7 +15,7 @@ from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.search.choosing import answers, choose
 from storm_pipeline.search.keys import require_engine_keys
-from storm_pipeline.settings import ROLES, Settings, is_embedded
+from storm_pipeline.settings import Settings, is_embedded
 
 State = Literal["ok", "missing", "note"]
 _EXTRAS = {
@@ -58,7 +58,7 @@ def diagnose(settings: Settings) -> tuple[Finding, ...]:
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
-    for name in dict.fromkeys(settings.lm_of(role) for role in ROLES):
+    for name in settings.models:
         subject = f"model {name}"
         if is_embedded(name):
             yield _embedded(subject, name, settings)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from storm_pipeline.models.prices import Price
 from storm_pipeline.settings import Role
+from storm_pipeline.text.formatting import amount
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Range:
         """The sum, as if all were low at once or high at once."""
         summands = list(ranges)
         return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
+
+    def amounts(self) -> str:
+        """In words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
+        low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
+        return likely if low == high else f"{likely} ({low}–{high})"
 
     def __contains__(self, number: float) -> bool:
         return self.low <= number <= self.high

@@ -138,9 +138,13 @@ class LanguageModels:
         for key, record in received:
             self._journal.reject("reply", key, record)
 
+    def window(self, role: Role) -> int | None:
+        """Tokens of prompt and reply that the role's model holds; None where nobody knows."""
+        return window_of(self._settings, role)
+
     def _fitted(self, role: Role, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
         """The inputs as far as the role's model can read them, with room for its reply, and for remarks on that."""
-        window = window_of(self._settings, role)
+        window = self.window(role)
         if window is None:
             return inputs
         comes_back = "remarks" in inputs and not inputs["remarks"]

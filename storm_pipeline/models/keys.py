@@ -105,6 +105,6 @@ def require_model_keys(settings: Settings) -> None:
     Raises:
         SettingsError: one is missing.
     """
-    for name in dict.fromkeys(settings.lm_of(role) for role in ROLES):
+    for name in settings.models:
         if not is_embedded(name) and not is_object(name):
             key_use(name, settings)

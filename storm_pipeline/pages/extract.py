@@ -123,8 +123,8 @@ def _from_html(fetched: Fetched) -> Page:
 def main_text(html: str, url: str) -> str:
     """The main content of a page by trafilatura; empty if it finds none.
 
-    Favours precision, which gave the best F1 on 181 news pages (benchmarks.extraction); falls back to the balanced
-    mode if that leaves too little.
+    Favours precision, which gave the best F1 on 181 news pages (storm_benchmarks.extraction); falls back to the
+    balanced mode if that leaves too little.
     """
     import trafilatura
 

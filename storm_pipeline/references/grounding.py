@@ -21,7 +21,7 @@ _STANDS = 0.30
 """Minimum similarity of a sentence to a cited passage that supports it."""
 _REMOVED = 0.15
 """Similarity below which a citation is removed beside one that supports the sentence. Capable writers seldom cite a
-wrong page beside a right one, so hardly any goes (``benchmarks.grounding``)."""
+wrong page beside a right one, so hardly any goes (``storm_benchmarks.grounding``)."""
 _FOUND = 0.55
 """Minimum similarity at which an uncited passage replaces missing or unsupported citations."""
 _COMPLETES = 0.50

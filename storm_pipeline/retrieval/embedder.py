@@ -5,7 +5,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakValueDictionary
@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from storm_pipeline.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.concurrency import torch_threads
-from storm_pipeline.errors import SettingsError
-from storm_pipeline.text.formatting import first_line
 
 Vectors = npt.NDArray[np.float32]
 """Shape (texts, dimension); every row has length 1."""
@@ -153,18 +151,14 @@ class SentenceTransformerEmbedder:
         if self._model is None:
             from sentence_transformers import SentenceTransformer
 
-            from storm_pipeline.retrieval.model_files import LOAD_ERRORS, options_without_code
+            from storm_pipeline.retrieval.model_files import loading, options_without_code
 
-            try:
+            remedy = f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
+            with loading(f"the embedder {str(self._source)!r} cannot be loaded", remedy):
                 options = options_without_code(self._source, self._cache)
                 self._model = SentenceTransformer(
                     str(self._source), device="cpu", cache_folder=options.pop("cache_dir"), **options
                 )
-            except LOAD_ERRORS as error:
-                raise SettingsError(
-                    f"the embedder {str(self._source)!r} cannot be loaded ({first_line(error)}): "
-                    f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
-                ) from error
             # Measured, because the method that returns it has a different name in each release.
             self._dimension = int(self._model.encode(["a"], show_progress_bar=False).shape[1])
         return self._model
@@ -210,13 +204,14 @@ class CachingEmbedder:
         return np.stack([found[text] for text in texts])
 
 
-def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
+def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
     """Open an embedder by name.
 
     Args:
         name: ``all-MiniLM-L6-v2`` for the pinned model, else the folder or hub name of a sentence-transformers model.
         cache: the cache folder; the pinned model is fetched into it.
         progress: called with ``(name, bytes done, total bytes)`` during the download.
+        exact: in float32, even where int8 is nearly as good and faster.
 
     Raises:
         AssetError: the pinned model is missing and cannot be downloaded.
@@ -224,22 +219,23 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> E
     from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
 
     folder = fetch(PINNED, cache, progress) if name == PINNED else Path(name)
-    if Int8BertEmbedder.fits(folder):
+    if not exact and Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
     return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=cache / "models" / "hub")
 
 
-_shared: WeakValueDictionary[tuple[str, Path], Embedder] = WeakValueDictionary()
+_shared: WeakValueDictionary[tuple[str, Path, bool], Embedder] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 
-def shared_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
+def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
     """As :func:`open_embedder`, but shared: one live instance per model and process."""
-    key = (name, cache.resolve())
+    key = (name, cache.resolve(), exact)
     with _sharing:
         embedder = _shared.get(key)
         if embedder is None:
-            _shared[key] = embedder = open_embedder(name, cache, progress)
+            opened = partial(open_embedder, exact=True) if exact else open_embedder
+            _shared[key] = embedder = opened(name, cache, progress)
         return embedder
 
 

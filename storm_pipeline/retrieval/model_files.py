@@ -1,23 +1,23 @@
 """The one rule for every loader of weights: files of a model are data, and nothing that they name is run.
 
 Weights are safetensors, or torch's files read with ``weights_only=True``; classes are those of the libraries; code in a
-folder or on the model hub is never loaded. Pickles by format need the user's own word.
+folder or on the model hub is never loaded.
 """
 
 import json
-import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 from safetensors import SafetensorError
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.text.formatting import first_line
 
-PICKLES_VARIABLE = "STORM_PICKLED_MODELS"
-LOAD_ERRORS = (
+_LOAD_ERRORS = (
     *(OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError, EOFError),
     *(UnpicklingError, SafetensorError),
 )
@@ -34,6 +34,24 @@ _MODEL_OPTIONS = {
     *("trust_remote_code", "use_safetensors"),
 }
 """Options of ``from_pretrained`` that a model's files may set; sentence-transformers ignores ``trust_remote_code``."""
+
+
+@contextmanager
+def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -> Iterator[None]:
+    """Say of a model that cannot be loaded within the block what failed, why, and what helps.
+
+    Args:
+        failure: such as ``the embedder 'x' cannot be loaded``.
+        remedy: what to do.
+        kind: of the error.
+
+    Raises:
+        StormError: of that kind; the library's error is its cause.
+    """
+    try:
+        yield
+    except _LOAD_ERRORS as error:
+        raise kind(f"{failure} ({first_line(error)}): {remedy}") from error
 
 
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:
@@ -62,23 +80,6 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
             "sentence-transformers' or transformers' own classes, with weights in safetensors"
         )
     return options
-
-
-def require_trusted_pickle(name: str) -> None:
-    """Refuse a model that is a pickle, which runs code when it is loaded, unless the user has named it.
-
-    Args:
-        name: the model as it is given, such as ``flair:ner``.
-
-    Raises:
-        SettingsError: the variable ``STORM_PICKLED_MODELS``, a list with commas, does not hold it.
-    """
-    trusted = {one.strip() for one in os.environ.get(PICKLES_VARIABLE, "").split(",")}
-    if name not in trusted:
-        raise SettingsError(
-            f"{name!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, set "
-            f"the environment variable {PICKLES_VARIABLE}={name}"
-        )
 
 
 def _code_asked_for(folder: Path) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock, build_tree
+from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock
 from storm_pipeline.documents.articles.markdown_blocks import markdown_blocks, plain_markdown, without_title
 from storm_pipeline.text.words import words
 
@@ -63,7 +63,7 @@ def test_the_title_of_nothing() -> None:
 
 
 def test_headings_nest_by_level() -> None:
-    tree = build_tree(
+    tree = HeadingNode.of_blocks(
         [
             TextBlock("lead"),
             TextBlock("A", 2),
@@ -89,7 +89,7 @@ def test_a_tree_holds_every_block_in_order(blocks: list[TextBlock]) -> None:
         found += [(text, False) for text in part.paragraphs]
         return found + [one for below in part.subsections for one in walk(below, level + 1)]
 
-    assert walk(build_tree(blocks), 0) == [(block.text, block.level > 0) for block in blocks]
+    assert walk(HeadingNode.of_blocks(blocks), 0) == [(block.text, block.level > 0) for block in blocks]
 
 
 @given(st.text('ab1 #*_`[]()!<>|\\-\n"', max_size=80))

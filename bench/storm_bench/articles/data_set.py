@@ -4,25 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from storm_bench.types import CitedStatement, HumanSection, Topic
+from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import (
-    Article,
     AvailablePages,
-    DatasetError,
+    HeadingNode,
     Paragraph,
     Reference,
-    Report,
     Section,
-    Snippet,
-    build_tree,
     is_back_matter,
-    markdown_blocks,
-    paragraphs_of,
     parse_cited,
-    section_of,
     source_id,
     terms,
     with_citations,
-    without_title,
 )
 
 _SHARED = 0.5
@@ -55,7 +48,7 @@ def system_article(topic: Topic, system: str) -> Article:
             found = [pages.passage(statement.text, Reference(url)) for url in urls.values()]
             cited.setdefault(place, []).extend(filter(None, found))
             unavailable += found.count(None)
-    return with_citations(replace(article, report=Report(unavailable_citations=unavailable)), cited)
+    return with_citations(replace(article, report=replace(article.report, unavailable_citations=unavailable)), cited)
 
 
 def pages_of(topic: Topic) -> AvailablePages:
@@ -79,9 +72,9 @@ def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
 
 def _uncited_article(title: str, text: str) -> Article:
     """An article from Markdown with a paragraph per line, without citations and back matter."""
-    tree = build_tree(without_title(markdown_blocks(text), title))
-    body = (part for part in tree.subsections if not is_back_matter(part.heading))
-    return Article(title, paragraphs_of(tree, _paragraph), tuple(section_of(part, _paragraph) for part in body))
+    tree = HeadingNode.of_markdown(text, title)
+    body = tuple(part for part in tree.subsections if not is_back_matter(part.heading))
+    return Article(title, *replace(tree, subsections=body).read(_paragraph))
 
 
 def _paragraph(text: str) -> Paragraph:

@@ -7,7 +7,8 @@ from pathlib import Path
 from storm_bench.articles.data_set import pages_of
 from storm_bench.articles.file_names import file_names
 from storm_bench.types import Topic
-from storm_pipeline.api import SUFFIXES, Article, DatasetError, read_article, read_bounded
+from storm_pipeline import Article, DatasetError
+from storm_pipeline.api import SUFFIXES, read_article, read_bounded
 
 _MAX_BYTES = 20_000_000
 _RUN = "url_to_info.json"

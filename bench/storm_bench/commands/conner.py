@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.api import Guard, configured_cache, say
+from storm_pipeline.api import Guard, say, settings_known
 
 if TYPE_CHECKING:
     from storm_bench.conner.named_models import ModelNames
@@ -21,13 +21,10 @@ _Data = Annotated[
     Path | None, typer.Option("--data", help="CONNER's emnlp_data; default: conner_emnlp_data below STORM_DATA.")
 ]
 _Out = Annotated[Path, typer.Option("--out", help="Folder of the records.")]
-_Cache = Annotated[
-    Path,
-    typer.Option("--cache", metavar="PATH", help="Downloads and trained models.", default_factory=configured_cache),
-]
+_Cache = Annotated[Path | None, typer.Option("--cache", metavar="PATH", help="Downloads and trained models.")]
 _Model = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="SEAM=NAME", help="inference, evidence, matching, discourse, lm, downstream."),
+    typer.Option("--model", metavar="SEAM=NAME", help="inference, matching, lm, downstream."),
 ]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -37,7 +34,7 @@ def run(
     *,
     data: _Data = None,
     out: _Out = _OUT,
-    cache: _Cache,
+    cache: _Cache = None,
     items: Annotated[int, typer.Option("--items", min=1, help="Of each data set and kind of knowledge.")] = 100,
     answers: Annotated[int, typer.Option("--answers", min=0, help="Of those, the first that are answered too.")] = 100,
     choices: Annotated[int, typer.Option("--choices", min=1, help="Items of knowledge selection.")] = 30,
@@ -53,16 +50,18 @@ def run(
     """
     with Guard(debug=debug):
         from storm_bench.conner.completing import open_completions
-        from storm_bench.conner.named_models import open_evidence, open_models
-        from storm_bench.conner.passage_pool import passage_pool
+        from storm_bench.conner.evidence_source import Bm25Evidence
+        from storm_bench.conner.named_models import open_models
+        from storm_bench.conner.passage_pool import LEADS, passage_pool
         from storm_bench.conner.study import Study
-        from storm_pipeline.api import EMBEDDER, LEADS, CachingEmbedder, fetch, open_embedder
+        from storm_bench.metrics.resources import Resources
+        from storm_pipeline.api import fetch
 
-        names = _names(model)
+        names, cache = _names(model), _opened(cache)
         datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
         pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
-        models = open_models(names, cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
-        evidence = open_evidence(names.evidence, cache)(pool)
+        models = open_models(names, cache, Resources(cache).vectors)
+        evidence = Bm25Evidence(pool)
         study = Study(
             datasets,
             evidence,
@@ -82,22 +81,25 @@ def report(
     *,
     data: _Data = None,
     out: _Out = _OUT,
-    cache: _Cache,
+    cache: _Cache = None,
     debug: _Debug = False,
 ) -> None:
     """Print means, correlations, both uses and the paper's claims as Markdown."""
     with Guard(debug=debug):
-        from storm_bench.conner.named_models import open_discourse
+        from storm_bench.conner.order_training import trained_order
+        from storm_bench.conner.passage_pool import LEADS
         from storm_bench.conner.published import beside_published
         from storm_bench.conner.report import to_markdown
         from storm_bench.conner.study_records import read_records
         from storm_bench.conner.study_setup import read_setup
         from storm_bench.datasets.conner import published_scores
-        from storm_pipeline.api import EMBEDDER, CachingEmbedder, open_embedder
+        from storm_bench.metrics.resources import Resources
+        from storm_pipeline.api import fetch
 
+        cache = _opened(cache)
         records, setup = read_records(_records(out)), read_setup(_records(out))
         views = {item.id: item.pageviews for item in _rows(data, "wow") if item.pageviews is not None}
-        discourse = open_discourse("sentence-order", cache, CachingEmbedder(open_embedder(EMBEDDER, cache)))
+        discourse = trained_order(cache, Resources(cache).vectors, fetch(LEADS, cache))
         folder = _folder(data)
         beside = beside_published(
             _rows(data, "nq"),
@@ -110,14 +112,17 @@ def report(
 
 
 @conner_app.command("train-order", short_help="Train the stand-in for paragraph coherence anew.")
-def train_order(*, cache: _Cache, debug: _Debug = False) -> None:
+def train_order(*, cache: _Cache = None, debug: _Debug = False) -> None:
     """Train on sentence order of Wikipedia's leads, and print the accuracy on leads that were kept apart."""
     with Guard(debug=debug):
         from storm_bench.conner.order_training import order_file, train_on_leads
+        from storm_bench.conner.passage_pool import LEADS
         from storm_bench.conner.sentence_order import save_order
-        from storm_pipeline.api import EMBEDDER, LEADS, fetch, open_embedder
+        from storm_bench.metrics.resources import Resources
+        from storm_pipeline.api import fetch
 
-        embedder = open_embedder(EMBEDDER, cache)
+        cache = _opened(cache)
+        embedder = Resources(cache).vectors
         trained = train_on_leads(fetch(LEADS, cache), embedder)
         save_order(trained.weights, embedder.name, order_file(cache))
         say(
@@ -134,6 +139,10 @@ def _rows(data: Path | None, name: str) -> "tuple[KnowledgeItem, ...]":
 
 def _folder(data: Path | None) -> Path:
     return data or Path(os.environ.get("STORM_DATA", "data")).expanduser() / "conner_emnlp_data"
+
+
+def _opened(cache: Path | None) -> Path:
+    return cache or settings_known().cache
 
 
 def _records(out: Path) -> Path:

@@ -102,7 +102,8 @@ def wiki_live(
 
 
 def _engine(values: dict[str, Any]) -> "Search":
-    from storm_pipeline.api import Settings, open_engine
+    from storm_pipeline import Settings
+    from storm_pipeline.api import open_engine
 
     return open_engine(Settings.build(values)).search
 

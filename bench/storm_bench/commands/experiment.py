@@ -120,7 +120,7 @@ def report(
     with Guard(debug=debug):
         from storm_bench.experiments import ExperimentStore, results_of
         from storm_bench.reporting import write_report
-        from storm_pipeline.api import RunError
+        from storm_pipeline import RunError
 
         if not folder.is_dir():
             raise RunError(f"{folder} is not a folder: give the one that `storm experiment run` wrote")
@@ -164,12 +164,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 
 def _usage(expected: "Forecast | JudgingForecast") -> str:
-    from storm_pipeline.api import amount
-
-    calls, tokens_in, tokens_out = (
-        f"{amount(round(number.likely))} ({amount(round(number.low))}–{amount(round(number.high))})"
-        for number in (expected.calls, expected.tokens_in, expected.tokens_out)
-    )
+    calls, tokens_in, tokens_out = (n.amounts() for n in (expected.calls, expected.tokens_in, expected.tokens_out))
     return f"{calls} calls, {tokens_in} tokens in, {tokens_out} out"
 
 
@@ -193,7 +188,7 @@ def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> No
 
 def _exit_unless_complete(experiment: "Experiment") -> None:
     """End a stopped or failed experiment with an error message and exit code."""
-    from storm_pipeline.api import StoppedError
+    from storm_pipeline import StoppedError
 
     if experiment.stopped:
         typer.echo("finished articles are saved; the same command resumes the experiment", err=True)

@@ -6,9 +6,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import load_trained
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import LOAD_ERRORS, MetricError, cannot_write, first_line, options_without_code, torch_threads
+from storm_pipeline.api import cannot_write, loading, options_without_code, torch_threads
 
 
 class CausalModel:
@@ -105,7 +106,8 @@ def _opened(source: Path | str, cache: Path | None = None, **gguf: str) -> tuple
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    try:
+    remedy = "give a folder with a causal model and its tokenizer, a .gguf file, or the name of one on the hub"
+    with loading(f"the language model {str(source)!r} cannot be loaded", remedy, MetricError):
         options = options_without_code(source, cache) | gguf
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
         model = load_trained(
@@ -116,12 +118,7 @@ def _opened(source: Path | str, cache: Path | None = None, **gguf: str) -> tuple
             dtype=torch.float32,
             **options,
         )
-    except LOAD_ERRORS as error:
-        raise MetricError(
-            f"the language model {str(source)!r} cannot be loaded ({first_line(error)}): give a folder with a "
-            "causal model and its tokenizer, a .gguf file, or the name of one on the hub"
-        ) from error
-    return model, tokenizer
+        return model, tokenizer
 
 
 def _keeps(model: Any) -> bool:

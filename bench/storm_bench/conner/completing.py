@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from storm_bench.conner.knowledge import Drawing
-from storm_pipeline.api import EMBEDDED_MODELS, MetricError, SettingsError, fetch, parallel_map, shared_server
+from storm_bench.errors import MetricError
+from storm_pipeline import SettingsError
+from storm_pipeline.api import EMBEDDED_MODELS, fetch, parallel_map, shared_server
 
 _SIDE_BY_SIDE = 4
 _TIMEOUT = 300.0

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol
 
-from storm_pipeline.api import LexicalIndex, Snippet
+from storm_pipeline import Snippet
+from storm_pipeline.api import LexicalIndex
 
 
 class EvidenceSource(Protocol):

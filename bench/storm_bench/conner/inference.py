@@ -3,14 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair, SupportJudge
-from storm_bench.judges.pretrained import load_classifier
-from storm_pipeline.api import MetricError
-
-_LONGEST = 512
-"""Tokens of a premise and a hypothesis together."""
+from storm_bench.judges.pretrained import PairClassifier
 
 
 @dataclass(frozen=True)
@@ -43,25 +40,16 @@ class NliModel:
     """A sequence classifier of transformers whose three labels are entailment, neutral and contradiction.
 
     Which label means what stands in the model's own configuration (``id2label``). A premise that is too long for the
-    model is cut at its end. The model is loaded when it is first needed, and runs in float32.
+    model is cut at its end.
 
     Args:
-        model: a folder, which is never looked for on the network, or a name on the model hub.
-        batch_size: pairs a forward pass, >= 1.
-        cache: where a model from the hub is kept; default: the library's own place.
+        model: as for :class:`~storm_bench.judges.pretrained.PairClassifier`.
+        cache: likewise.
     """
 
-    def __init__(self, model: str | Path, *, batch_size: int = 16, cache: Path | None = None) -> None:
-        self._source = str(model)
-        self._is_folder = Path(model).is_dir()
-        self._batch_size = batch_size
-        self._cache = cache
-        self._loaded: tuple[Any, Any, tuple[int, int, int]] | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the model, or of its folder."""
-        return f"nli:{Path(self._source).name if self._is_folder else self._source}"
+    def __init__(self, model: str | Path, *, cache: Path | None = None) -> None:
+        self._model = PairClassifier(model, "inference model", "on natural language inference", cache=cache)
+        self.name = f"nli:{self._model.name}"
 
     def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """As :class:`Inference`.
@@ -69,37 +57,12 @@ class NliModel:
         Raises:
             MetricError: the model cannot be loaded, has no trained head, or its labels are not the three.
         """
-        import torch
-
         if not pairs:
             return []
-        model, tokenizer, (entails, neutral, refutes) = self._model()
-        found: list[Entailment] = []
-        for start in range(0, len(pairs), self._batch_size):
-            some = pairs[start : start + self._batch_size]
-            texts = tokenizer(
-                [pair.passage for pair in some],
-                [pair.claim for pair in some],
-                truncation="longest_first",
-                max_length=min(_LONGEST, tokenizer.model_max_length),
-                padding=True,
-                return_tensors="pt",
-            )
-            with torch.inference_mode():
-                shares = model(**texts).logits.double().softmax(dim=-1).tolist()
-            found += [Entailment(row[entails], row[neutral], row[refutes]) for row in shares]
-        return found
-
-    def _model(self) -> tuple[Any, Any, tuple[int, int, int]]:
-        if self._loaded is None:
-            model, tokenizer = load_classifier(
-                self._source,
-                "inference model",
-                "on natural language inference",
-                cache=self._cache,
-            )
-            self._loaded = model, tokenizer, _places(self._source, model.config.id2label)
-        return self._loaded
+        entails, neutral, refutes = _places(self._model.source, self._model.config.id2label)
+        batches = self._model.logits([(pair.passage, pair.claim) for pair in pairs])
+        shares = [row for logits in batches for row in logits.softmax(dim=-1).tolist()]
+        return [Entailment(row[entails], row[neutral], row[refutes]) for row in shares]
 
 
 class SupportInference:

@@ -5,53 +5,49 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.coherence_momentum import NAME as MOMENTUM
-from storm_bench.conner.coherence_momentum import CoherenceMomentum
-from storm_bench.conner.colbert import NAME as COLBERT
-from storm_bench.conner.colbert import ColbertEvidence, LateInteraction
-from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
 from storm_bench.conner.inference import Inference, NliModel, SupportInference
 from storm_bench.conner.log_probabilities import LogProbabilities
 from storm_bench.conner.order_training import trained_order
 from storm_bench.conner.paragraph_coherence import DiscourseModel
+from storm_bench.conner.passage_pool import LEADS
 from storm_bench.conner.relevance import CosineMatching, CrossEncoder, Matching
 from storm_bench.judges.base import CachingJudge
 from storm_bench.judges.screen import ScreenJudge
-from storm_pipeline.api import EMBEDDED_MODELS, LEADS, Embedder, SettingsError, fetch
+from storm_pipeline import SettingsError
+from storm_pipeline.api import EMBEDDED_MODELS, Embedder, fetch
 
 
 @dataclass(frozen=True)
 class ModelNames:
-    """Which model each perspective is scored with; a model is a folder or a hub name.
+    """Which model a perspective is scored with; a model is a folder or a hub name.
+
+    Evidence is found by BM25, and paragraph coherence scored by sentence order.
 
     Attributes:
         inference: ``screen`` (stand-in), or ``nli:MODEL`` with three labels.
-        evidence: ``bm25`` (stand-in), or ``colbert:MODEL``.
         matching: ``cosine`` (stand-in), or ``ranker:MODEL``.
-        discourse: ``sentence-order`` (stand-in), or ``momentum:MODEL``.
         lm: of eq. 3 and 5: ``embedded:0.5b`` (stand-in) or ``embedded:1.5b``, a ``.gguf`` file, or a model.
         downstream: of eq. 6, likewise.
     """
 
     inference: str = "screen"
-    evidence: str = "bm25"
     matching: str = "cosine"
-    discourse: str = "sentence-order"
     lm: str = "embedded:0.5b"
     downstream: str = "embedded:0.5b"
 
 
 TABLE_14 = ModelNames(
     inference="nli:FacebookAI/roberta-large-mnli",
-    evidence=f"colbert:{COLBERT}",
     matching="ranker:castorini/monobert-large-msmarco",
-    discourse=f"momentum:{MOMENTUM}",
     lm="EleutherAI/gpt-neo-2.7B",
     downstream="huggyllama/llama-65b",
 )
-"""The paper's models. Two stand in other places than Table 14 says: its ``nli-roberta-large`` is published without the
-classifier that eq. 1 needs, so here is RoBERTa-large with one; its BERT ranker is a TensorFlow checkpoint, here in the
-form of transformers, which the paper's released code uses too."""
+"""The paper's models, but for ColBERTv2 (evidence) and Coherence-Momentum (paragraphs).
+
+Two stand in other places than Table 14 says: its ``nli-roberta-large`` is published without the classifier that eq. 1
+needs, so here is RoBERTa-large with one; its BERT ranker is a TensorFlow checkpoint, here in the form of transformers,
+which the paper's released code uses too.
+"""
 
 
 def model_names(given: Mapping[str, str]) -> ModelNames:
@@ -78,7 +74,7 @@ class Models:
 
 
 def open_models(names: ModelNames, cache: Path, embedder: Embedder) -> Models:
-    """Open the models of their names, but for evidence, which :func:`open_evidence` opens.
+    """Open the models of their names.
 
     Args:
         names: one a perspective.
@@ -94,7 +90,7 @@ def open_models(names: ModelNames, cache: Path, embedder: Embedder) -> Models:
     return Models(
         inference=open_inference(names.inference, cache, embedder),
         matching=open_matching(names.matching, cache, embedder),
-        discourse=open_discourse(names.discourse, cache, embedder),
+        discourse=trained_order(cache, embedder, fetch(LEADS, cache)),
         lm=lm,
         downstream=lm if names.downstream == names.lm else open_lm(names.downstream, cache),
     )
@@ -107,26 +103,11 @@ def open_inference(name: str, cache: Path, embedder: Embedder) -> Inference:
     return NliModel(_model(name, "nli", "screen"), cache=_hub(cache))
 
 
-def open_evidence(name: str, cache: Path) -> EvidenceOver:
-    """``bm25`` or ``colbert:MODEL``, for any collections of passages; errors as :func:`open_models`."""
-    if name == "bm25":
-        return Bm25Evidence
-    model = LateInteraction(_model(name, "colbert", "bm25"), cache=_hub(cache))
-    return lambda passages: ColbertEvidence(Bm25Evidence(passages), model)
-
-
 def open_matching(name: str, cache: Path, embedder: Embedder) -> Matching:
     """``cosine`` or ``ranker:MODEL``; errors as :func:`open_models`."""
     if name == "cosine":
         return CosineMatching(embedder)
     return CrossEncoder(_model(name, "ranker", "cosine"), cache=_hub(cache))
-
-
-def open_discourse(name: str, cache: Path, embedder: Embedder) -> DiscourseModel:
-    """``sentence-order``, which is trained when it is absent, or ``momentum:MODEL``; errors as :func:`open_models`."""
-    if name == "sentence-order":
-        return trained_order(cache, embedder, fetch(LEADS, cache))
-    return CoherenceMomentum(_model(name, "momentum", "sentence-order"), cache=_hub(cache))
 
 
 def open_lm(name: str, cache: Path) -> LogProbabilities:

@@ -15,7 +15,8 @@ from storm_bench.conner.sentence_order import (
     save_order,
     train_order,
 )
-from storm_pipeline.api import Embedder, Vectors, split_sentences
+from storm_bench.vectors import Vectors
+from storm_pipeline.api import Embedder, split_sentences
 
 _PARAGRAPHS = 3000
 _LONGEST = 8

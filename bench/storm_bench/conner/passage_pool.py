@@ -6,7 +6,11 @@ from pathlib import Path
 
 from storm_bench.conner.knowledge import LONGEST
 from storm_bench.datasets.conner import KnowledgeItem
-from storm_pipeline.api import Snippet, chunks
+from storm_pipeline import Snippet
+from storm_pipeline.api import chunks
+
+LEADS = "wikipedia-vital-article-leads-en"
+"""The pinned file of lead sections."""
 
 
 def passage_pool(items: Iterable[KnowledgeItem], leads: Path) -> tuple[Snippet, ...]:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from storm_bench.judges.pretrained import load_classifier
-from storm_pipeline.api import Embedder, MetricError
-
-_LONGEST = 512
+from storm_bench.errors import MetricError
+from storm_bench.judges.pretrained import PairClassifier
+from storm_pipeline.api import Embedder
 
 
 class Matching(Protocol):
@@ -28,25 +27,16 @@ class CrossEncoder:
     """A BERT ranker (Nogueira et al. 2019): a sequence classifier of transformers over query and text.
 
     With two labels the score is the probability of the second (relevant), as monoBERT has it; with one label it is the
-    logistic function of the logit. The model is loaded when it is first needed.
+    logistic function of the logit.
 
     Args:
-        model: a folder, which is never looked for on the network, or a name on the model hub.
-        batch_size: texts a forward pass, >= 1.
-        cache: where a model from the hub is kept; default: the library's own place.
+        model: as for :class:`~storm_bench.judges.pretrained.PairClassifier`.
+        cache: likewise.
     """
 
-    def __init__(self, model: str | Path, *, batch_size: int = 16, cache: Path | None = None) -> None:
-        self._source = str(model)
-        self._is_folder = Path(model).is_dir()
-        self._batch_size = batch_size
-        self._cache = cache
-        self._loaded: tuple[Any, Any] | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the model, or of its folder."""
-        return f"ranker:{Path(self._source).name if self._is_folder else self._source}"
+    def __init__(self, model: str | Path, *, cache: Path | None = None) -> None:
+        self._model = PairClassifier(model, "ranker", "to rank passages", cache=cache)
+        self.name = f"ranker:{self._model.name}"
 
     def matches(self, query: str, texts: Sequence[str]) -> list[float]:
         """As :class:`Matching`.
@@ -54,32 +44,15 @@ class CrossEncoder:
         Raises:
             MetricError: the model cannot be loaded, has no trained head, or has more than two labels.
         """
-        import torch
-
-        model, tokenizer = self._model()
-        found: list[float] = []
-        for start in range(0, len(texts), self._batch_size):
-            some = list(texts[start : start + self._batch_size])
-            longest = min(_LONGEST, tokenizer.model_max_length)
-            batch = tokenizer(
-                [query] * len(some), some, truncation=True, max_length=longest, padding=True, return_tensors="pt"
+        if (labels := self._model.config.num_labels) > 2:
+            raise MetricError(
+                f"{self._model.source!r} has {labels} labels: a ranker has one, or two of which the second means "
+                "relevant"
             )
-            with torch.inference_mode():
-                logits = model(**batch).logits.double()
-            shares = logits.softmax(dim=-1)[:, 1] if logits.shape[1] == 2 else logits[:, 0].sigmoid()
-            found += shares.tolist()
+        found: list[float] = []
+        for logits in self._model.logits([(query, text) for text in texts]):
+            found += (logits.softmax(dim=-1)[:, 1] if labels == 2 else logits[:, 0].sigmoid()).tolist()
         return found
-
-    def _model(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            model, tokenizer = load_classifier(self._source, "ranker", "to rank passages", cache=self._cache)
-            if model.config.num_labels > 2:
-                raise MetricError(
-                    f"{self._source!r} has {model.config.num_labels} labels: a ranker has one, or two of which the "
-                    "second means relevant"
-                )
-            self._loaded = model, tokenizer
-        return self._loaded
 
 
 class CosineMatching:

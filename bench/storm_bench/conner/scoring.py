@@ -17,7 +17,7 @@ from storm_bench.conner.relevance import relevance
 from storm_bench.conner.sentence_coherence import sentence_coherence
 from storm_bench.conner.validity import open_validity, span_validity
 from storm_bench.datasets.conner import KnowledgeItem
-from storm_pipeline.api import split_sentences, word_count
+from storm_pipeline.api import split_sentences, words
 
 EVIDENCE = 3
 """Passages that a sentence is checked against."""
@@ -95,7 +95,7 @@ def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: Evidence
         "coherence_paragraph": paragraph_coherence(sentences, models.discourse),
         "informativeness": informativeness(prompt, f" {knowledge}", models.lm),
         "sentences": float(len(sentences)),
-        "words": float(word_count(knowledge)),
+        "words": float(len(words(knowledge))),
     }
 
 

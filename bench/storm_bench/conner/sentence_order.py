@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.api import Embedder, MetricError, Vectors
+from storm_bench.errors import MetricError
+from storm_bench.vectors import Vectors
+from storm_pipeline.api import Embedder
 
 Floats = npt.NDArray[np.float32]
 _HIDDEN = 64

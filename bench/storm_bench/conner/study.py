@@ -34,7 +34,8 @@ from storm_bench.conner.study_records import (
 )
 from storm_bench.conner.study_setup import StudySetup, fingerprint, require_setup
 from storm_bench.datasets.conner import KnowledgeItem
-from storm_pipeline.api import DatasetError, opening_of
+from storm_pipeline import DatasetError
+from storm_pipeline.api import opening_of
 
 _M, _N, _U = 30, 8, 3
 """m samples of which n demonstrations are chosen (section 5), and u pieces of irrelevant knowledge (eq. 6)."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from storm_bench.conner.knowledge_selection import Intrinsic, Quality, fit_quality
 from storm_bench.conner.scoring import Record
-from storm_pipeline.api import ExperimentError, cannot_write
+from storm_bench.errors import ExperimentError
+from storm_pipeline.api import cannot_write
 
 KINDS = ("reference", "retrieved", "zero-shot", "few-shot")
 SELECTED = "few-shot, chosen"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from storm_pipeline.api import ExperimentError, cannot_write, write_atomically
+from storm_bench.errors import ExperimentError
+from storm_pipeline.api import cannot_write, write_atomically
 
 _NAME = "study.json"
 

@@ -11,7 +11,8 @@ from typing import Literal
 from storm_bench.datasets.leakage import without_copies
 from storm_bench.datasets.rankers import Bm25Ranker, Ranker
 from storm_bench.types import Topic, TopicDocument
-from storm_pipeline.api import DatasetError, Snippet, best_passages, plain_text, statements_in
+from storm_pipeline import DatasetError, Snippet
+from storm_pipeline.api import best_passages, plain_text, statements_in
 from storm_pipeline.api import chunks as cut
 
 NAME = "closed-corpus"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from storm_pipeline.api import DatasetError, tidy
+from storm_pipeline import DatasetError
+from storm_pipeline.api import tidy
 
 Name = Literal["nq", "wow", "wow-unseen"]
 _FILES: dict[Name, str] = {

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from storm_bench.errors import first_problem
 from storm_bench.types import Topic
-from storm_pipeline.api import DatasetError, first_damage, write_atomically
+from storm_pipeline import DatasetError
+from storm_pipeline.api import write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -90,7 +92,8 @@ def read_model(file: Path, model: type[M]) -> M:
     try:
         return model.model_validate(read_json(file))
     except ValidationError as error:
-        raise DatasetError(f"{file} is {first_damage(error)}; download or rebuild it") from error
+        where, why = first_problem(error, "the top level")
+        raise DatasetError(f"{file} is damaged at {where}: {why.lower()}; download or rebuild it") from error
 
 
 def read_json(file: Path) -> Any:

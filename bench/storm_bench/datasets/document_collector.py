@@ -2,14 +2,26 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.wikimedia import service_errors
 from storm_bench.types import TopicDocument
-from storm_pipeline.api import Page, PageError, Search, SearchEngine, canonical_url, checked, parallel_map
+from storm_pipeline import PageError, SearchEngine
+from storm_pipeline.api import Search, canonical_url, checked, parallel_map
 
-Fetch = Callable[[str], Page]
+
+class FetchedPage(Protocol):
+    """What is read of a page: its title, and its texts with their page numbers, in order."""
+
+    @property
+    def title(self) -> str: ...  # noqa: D102
+
+    @property
+    def pages(self) -> Sequence[tuple[int | None, str]]: ...  # noqa: D102
+
+
+Fetch = Callable[[str], FetchedPage]
 """URL → page; raises PageError. :class:`storm_pipeline.pages.web.WebPages` respects robots.txt and rate limits."""
 
 _AT_ONCE = 8

@@ -6,7 +6,8 @@ from functools import partial
 
 from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.wikimedia import Wikimedia, service_errors
-from storm_pipeline.api import ApiClient, DatasetError, objects, plain_text
+from storm_pipeline import DatasetError
+from storm_pipeline.api import ApiClient, objects, plain_text
 
 OCCURRENCE = "Q1190554"
 """Wikidata's class *occurrence*: battles, elections, storms, matches, seasons, premieres …"""

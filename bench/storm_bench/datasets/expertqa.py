@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.api import DatasetError, parse_cited, tidy, word_count
+from storm_pipeline import DatasetError
+from storm_pipeline.api import parse_cited, tidy, words
 
 _FILE = "rand_val.jsonl"
 _LABELS = ("Complete", "Partial", "Incomplete")
@@ -96,4 +97,4 @@ def _passage(evidence: str) -> EvidencePassage | None:
     if opening is None:
         return None
     text = tidy(evidence[opening.end() :])
-    return EvidencePassage(opening["url"], text) if word_count(text) >= _FEWEST_WORDS else None
+    return EvidencePassage(opening["url"], text) if len(words(text)) >= _FEWEST_WORDS else None

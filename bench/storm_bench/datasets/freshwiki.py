@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from storm_bench.datasets.dataset import DataSet, folder_of, read_model
 from storm_bench.datasets.human_back_matter import without_back_matter
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
-from storm_pipeline.api import DatasetError, plain_text, web_address, wikipedia_article
+from storm_pipeline import DatasetError
+from storm_pipeline.api import plain_text, web_address, wikipedia_article
 
 NAME = "freshwiki"
 _NO_ADDRESS = "[ERROR"

@@ -24,8 +24,8 @@ from storm_bench.datasets.most_edited import EditedPage, most_edited
 from storm_bench.datasets.quality import LiftWing, QualityGrade, by_features
 from storm_bench.datasets.seeded_order import shuffled
 from storm_bench.datasets.wiki_page import WikiPage, read_page
-from storm_bench.datasets.wikimedia import Wikimedia
-from storm_pipeline.api import DatasetError, SearchError, user_agent
+from storm_bench.datasets.wikimedia import MADE_BY, Wikimedia
+from storm_pipeline import DatasetError, SearchError
 
 MANIFEST = "manifest.json"
 _KINDS = ("json", "txt")
@@ -136,7 +136,7 @@ class _Build:
         """The data set's provenance, as JSON values."""
         return {
             "form": "freshwiki-1",
-            "made_by": user_agent().partition(" ")[0],
+            "made_by": MADE_BY,
             "plan": asdict(self._plan),
             "wikipedia": self._services.project,
             "most_edited_pages": looked_at,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from storm_bench.datasets.current_page import CurrentPage
 from storm_bench.datasets.wiki_page import WikiPage
-from storm_pipeline.api import DatasetError
+from storm_pipeline import DatasetError
 
 Quality = Literal["auto", "lift-wing", "features"]
 """Quality judge: Lift Wing with a fallback where it fails (auto), Lift Wing only, or the fallback only."""

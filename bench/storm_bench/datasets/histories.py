@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from storm_bench.datasets.dataset import write_text
-from storm_pipeline.api import DatasetError
+from storm_pipeline import DatasetError
 
 FILE = "histories.jsonl"
 """File in a data set built with histories, one line per article; the original has no such file."""

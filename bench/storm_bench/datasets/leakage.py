@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass, replace
+from unicodedata import normalize
 
 from storm_bench.types import Topic, TopicDocument
-from storm_pipeline.api import GroundTruth, normalised_text
+from storm_pipeline.api import GroundTruth
 
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -75,5 +76,5 @@ def _repetition(document: TopicDocument, article: set[str]) -> str | None:
 
 def _ngrams(text: str) -> set[str]:
     """The distinct 8-grams, without any punctuation, because some documents have lost theirs."""
-    words = _PUNCTUATION.sub("", _UNSPACED.sub(r" \g<0> ", normalised_text(text))).split()
+    words = _PUNCTUATION.sub("", _UNSPACED.sub(r" \g<0> ", normalize("NFKC", text).casefold())).split()
     return {" ".join(words[start : start + _N]) for start in range(len(words) - _N + 1)}

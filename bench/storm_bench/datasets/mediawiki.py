@@ -9,8 +9,10 @@ from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.current_page import CurrentPage, pages_of
 from storm_bench.datasets.histories import EditHistory
 from storm_bench.datasets.wikimedia import Wikimedia, service_errors
-from storm_pipeline.api import DatasetError, Params, TransientError, objects, plain_text, with_retries
+from storm_pipeline import DatasetError
+from storm_pipeline.api import TransientError, objects, plain_text, with_retries
 
+Params = Mapping[str, str | int | list[str]]
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}
 _MOST_TITLES = 50
 _MOST_REVISIONS = 10

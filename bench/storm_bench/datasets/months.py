@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from storm_pipeline.api import DatasetError
+from storm_pipeline import DatasetError
 
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
 _SECOND = timedelta(seconds=1)

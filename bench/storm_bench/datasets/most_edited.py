@@ -7,7 +7,8 @@ from functools import partial
 from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.months import Month
 from storm_bench.datasets.wikimedia import Wikimedia, service_errors
-from storm_pipeline.api import ApiClient, DatasetError, objects, plain_text
+from storm_pipeline import DatasetError
+from storm_pipeline.api import ApiClient, objects, plain_text
 
 
 @dataclass(frozen=True)

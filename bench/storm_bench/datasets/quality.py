@@ -10,7 +10,7 @@ from typing import Any
 from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.wiki_page import Features
 from storm_bench.datasets.wikimedia import KEY_VARIABLE, Wikimedia
-from storm_pipeline.api import SearchError
+from storm_pipeline import SearchError
 
 GOOD = frozenset({"FA", "GA", "A", "B"})
 """Grades accepted by the paper: B-class or better."""

@@ -12,7 +12,9 @@ from functools import lru_cache
 from typing import Protocol
 
 from storm_bench.datasets.seeded_order import shuffled
-from storm_pipeline.api import Embedder, LexicalIndex, Snippet, Vectors, terms
+from storm_bench.vectors import Vectors
+from storm_pipeline import Snippet
+from storm_pipeline.api import Embedder, LexicalIndex, terms
 
 Texts = tuple[str, ...]
 _CACHED_CORPORA = 2

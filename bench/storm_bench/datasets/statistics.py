@@ -6,7 +6,7 @@ from statistics import fmean
 
 from storm_bench.datasets.histories import EditHistory
 from storm_bench.types import HumanArticle, HumanSection, Topic
-from storm_pipeline.api import DatasetError
+from storm_pipeline import DatasetError
 
 
 @dataclass(frozen=True)

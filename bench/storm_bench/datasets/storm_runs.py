@@ -22,23 +22,16 @@ from typing import Any
 
 from storm_bench.articles.file_names import file_names
 from storm_bench.types import Case, HumanArticle, Topic
+from storm_pipeline import Article, DatasetError, Outline, Snippet
 from storm_pipeline.api import (
-    Article,
     AvailablePages,
     Citation,
-    DatasetError,
     Heading,
     HeadingNode,
-    Outline,
     Paragraph,
-    Report,
-    Snippet,
     Source,
     TextBlock,
-    build_tree,
-    paragraphs_of,
     parse_cited,
-    section_of,
     source_id,
     split_sentences,
     tidy,
@@ -142,7 +135,7 @@ def _outline(folder: Path, title: str) -> Outline:
     if not any((folder / name).is_file() for name in _OUTLINES):
         return Outline(title)
     lines = filter(None, map(str.strip, _text(folder, _OUTLINES).splitlines()))
-    return Outline(title, _headings(build_tree(map(_block, lines))))
+    return Outline(title, _headings(HeadingNode.of_blocks(map(_block, lines))))
 
 
 def _headings(part: HeadingNode) -> tuple[Heading, ...]:
@@ -197,11 +190,12 @@ def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
         invented += found.invented
         return Paragraph(found.sentences)
 
-    tree = build_tree(_block(line) for line in map(str.strip, text.splitlines()) if line)
-    lead, sections = paragraphs_of(tree, cited), tuple(section_of(part, cited) for part in tree.subsections)
+    tree = HeadingNode.of_blocks(_block(line) for line in map(str.strip, text.splitlines()) if line)
+    lead, sections = tree.read(cited)
     if sections and sections[0].heading.casefold() == _LEAD:
         lead, sections = (*lead, *sections[0].paragraphs), sections[1:]
-    return Article(title, lead, sections, report=Report(invented_citations=invented))
+    article = Article(title, lead, sections)
+    return replace(article, report=replace(article.report, invented_citations=invented))
 
 
 def _block(line: str) -> TextBlock:

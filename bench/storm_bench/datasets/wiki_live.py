@@ -27,15 +27,12 @@ from storm_bench.types import (
     Topic,
     TopicDocument,
 )
+from storm_pipeline import DatasetError
 from storm_pipeline.api import (
-    DatasetError,
     HeadingNode,
-    build_tree,
-    markdown_blocks,
     plain_markdown,
     plain_text,
     web_address,
-    without_title,
 )
 
 NAME = "wiki_live"
@@ -101,7 +98,7 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
 def _topic(file: Path) -> Topic:
     data = read_model(file, _File)
     title = plain_text(data.title.replace("_", " "))
-    tree = build_tree(without_title(markdown_blocks(data.article), title))
+    tree = HeadingNode.of_markdown(data.article, title)
     body, back = without_back_matter(tuple(map(_section, tree.subsections)))
     statements = tuple(filter(None, map(plain_text, data.statements)))
     if not title or not (tree.paragraphs or body) or not statements:

@@ -28,9 +28,10 @@ from storm_bench.datasets.wiki_live_statements import spread, statements_of
 from storm_bench.datasets.wiki_live_writer import SUFFIX, write_topic
 from storm_bench.datasets.wiki_page import WikiPage, read_page
 from storm_bench.datasets.wikigenbench_plan import links
-from storm_bench.datasets.wikimedia import Wikimedia
+from storm_bench.datasets.wikimedia import MADE_BY, Wikimedia
 from storm_bench.types import Topic
-from storm_pipeline.api import DatasetError, Search, SearchEngine, repeats_wikipedia, user_agent
+from storm_pipeline import DatasetError, SearchEngine
+from storm_pipeline.api import Search, repeats_wikipedia
 
 MANIFEST = "manifest.json"
 _CATEGORY = "Good articles"
@@ -156,7 +157,7 @@ class _Build:
         """The data set's provenance, as JSON values."""
         return {
             "form": "wiki-live-1",
-            "made_by": user_agent().partition(" ")[0],
+            "made_by": MADE_BY,
             "plan": asdict(self._plan),
             "wikipedia": project,
             "search": engine,

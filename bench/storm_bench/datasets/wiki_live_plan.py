@@ -7,7 +7,8 @@ from storm_bench.datasets.months import Month
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wiki_page import WikiPage
 from storm_bench.types import TopicDocument
-from storm_pipeline.api import DatasetError, repeats_wikipedia
+from storm_pipeline import DatasetError
+from storm_pipeline.api import repeats_wikipedia
 
 _MIN_CHARACTERS = 500
 """Minimum length of a page's text."""

@@ -7,9 +7,10 @@ front instead of having its pronouns resolved; sentences that stay unclear on th
 
 import re
 from collections.abc import Iterator, Sequence
+from unicodedata import normalize
 
 from storm_bench.types import HumanArticle
-from storm_pipeline.api import is_complete, normalised_text, points_back, stands_alone, statements_in, word_count
+from storm_pipeline.api import is_complete, points_back, stands_alone, statements_in, words
 
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 _MIN_UNQUOTED = 4
@@ -26,10 +27,11 @@ def statements_of(article: HumanArticle) -> tuple[str, ...]:
     Args:
         article: its sections need sentences.
     """
-    found: dict[str, str] = {}
+    found: dict[tuple[str, ...], str] = {}
     for heading, sentence in _sentences(article):
         if _is_statement(sentence):
-            found.setdefault(normalised_text(sentence), _self_contained(article.title, heading, sentence))
+            key = tuple(normalize("NFKC", sentence).casefold().split())
+            found.setdefault(key, _self_contained(article.title, heading, sentence))
     return tuple(found.values())
 
 
@@ -53,9 +55,9 @@ def _sentences(article: HumanArticle) -> Iterator[tuple[str, str]]:
 
 
 def _is_statement(sentence: str) -> bool:
-    if word_count(sentence) not in _WORDS or not is_complete(sentence) or not stands_alone(sentence):
+    if len(words(sentence)) not in _WORDS or not is_complete(sentence) or not stands_alone(sentence):
         return False
-    return bool(statements_in(sentence)) and word_count(_QUOTED.sub("", sentence)) >= _MIN_UNQUOTED
+    return bool(statements_in(sentence)) and len(words(_QUOTED.sub("", sentence))) >= _MIN_UNQUOTED
 
 
 def _self_contained(title: str, heading: str, sentence: str) -> str:

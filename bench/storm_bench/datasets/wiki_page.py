@@ -12,7 +12,8 @@ from typing import Any
 from storm_bench.datasets.human_back_matter import without_back_matter
 from storm_bench.datasets.wiki_citations import Citations, take_citations
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence
-from storm_pipeline.api import MARKER, DatasetError, is_back_matter, plain_text, split_sentences
+from storm_pipeline import DatasetError
+from storm_pipeline.api import MARKER, is_back_matter, plain_text, split_sentences
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
 _CLASSES = frozenset(

@@ -17,7 +17,8 @@ from storm_bench.datasets.human_back_matter import without_back_matter
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wikigenbench_article import article_tree
 from storm_bench.types import HumanArticle, Topic, TopicDocument
-from storm_pipeline.api import MARKER, DatasetError, plain_text, web_address
+from storm_pipeline import DatasetError
+from storm_pipeline.api import MARKER, plain_text, web_address
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"

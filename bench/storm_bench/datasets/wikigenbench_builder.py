@@ -24,9 +24,10 @@ from storm_bench.datasets.wiki_page import read_page
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan, links
 from storm_bench.datasets.wikigenbench_writer import write_manifest, write_topic
-from storm_bench.datasets.wikimedia import Wikimedia
+from storm_bench.datasets.wikimedia import MADE_BY, Wikimedia
 from storm_bench.types import Topic
-from storm_pipeline.api import DatasetError, Search, SearchEngine, user_agent
+from storm_pipeline import DatasetError, SearchEngine
+from storm_pipeline.api import Search
 
 PROVENANCE = "manifest.json"
 _KINDS = ("wiki", "google")
@@ -139,7 +140,7 @@ class _Build:
         """The data set's provenance, as JSON values."""
         return {
             "form": "wikigenbench-1",
-            "made_by": user_agent().partition(" ")[0],
+            "made_by": MADE_BY,
             "plan": asdict(self._plan),
             "wikipedia": self._services.project,
             "search": engine,

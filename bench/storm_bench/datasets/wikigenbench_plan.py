@@ -9,7 +9,8 @@ from storm_bench.datasets.freshwiki_plan import non_article_reason
 from storm_bench.datasets.usable_documents import is_usable
 from storm_bench.datasets.wiki_page import WikiPage
 from storm_bench.types import TopicDocument
-from storm_pipeline.api import DatasetError, canonical_url
+from storm_pipeline import DatasetError
+from storm_pipeline.api import canonical_url
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 

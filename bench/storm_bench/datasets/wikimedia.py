@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from storm_pipeline.api import ApiClient, DatasetError, Patience, Rate, SearchError
+from storm_pipeline import DatasetError, SearchError, __version__
+from storm_pipeline.api import ApiClient, Patience, Rate
 
+MADE_BY = f"storm-pipeline/{__version__}"
 KEY_VARIABLE = "WIKIMEDIA_TOKEN"
 _LARGEST = 40_000_000
 _PATIENCE = Patience(connect=10, read=60, total=600, attempts=6, first_pause=2, longest_pause=120)

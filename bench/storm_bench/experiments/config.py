@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, overload
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
+from storm_bench.errors import first_problem
 from storm_bench.experiments.config_tables import (
     ConfigTable,
     DataTable,
@@ -20,7 +21,8 @@ from storm_bench.experiments.config_tables import (
 )
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.api import OUTLINES, Settings, SettingsError, fingerprint, first_line, read_bounded, without_secrets
+from storm_pipeline import Settings, SettingsError
+from storm_pipeline.api import OUTLINES, fingerprint, read_bounded, without_secrets
 
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
@@ -235,7 +237,9 @@ def read_config(path: Path | str) -> ExperimentConfig:
     try:
         methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)
     except (OSError, RuntimeError) as error:  # a name that is too long, a user who does not exist
-        raise SettingsError(f"{place}methods: a folder cannot be looked for: {first_line(error)}") from error
+        raise SettingsError(
+            f"{place}methods: a folder cannot be looked for: {getattr(error, 'strerror', None) or error}"
+        ) from error
     return config.model_copy(update={"methods": methods})
 
 
@@ -249,7 +253,5 @@ def _validated(
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the experiment"
-        message = first["msg"].removeprefix("Value error, ")
+        where, message = first_problem(error, "the experiment")
         raise SettingsError(f"{place}{where}: {message}") from error

@@ -8,8 +8,11 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from storm_bench.datasets.closed_corpus import Sources
-from storm_pipeline.api import RECIPES, WITHOUT_SOURCES, Settings, without_secrets
+from storm_pipeline import Settings
+from storm_pipeline.api import RECIPES, without_secrets
 
+_WITHOUT_SOURCES = frozenset({"direct", "rr-no-documents"})
+"""Recipes that write from memory: no sentence has a source that could support it."""
 DATA = "STORM_DATA"
 """Environment variable: the folder that contains the data sets."""
 _MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
@@ -138,7 +141,7 @@ class VariantTable(ConfigTable):
 
     def changes(self, method: MethodTable) -> bool:
         """Whether the method's articles depend on the variant's settings: only runs do, and from memory not on all."""
-        ignored: frozenset[str] = _OF_SOURCES if method.recipe in WITHOUT_SOURCES else frozenset()
+        ignored: frozenset[str] = _OF_SOURCES if method.recipe in _WITHOUT_SOURCES else frozenset()
         return bool(method.recipe and self.settings.keys() - ignored)
 
     def of(self, method: MethodTable) -> MethodTable:

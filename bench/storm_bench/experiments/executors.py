@@ -10,7 +10,8 @@ from itertools import islice
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from storm_pipeline.api import SettingsError, Tasks
+from storm_pipeline import SettingsError
+from storm_pipeline.api import Tasks
 
 J = TypeVar("J")
 R = TypeVar("R")

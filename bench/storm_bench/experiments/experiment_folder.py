@@ -15,16 +15,8 @@ from filelock import FileLock
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.jobs import article_hash
 from storm_bench.experiments.units import Scored, Unit, Written
-from storm_pipeline.api import (
-    Journal,
-    RunError,
-    SettingsError,
-    cannot_write,
-    locked,
-    read_state,
-    redacted,
-    write_atomically,
-)
+from storm_pipeline import RunError, SettingsError
+from storm_pipeline.api import Journal, cannot_write, locked, read_state, redacted, write_atomically
 
 FORMAT = 1
 """Version of the folder format; incremented when an older reader would misread it."""

@@ -9,7 +9,7 @@ from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Topic
-from storm_pipeline.api import Estimate, Range, estimate, word_count
+from storm_pipeline.api import Range, estimate, words
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,18 @@ def forecast(
     """
     by_id = {topic.id: topic for topic in topics}
     # A method's articles differ only in the topic, which is a few words of a prompt.
-    by_method: dict[str, Estimate] = {}
-    estimates = []
-    for unit in unwritten:
-        if not config.method(unit.method).recipe:
-            continue
-        if unit.method not in by_method:
-            by_method[unit.method] = _estimate_article(config, by_id[unit.topic], unit)
-        estimates.append(by_method[unit.method])
+    written = [unit for unit in unwritten if config.method(unit.method).recipe]
+    first = {unit.method: unit for unit in reversed(written)}
+    by_method = {
+        name: estimate(
+            settings_of(config, by_id[unit.topic], unit),
+            by_id[unit.topic].title,
+            recipe=config.method(name).recipe,
+            outline_only=config.writes != "article",
+        )
+        for name, unit in first.items()
+    }
+    estimates = [by_method[unit.method] for unit in written]
     rows = [row for one in estimates for row in one.rows]
     return Forecast(
         len(estimates),
@@ -95,11 +99,6 @@ def forecast(
         tuple(sorted({name for one in estimates for name in one.unpriced})),
         tuple(_judging_forecasts(config, by_id, unscored)),
     )
-
-
-def _estimate_article(config: ExperimentConfig, topic: Topic, unit: Unit) -> Estimate:
-    recipe, outline_only = config.method(unit.method).recipe, config.writes != "article"
-    return estimate(settings_of(config, topic, unit), topic.title, recipe=recipe, outline_only=outline_only)
 
 
 def _judging_forecasts(
@@ -120,7 +119,7 @@ def _judging_forecasts(
             if not metrics:
                 continue
             human = topics[unit.topic].human
-            key = unit.method, len(human.infobox), len(human.statements), word_count(human.text()), metrics
+            key = unit.method, len(human.infobox), len(human.statements), len(words(human.text())), metrics
             if key not in estimates:
                 estimates[key] = estimate_judging(
                     settings_of(config, topics[unit.topic], unit),

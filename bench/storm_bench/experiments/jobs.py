@@ -26,27 +26,11 @@ from storm_bench.metrics.base import Metric
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
-from storm_pipeline.api import (
-    Article,
-    Conversation,
-    DatasetError,
-    Embedder,
-    Outline,
-    RunError,
-    Settings,
-    StoppedError,
-    Storm,
-    StormError,
-    Usage,
-    fingerprint,
-    from_json,
-    shared_embedder,
-    write_atomically,
-)
+from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
+from storm_pipeline.api import Embedder, fingerprint, from_json, shared_embedder, write_atomically
 
 ARTICLE = "article.json"
-_USAGE = TypeAdapter(Usage)
-_CONVERSATIONS = TypeAdapter(tuple[Conversation, ...])
+_ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
     "out cache api_base api_key_env lm_timeout attempts workers process_workers prices max_failures search_rate "
@@ -229,11 +213,9 @@ def _keep_embedder(name: str, cache: Path) -> Embedder:
 
 def _outline_only_article(outline: Outline, topic: Topic, folder: Path) -> Article:
     """An article with only an outline, its research and its usage, for outline metrics."""
-    costs = max(folder.glob("*/usage.json"), default=None)
-    usage = _USAGE.validate_json(costs.read_bytes()) if costs else Usage()
-    asked = max(folder.glob("*/conversations.json"), default=None)
-    conversations = _CONVERSATIONS.validate_json(asked.read_bytes()) if asked else ()
-    return Article(topic.title, outline=outline, conversations=conversations, usage=usage)
+    files = {name: max(folder.glob(f"*/{name}.json"), default=None) for name in ("usage", "conversations")}
+    known = {name: json.loads(file.read_bytes()) for name, file in files.items() if file}
+    return _ARTICLES.validate_python({"title": topic.title, "outline": outline, **known})
 
 
 def _topic(config: ExperimentConfig, unit: Unit) -> Topic:

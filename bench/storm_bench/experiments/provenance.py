@@ -18,19 +18,9 @@ from storm_bench.judges.base import SupportJudge
 from storm_bench.known_calibrations import known_calibration
 from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statement_coverage import statement_screen
 from storm_bench.reporting import JudgedMeasures, judges_of
-from storm_pipeline.api import (
-    ROLES,
-    MissingExtraError,
-    Programs,
-    SettingsError,
-    StormError,
-    __version__,
-    catalogue,
-    child_environment,
-    fingerprint,
-)
+from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
+from storm_pipeline.api import Programs, catalogue, fingerprint
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
@@ -49,7 +39,7 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
         before: ``experiment.json`` as earlier sessions left it.
     """
     models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
-    named = {f"{label}: {settings.lm_of(role)}" for label, settings in models.items() for role in ROLES}
+    named = {f"{label}: {name}" for label, settings in models.items() for name in settings.models}
     plain = {name.partition(": ")[2] for name in named}
     facts = {
         "storm-pipeline": f"{__version__}{_commit()}",
@@ -120,7 +110,7 @@ def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
     if "judge" in kinds:
         judges["judge"] = resources.support_judge
     if "screen" in kinds:
-        judges["screen"] = statement_screen(resources)
+        judges["screen"] = resources.statement_screen
     return judges_of(metric, {kind: known_calibration(judge) for kind, judge in judges.items()})
 
 
@@ -183,7 +173,7 @@ def _commit() -> str:
             text=True,
             timeout=10,
             check=True,
-            env=child_environment(),
+            env={name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ},
         )
     except (OSError, subprocess.SubprocessError):
         return ""

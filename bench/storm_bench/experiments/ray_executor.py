@@ -23,7 +23,8 @@ from storm_bench.experiments.executors import (
     run_concurrently,
     run_with_halt,
 )
-from storm_pipeline.api import MissingExtraError, SettingsError, Tasks, limit_malloc_arenas, switch_threads_sooner
+from storm_pipeline import MissingExtraError, SettingsError
+from storm_pipeline.api import Tasks, tune_process
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -187,8 +188,7 @@ class _Submitted(Generic[J, R]):
 def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
     """Run a job in its worker; ``ray.cancel`` arrives as SIGINT, which sets the job's halt event."""
     os.chdir(folder)
-    limit_malloc_arenas()
-    switch_threads_sooner()
+    tune_process()
     halt = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: halt.set())
     try:

@@ -12,7 +12,8 @@ from storm_bench.experiments.jobs import article_hash, load_article
 from storm_bench.experiments.provenance import judged_in, measures_in
 from storm_bench.experiments.units import Unit
 from storm_bench.reporting.results_file import ExperimentResults, Result
-from storm_pipeline.api import Article, RunError, fingerprint
+from storm_pipeline import Article, RunError
+from storm_pipeline.api import fingerprint
 
 _PATH = re.compile(r"(?:\w+:)*(~?/[^/].*)", re.S)
 """A setting that contains a local path, such as ``gguf:/models/mine.gguf``."""

@@ -16,7 +16,8 @@ from storm_bench.experiments.results import results_of, score_fingerprint
 from storm_bench.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written, units_of
 from storm_bench.reporting import ExperimentResults
 from storm_bench.types import Topic
-from storm_pipeline.api import choose, default_cache
+from storm_pipeline import Settings
+from storm_pipeline.api import choose
 
 
 class Experiment:
@@ -29,7 +30,7 @@ class Experiment:
         config: the experiment's configuration.
         folder: its folder; created if absent, continued if it holds this experiment.
         executor: runs the jobs.
-        cache: the cache folder; default: the user's, see :func:`storm_pipeline.configuration.home.default_cache`.
+        cache: the cache folder; default: the user's, as in :class:`storm_pipeline.settings.Settings`.
         on_progress: called with one line for each finished unit and each skipped metric.
 
     Raises:
@@ -49,7 +50,7 @@ class Experiment:
     ) -> None:
         self.folder = folder
         self._executor = executor
-        self._cache = (cache or default_cache()).absolute()
+        self._cache = (cache or Settings.build({}).cache).absolute()
         self._on_progress = on_progress
         self._running = threading.Event()
         self._stopping = threading.Event()

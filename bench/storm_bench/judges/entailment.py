@@ -5,6 +5,7 @@ from pathlib import Path
 
 from storm_bench.judges.base import Pair, Parameters
 from storm_bench.judges.entailment_models import EntailmentModel, load_entailment_model
+from storm_bench.judges.pretrained import model_name
 
 
 class EntailmentJudge:
@@ -26,16 +27,11 @@ class EntailmentJudge:
         self, model: str | Path, *, threshold: float = 0.5, batch_size: int = 16, cache: Path | None = None
     ) -> None:
         self.threshold = threshold
+        self.name = f"nli:{model_name(model)}"
         self._source = str(model)
-        self._is_folder = Path(model).is_dir()
         self._batch_size = batch_size
         self._cache = cache
         self._model: EntailmentModel | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the model, or of its folder."""
-        return f"nli:{Path(self._source).name if self._is_folder else self._source}"
 
     @property
     def parameters(self) -> Parameters:

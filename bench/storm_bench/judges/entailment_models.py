@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
 from storm_bench.judges.pretrained import load_trained
-from storm_pipeline.api import LOAD_ERRORS, MetricError, first_line, options_without_code
+from storm_pipeline.api import loading, options_without_code
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|supports?|supported|yes|true", re.I)
 _OVERLAP = 32
@@ -36,7 +37,8 @@ def load_entailment_model(source: str, *, cache: Path | None = None) -> Entailme
     """
     from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoModelForSequenceClassification, AutoTokenizer
 
-    try:
+    remedy = "give the folder or hub name of a sequence classifier or a sequence-to-sequence model, with its tokenizer"
+    with loading(f"the entailment model {source!r} cannot be loaded", remedy, MetricError):
         options = options_without_code(source, cache)
         config = AutoConfig.from_pretrained(source, **options)
         classifies = any("SequenceClassification" in name for name in config.architectures or ())
@@ -44,11 +46,6 @@ def load_entailment_model(source: str, *, cache: Path | None = None) -> Entailme
         kind = AutoModelForSeq2SeqLM if generates else AutoModelForSequenceClassification
         model = load_trained(kind, source, "entailment model", "on natural language inference", **options)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
-    except LOAD_ERRORS as error:
-        raise MetricError(
-            f"the entailment model {source!r} cannot be loaded ({first_line(error)}): give the folder or hub "
-            "name of a sequence classifier or a sequence-to-sequence model, with its tokenizer"
-        ) from error
     if generates:
         return Seq2SeqModel(source, model, tokenizer)
     return Classifier(model, tokenizer, _entailment_index(source, model.config.id2label))

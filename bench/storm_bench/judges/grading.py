@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Parameters
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_bench.signatures.judging import GradeOneToFive, GradeZeroToFive
-from storm_pipeline.api import MetricError, Program
+from storm_pipeline.api import Program
 
 
 @dataclass(frozen=True)

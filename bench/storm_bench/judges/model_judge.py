@@ -3,28 +3,18 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 import dspy
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Parameters
 from storm_bench.judges.prometheus import PrometheusAdapter
 from storm_bench.judges.reply_cache import JudgeReplyCache
-from storm_pipeline.api import (
-    Events,
-    LanguageModels,
-    MetricError,
-    ModelAuthError,
-    ModelError,
-    Program,
-    Role,
-    Settings,
-    open_models,
-    parallel_map,
-    window_of,
-)
+from storm_pipeline import ModelAuthError, ModelError, Settings
+from storm_pipeline.api import LanguageModels, Program, open_models, parallel_map
 
-_ROLE: Role = "reviewer"
+_ROLE: Final = "reviewer"
 _TOP = 10
 """Number of top alternatives requested per token."""
 
@@ -78,7 +68,6 @@ def open_judge(
     lm: str,
     settings: Settings | None = None,
     *,
-    events: Events | None = None,
     form: Literal["plain", "prometheus"] = "plain",
     probabilities: bool = False,
 ) -> JudgeModel:
@@ -87,7 +76,6 @@ def open_judge(
     Args:
         lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
         settings: key, endpoint, timeouts, retries, concurrency limit, cache; default: those of Settings.
-        events: receives every call and retry.
         form: prompt format; ``prometheus`` for models trained on that format.
         probabilities: request token probabilities, which give support judges finer scores; servers without them may
             refuse the request.
@@ -96,10 +84,8 @@ def open_judge(
         SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
     """
     base = settings or Settings.build({})
-    own = base.model_copy(
-        update={"lm": lm, "temperature": 0.0}
-        | {f"{role}_lm": None for role in ("asker", "expert", "outliner", "writer", "reviewer")}
-    )
+    roles = {name: None for name in Settings.model_fields if name.endswith("_lm")}
+    own = base.model_copy(update={"lm": lm, "temperature": 0.0, **roles})
     model = open_models(own)[_ROLE]
     if form == "prometheus":
         model = replace(model, adapter=PrometheusAdapter())
@@ -107,12 +93,11 @@ def open_judge(
         model = replace(model, lm=model.lm.copy(logprobs=True, top_logprobs=_TOP))
     # Cached replies have no token probabilities.
     memory = None if probabilities else JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
-    models = LanguageModels.outside_a_run({_ROLE: model}, own, events, journal=memory)
+    models = LanguageModels.outside_a_run({_ROLE: model}, own, journal=memory)
     reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
     if own.seed is not None:
         reported["seed"] = own.seed
-    window = window_of(own, _ROLE)
-    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=window)
+    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=models.window(_ROLE))
 
 
 def prompt_fingerprint(*programs: Program) -> str:

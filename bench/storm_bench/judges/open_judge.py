@@ -1,36 +1,15 @@
-"""Opens judges by name; the protocol through which metrics get them."""
+"""Opens judges of support by name."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from storm_bench.judges.base import SupportJudge
 from storm_bench.judges.entailment import EntailmentJudge
-from storm_bench.judges.grading import GradingJudge
 from storm_bench.judges.language_model import LanguageModelJudge
-from storm_bench.judges.model_judge import JudgeModel, open_judge
+from storm_bench.judges.model_judge import open_judge
 from storm_bench.judges.screen import ScreenJudge
-from storm_pipeline.api import CachingEmbedder, Settings, SettingsError, open_embedder
-
-
-class Judges(Protocol):
-    """The judges of an evaluation, each opened on first use.
-
-    ``support_judge`` judges citations, ``judge_model`` answers metric-specific questions, ``grader`` grades by rubrics;
-    ``expand_citations`` says whether uncited sentences inherit a neighbour's citations.
-    """
-
-    @property
-    def support_judge(self) -> SupportJudge: ...  # noqa: D102
-
-    @property
-    def judge_model(self) -> JudgeModel: ...  # noqa: D102
-
-    @property
-    def expand_citations(self) -> bool: ...  # noqa: D102
-
-    @property
-    def grader(self) -> GradingJudge: ...  # noqa: D102
+from storm_pipeline import Settings, SettingsError
+from storm_pipeline.api import CachingEmbedder, shared_embedder
 
 
 def open_support_judge(
@@ -52,7 +31,7 @@ def open_support_judge(
     kind, _, model = name.partition(":")
     open_: Callable[..., SupportJudge]
     if name == "screen":
-        open_ = partial(ScreenJudge, CachingEmbedder(open_embedder(settings.embedder, settings.cache)))
+        open_ = partial(ScreenJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
     elif kind == "nli" and model:
         open_ = partial(EntailmentJudge, model, cache=settings.cache / "models" / "hub")
     elif kind == "lm" and model:

@@ -10,7 +10,8 @@ from typing import Any, get_args
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_pipeline.api import PromptAdapter, SettingsError
+from storm_pipeline import SettingsError
+from storm_pipeline.api import PromptAdapter
 
 _FIELDS = {"task", "text", "criterion", "scale"}
 _RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d+)", re.I)

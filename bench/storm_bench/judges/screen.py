@@ -41,7 +41,7 @@ class Weights:
 
 
 LEARNT = Weights(bias=-5.833, meaning=3.505, words=2.279, numbers=3.16)
-"""Trained by ``python -m benchmarks.judges learn`` with all-MiniLM-L6-v2 on one half of ExpertQA's
+"""Trained by ``python -m storm_benchmarks.judges learn`` with all-MiniLM-L6-v2 on one half of ExpertQA's
 questions (expert labels, swapped citations, changed numbers); calibrated on the other half."""
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.entities import EntityTagger, entities_of, entity_recall
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
 from storm_pipeline.api import split_sentences
@@ -43,8 +42,3 @@ class ArticleEntityRecall:
         truth = frozenset(human.entities) or entities_of(self._tagger, split_sentences(human.text()))
         found = entities_of(self._tagger, split_sentences(generated_text(case.article)))
         return {"article_entity_recall": entity_recall(truth, found), "article_entities": len(truth)}
-
-
-def make(resources: Resources) -> ArticleEntityRecall:
-    """The metric with the evaluation's tagger."""
-    return ArticleEntityRecall(resources.entity_tagger)

@@ -1,7 +1,7 @@
 """The interface of metrics: measures with ranges, parameters, reference, and scoring of a batch of cases."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from storm_bench.types import Case
@@ -56,6 +56,29 @@ class Metric(Protocol):
         Raises:
             MetricError: weights, data or a judge that the metric needs cannot be used.
         """
+
+
+@dataclass(frozen=True)
+class CaseMetric:
+    """A :class:`Metric` that needs no model: it is declared, with a function that scores one case.
+
+    Attributes:
+        name: short and stable.
+        measures: the numbers it computes, in table order.
+        reference: paper and section of the definition.
+        of: the score of a case.
+        parameters: what the values depend on besides the case.
+    """
+
+    name: str
+    measures: tuple[Measure, ...]
+    reference: str
+    of: Callable[[Case], Score]
+    parameters: Parameters = field(default_factory=dict)
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score per case, in order."""
+        return [self.of(case) for case in cases]
 
 
 @runtime_checkable

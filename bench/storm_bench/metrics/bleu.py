@@ -6,7 +6,6 @@ from typing import Any
 
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.optional_imports import import_optional
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
 
@@ -52,8 +51,3 @@ class Bleu:
             name: float(metric.corpus_score([produced], [[truth]]).score) / 100
             for name, metric in self._metrics.items()
         }
-
-
-def make(_: Resources) -> Bleu:
-    """The metric; it needs no resources."""
-    return Bleu()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.types import Case
 
@@ -75,11 +74,6 @@ class CitationAlce:
         ]
         verdicts = iter(judge_alce(self._judge, [sentence for own in articles for sentence in own]))
         return [_score([next(verdicts) for _ in own]) for own in articles]
-
-
-def make(resources: Judges) -> CitationAlce:
-    """The metric with the evaluation's support judge."""
-    return CitationAlce(resources.support_judge, expand=resources.expand_citations)
 
 
 def judge_alce(judge: SupportJudge, sentences: Sequence[CitedSentence]) -> list[AlceVerdict]:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from storm_bench.judges.base import CachingJudge, SupportJudge
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.statement_coverage import best_scores
 from storm_bench.own_statements import own_statements
@@ -101,11 +100,6 @@ class CitationWikiLive:
         for place, score in zip(places, best_scores(self._judge, found), strict=True):
             verdicts[place].append(score >= self._judge.threshold)
         return verdicts
-
-
-def make(resources: Judges) -> CitationWikiLive:
-    """The metric with the evaluation's support judge."""
-    return CitationWikiLive(resources.support_judge)
 
 
 def _passages(page: TopicDocument, statements: Sequence[str]) -> list[StatementPassages]:

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from storm_bench.cited_sentences import UNIT, cited_sentences
 from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.types import Case
-from storm_pipeline.api import word_count
+from storm_pipeline.api import words
 
 _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))
 
@@ -51,16 +50,11 @@ class CitationWikiGenBench:
         return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
 
 
-def make(resources: Judges) -> CitationWikiGenBench:
-    """The metric with the evaluation's support judge."""
-    return CitationWikiGenBench(resources.support_judge)
-
-
 def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
     """The measures, given each sentence's text and the verdicts on its citations."""
     if not judged:
         return {_RECALL: None, _PRECISION: None, _RATE: None}
-    lengths = [word_count(text) for text, _ in judged]
+    lengths = [len(words(text)) for text, _ in judged]
     return {
         _RECALL: sum(any(verdicts) for _, verdicts in judged) / len(judged),
         _PRECISION: sum(sum(v) / len(v) for _, v in judged if v) / len(judged),

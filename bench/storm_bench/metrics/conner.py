@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
-from storm_bench.conner.named_models import Models, model_names, open_evidence, open_models
+from storm_bench.conner.named_models import Models
 from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
 from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
+from storm_bench.sections import all_sections
 from storm_bench.types import Case
-from storm_pipeline.api import Article, Section
+from storm_pipeline import Article
 
 _PARTS = ("section", "answer")
 
@@ -76,35 +76,16 @@ class Conner:
 
 def pieces(article: Article) -> Iterator[KnowledgePiece]:
     """The sections and subsections with text of their own, in reading order, then the answers of the interviews."""
-    for section in article.sections:
-        yield from _sections(section, (article.title,))
+    for path, section in all_sections(article):
+        text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
+        if text.strip():
+            yield KnowledgePiece("section", ": ".join((article.title, *path)), text)
     for conversation in article.conversations:
         for turn in conversation.turns:
             if turn.answer:
                 yield KnowledgePiece("answer", turn.question, turn.answer_text)
 
 
-def _sections(section: Section, above: tuple[str, ...]) -> Iterator[KnowledgePiece]:
-    place = (*above, section.heading)
-    text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
-    if text.strip():
-        yield KnowledgePiece("section", ": ".join(place), text)
-    for subsection in section.subsections:
-        yield from _sections(subsection, place)
-
-
 def _mean(scores: Sequence[Scores], name: str) -> float | None:
     known = [value for one in scores if (value := one[name]) is not None]
     return sum(known) / len(known) if known else None
-
-
-def make(resources: Resources) -> Conner:
-    """The metric with the models that the resources name; the others are those that work offline.
-
-    Raises:
-        SettingsError: CONNER has no such model.
-        AssetError, MetricError: one cannot be fetched or used.
-    """
-    names = model_names(resources.conner)
-    evidence = open_evidence(names.evidence, resources.cache)
-    return Conner(open_models(names, resources.cache, resources.vectors), evidence)

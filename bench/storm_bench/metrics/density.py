@@ -7,10 +7,11 @@ from typing import Protocol
 import numpy as np
 
 from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
-from storm_pipeline.api import Article, Embed, Embedder, numbers
+from storm_bench.vectors import Embed
+from storm_pipeline import Article
+from storm_pipeline.api import Embedder, numbers
 
 ALIKE = 0.85
 """Minimum cosine (all-MiniLM-L6-v2) of two facts that count as one.
@@ -113,8 +114,3 @@ class KnowledgeDensity:
             "cited_density": _PER * cited / length,
             "distinct_facts": sum(new) / len(facts),
         }
-
-
-def make(resources: Resources) -> KnowledgeDensity:
-    """The metric with the evaluation's embedder, one fact per sentence."""
-    return KnowledgeDensity(resources.vectors)

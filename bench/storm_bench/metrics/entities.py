@@ -1,11 +1,10 @@
-"""Named entities of texts: the tagger protocol, a test double, a cache, and recall over entity sets."""
+"""Named entities of texts: the tagger protocol, a cache, and recall over entity sets."""
 
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from storm_bench.metrics.base import Score
-from storm_pipeline.api import folded_words
 
 
 class EntityTagger(Protocol):
@@ -19,23 +18,6 @@ class EntityTagger(Protocol):
     def name(self) -> str: ...  # noqa: D102
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]: ...  # noqa: D102
-
-
-class ListTagger:
-    """Finds the names of a list, for tests: needs no model and is deterministic.
-
-    Args:
-        names: the names, in any case.
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.name = "list"
-        self._names = {name: f" {' '.join(folded_words(name))} " for name in (n.lower() for n in names)}
-
-    def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """The listed names that occur in each text as whole words."""
-        folded = (f" {' '.join(folded_words(text))} " for text in texts)
-        return [frozenset(name for name, form in self._names.items() if form in text) for text in folded]
 
 
 class CachingTagger:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from storm_bench.articles.data_set import human_article
+from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.good_article_criteria import CRITERIA, GROUPS, Criterion, criteria_fingerprint
 from storm_bench.signatures.judging import CRITERIA_PER_CALL, Better, CompareArticles
 from storm_bench.trimming import SectionText, as_text, parts_of, trimmed
 from storm_bench.types import Case
-from storm_pipeline.api import MetricError, Program, most_tokens
+from storm_pipeline.api import Program, most_tokens
 
 LONGEST = 8000
 """Maximum words shown of each article."""
@@ -197,11 +197,6 @@ def value_of(results: Sequence[CriterionResult]) -> float:
     """(wins + ties / 2) / criteria, in [0, 1]; the results must not be empty."""
     worth = {"win": 1.0, "tie": 0.5, "loss": 0.0}
     return sum(worth[one.result] for one in results) / len(results)
-
-
-def make(resources: Judges) -> GoodArticle:
-    """The metric with the evaluation's judge model."""
-    return GoodArticle(resources.judge_model)
 
 
 def _score(texts: Shown | None, results: Sequence[CriterionResult]) -> Score:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.entities import EntityTagger, recall_score
 from storm_bench.metrics.official import HeadingTruth, heading_pair
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import HeadingsOf, describe_headings
 from storm_bench.types import Case
 
@@ -46,8 +45,3 @@ class HeadingEntityRecall:
             )
             for case in cases
         ]
-
-
-def make(resources: Resources) -> HeadingEntityRecall:
-    """The metric with the evaluation's tagger."""
-    return HeadingEntityRecall(resources.entity_tagger, truth=resources.heading_truth, headings_of=resources.headings)

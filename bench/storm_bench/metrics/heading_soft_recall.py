@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.official import HeadingTruth, heading_pair
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import HeadingsOf, describe_headings
 from storm_bench.types import Case
 from storm_pipeline.api import Embedder, soft_recall
@@ -55,8 +54,3 @@ class HeadingSoftRecall:
     def _recall(self, case: Case) -> float | None:
         truth, produced = heading_pair(case.topic.human, case.article, self._truth, self._headings_of)
         return soft_recall(truth, produced, self._embed, clip=self._clip)
-
-
-def make(resources: Resources) -> HeadingSoftRecall:
-    """The metric with the evaluation's heading embedder."""
-    return HeadingSoftRecall(resources.heading_vectors, truth=resources.heading_truth, headings_of=resources.headings)

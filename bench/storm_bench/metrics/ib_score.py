@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_bench.trimming import as_text, parts_of, trimmed
@@ -80,11 +79,6 @@ class IbScore:
     def _text(self, case: Case) -> str:
         parts = trimmed(parts_of(case.article), self._longest)
         return as_text(parts) if any(part.length for part in parts) else ""
-
-
-def make(resources: Judges) -> IbScore:
-    """The metric with the evaluation's judge model."""
-    return IbScore(resources.judge_model)
 
 
 def questions(topic: Topic) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.optional_imports import import_optional
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import generated_text
 from storm_bench.metrics.wordnet import open_wordnet
 from storm_bench.types import Case
@@ -55,8 +54,3 @@ class Meteor:
         with self._lock:
             value = self._score(truth, produced, wordnet=self._wordnet, alpha=_ALPHA, beta=_BETA, gamma=_GAMMA)
         return float(value)
-
-
-def make(resources: Resources) -> Meteor:
-    """The metric with the evaluation's WordNet."""
-    return Meteor(resources.wordnet)

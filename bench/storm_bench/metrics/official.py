@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from storm_bench.metrics.texts import HeadingsOf, generated_headings
+from storm_bench.sections import all_sections
 from storm_bench.types import HumanArticle, HumanSection
-from storm_pipeline.api import UNTITLED, Article, Paragraph, Section
+from storm_pipeline import Article
+from storm_pipeline.api import UNTITLED, Paragraph
 
 HeadingTruth = Literal["txt", "json"]
 """``txt``: as official, from the published text, cut at the first heading of back matter; ``json``: from the article's
@@ -52,7 +54,11 @@ def human_text(human: HumanArticle) -> str:
 
 def article_text(article: Article) -> str:
     """A generated article with ``#`` headings, without citation markers; an undivided body has no heading."""
-    body = (line for section in article.sections for line in _lines(section, 1))
+    body = (
+        line
+        for path, section in all_sections(article)
+        for line in (f"{'#' * len(path)} {section.heading}", *map(_paragraph, section.paragraphs))
+    )
     undivided = f"# {UNTITLED}"
     return "\n".join(line for line in (*map(_paragraph, article.lead), *body) if line != undivided)
 
@@ -77,13 +83,6 @@ def _human_lines(section: HumanSection, level: int) -> Iterator[str]:
     yield section.text
     for part in section.subsections:
         yield from _human_lines(part, level + 1)
-
-
-def _lines(section: Section, level: int) -> Iterator[str]:
-    yield f"{'#' * level} {section.heading}"
-    yield from map(_paragraph, section.paragraphs)
-    for part in section.subsections:
-        yield from _lines(part, level + 1)
 
 
 def _paragraph(paragraph: Paragraph) -> str:

@@ -5,7 +5,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from storm_pipeline.api import MissingExtraError
+from storm_pipeline import MissingExtraError
 
 _lock = threading.Lock()
 

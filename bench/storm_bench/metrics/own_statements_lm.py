@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from storm_bench.judges.model_judge import JudgeModel
-from storm_bench.judges.open_judge import Judges
 from storm_bench.judges.statement_reader import StatementReader
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.own_statements import own_statements
@@ -57,8 +56,3 @@ class OwnStatementsLm:
             _SUPPORT: share([verdict == "stated" for verdict in verdicts]),
             _CONFLICT: share([verdict == "contradicted" for verdict in verdicts]),
         }
-
-
-def make(resources: Judges) -> OwnStatementsLm:
-    """The metric with the evaluation's judge model."""
-    return OwnStatementsLm(resources.judge_model)

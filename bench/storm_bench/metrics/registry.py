@@ -1,38 +1,55 @@
-"""The registry of metrics. To add one, write a module and add a row to the table."""
+"""The registry of metrics. To add one, declare it in a module of its own and add a row to the table."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from importlib import import_module
+from typing import NamedTuple, cast
 
-from storm_bench.metrics.base import Metric
+from storm_bench.metrics.base import CaseMetric, Metric
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.api import SettingsError
+from storm_pipeline import SettingsError
 
+
+class Row(NamedTuple):
+    """How a metric is opened.
+
+    Attributes:
+        kind: its class, or itself where it is declared, as ``module:name`` in this folder.
+        needs: the attributes of :class:`Resources` that it is made of, in order.
+        options: its keyword arguments, by name, and the attributes of :class:`Resources` that they are.
+    """
+
+    kind: str
+    needs: tuple[str, ...] = ()
+    options: Mapping[str, str] = {}
+
+
+_HEADINGS = {"truth": "heading_truth", "headings_of": "headings"}
 METRICS = {
-    "heading_soft_recall": "heading_soft_recall:make",
-    "heading_entity_recall": "heading_entity_recall:make",
-    "article_entity_recall": "article_entity_recall:make",
-    "rouge": "rouge:make",
-    "rouge_body": "rouge:make_body",
-    "bleu": "bleu:make",
-    "meteor": "meteor:make",
-    "statement_coverage": "statement_coverage:make",
-    "statement_coverage_lm": "statement_coverage_lm:make",
-    "own_statements_lm": "own_statements_lm:make",
-    "good_article_lm": "good_article:make",
-    "research": "research:make",
-    "shape": "shape:make",
-    "density": "density:make",
-    "citation_alce": "citation_alce:make",
-    "citation_wikigenbench": "citation_wikigenbench:make",
-    "citation_wiki_live": "citation_wiki_live:make",
-    "support_errors": "support_errors:make",
-    "rubric": "rubric:make",
-    "wikigen_quality": "wikigen_quality:make",
-    "ib_score": "ib_score:make",
-    "conner": "conner:make",
-    "cost": "cost:make",
+    "heading_soft_recall": Row("heading_soft_recall:HeadingSoftRecall", ("heading_vectors",), _HEADINGS),
+    "heading_entity_recall": Row("heading_entity_recall:HeadingEntityRecall", ("entity_tagger",), _HEADINGS),
+    "article_entity_recall": Row("article_entity_recall:ArticleEntityRecall", ("entity_tagger",)),
+    "rouge": Row("rouge:Rouge"),
+    "rouge_body": Row("rouge:RougeBody"),
+    "bleu": Row("bleu:Bleu"),
+    "meteor": Row("meteor:Meteor", ("wordnet",)),
+    "statement_coverage": Row("statement_coverage:StatementCoverage", ("statement_screen",)),
+    "statement_coverage_lm": Row("statement_coverage_lm:StatementCoverageLm", ("judge_model",)),
+    "own_statements_lm": Row("own_statements_lm:OwnStatementsLm", ("judge_model",)),
+    "good_article_lm": Row("good_article:GoodArticle", ("judge_model",)),
+    "research": Row("research:RESEARCH"),
+    "shape": Row("shape:SHAPE"),
+    "density": Row("density:KnowledgeDensity", ("vectors",)),
+    "citation_alce": Row("citation_alce:CitationAlce", ("support_judge",), {"expand": "expand_citations"}),
+    "citation_wikigenbench": Row("citation_wikigenbench:CitationWikiGenBench", ("support_judge",)),
+    "citation_wiki_live": Row("citation_wiki_live:CitationWikiLive", ("support_judge",)),
+    "support_errors": Row("support_errors:SupportErrors", ("support_judge", "judge_model")),
+    "rubric": Row("rubric:RubricGrades", ("grader",)),
+    "wikigen_quality": Row("wikigen_quality:WikiGenQuality", ("judge_model", "grader")),
+    "ib_score": Row("ib_score:IbScore", ("judge_model",)),
+    "conner": Row("conner:Conner", ("conner_models",)),
+    "cost": Row("cost:COST"),
 }
-"""Name → ``module:factory`` in this folder; factories take :class:`Resources`. In table order."""
+"""All metrics by name, in table order."""
 
 
 def open_metric(name: str, resources: Resources) -> Metric:
@@ -45,6 +62,11 @@ def open_metric(name: str, resources: Resources) -> Metric:
     """
     if name not in METRICS:
         raise SettingsError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
-    module, _, function = METRICS[name].partition(":")
-    make: Callable[[Resources], Metric] = getattr(import_module(f"storm_bench.metrics.{module}"), function)
-    return make(resources)
+    row = METRICS[name]
+    module, _, kind = row.kind.partition(":")
+    found = getattr(import_module(f"storm_bench.metrics.{module}"), kind)
+    if isinstance(found, CaseMetric):
+        return found
+    needs = (getattr(resources, need) for need in row.needs)
+    options = {option: getattr(resources, own) for option, own in row.options.items()}
+    return cast("Metric", found(*needs, **options))

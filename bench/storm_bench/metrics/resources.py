@@ -6,14 +6,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from storm_pipeline.api import EMBEDDER, catalogue, default_cache, fetch
+from storm_pipeline import Settings
+from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
+    from storm_bench.conner.named_models import Models
     from storm_bench.judges.base import CachingJudge
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
+    from storm_bench.judges.screen import ScreenJudge
     from storm_bench.metrics.entities import EntityTagger
-    from storm_pipeline.api import Embedder, Settings
+    from storm_pipeline.api import Embedder
+
+_PINNED = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,9 @@ class Resources:
         settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
-    cache: Path = field(default_factory=default_cache)
-    heading_embedder: str = EMBEDDER
-    embedder: str = EMBEDDER
+    cache: Path = field(default_factory=lambda: Settings.build({}).cache)
+    heading_embedder: str = _PINNED
+    embedder: str = _PINNED
     tagger: str = "spacy:en_core_web_sm"
     wordnet: Path | None = None
     judge: str = "screen"
@@ -62,11 +67,9 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.api import CachingEmbedder, SentenceTransformerEmbedder
+        from storm_pipeline.api import CachingEmbedder, shared_embedder
 
-        name = self.heading_embedder
-        model = fetch(name, self.cache) if name == EMBEDDER else name
-        return CachingEmbedder(SentenceTransformerEmbedder(model, cache=self.cache / "models" / "hub"))
+        return CachingEmbedder(shared_embedder(self.heading_embedder, self.cache, exact=True))
 
     @cached_property
     def vectors(self) -> "Embedder":
@@ -75,9 +78,9 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.api import CachingEmbedder, open_embedder
+        from storm_pipeline.api import CachingEmbedder, shared_embedder
 
-        return CachingEmbedder(open_embedder(self.embedder, self.cache))
+        return CachingEmbedder(shared_embedder(self.embedder, self.cache))
 
     @cached_property
     def entity_tagger(self) -> "EntityTagger":
@@ -110,6 +113,26 @@ class Resources:
         return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
 
     @cached_property
+    def statement_screen(self) -> "ScreenJudge":
+        """The screen of statements over the embedder; errors as :attr:`vectors`."""
+        from storm_bench.judges.screen import ScreenJudge
+        from storm_bench.metrics.statement_coverage import STATED
+
+        return ScreenJudge(self.vectors, threshold=STATED)
+
+    @cached_property
+    def conner_models(self) -> "Models":
+        """CONNER's models: those that :attr:`conner` names, the others being those that work offline.
+
+        Raises:
+            SettingsError: CONNER has no such model.
+            AssetError, MetricError: one cannot be fetched or used.
+        """
+        from storm_bench.conner.named_models import model_names, open_models
+
+        return open_models(model_names(self.conner), self.cache, self.vectors)
+
+    @cached_property
     def judge_model(self) -> "JudgeModel":
         """The language model that judges, at temperature 0; errors as :attr:`support_judge`."""
         from storm_bench.judges.model_judge import open_judge
@@ -125,7 +148,5 @@ class Resources:
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
     def _settings(self, judge: str) -> "Settings":
-        from storm_pipeline.api import Settings
-
         own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})
         return own if judge == own.lm else own.model_copy(update={"api_base": None, "api_key_env": None})

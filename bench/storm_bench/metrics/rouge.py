@@ -7,7 +7,6 @@ from typing import Any
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.metrics.official import article_text, human_text, plain
 from storm_bench.metrics.optional_imports import import_optional
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
 
@@ -107,13 +106,3 @@ class _WhitespaceTokenizer:
 
     def tokenize(self, text: str) -> list[str]:
         return text.split()
-
-
-def make(_: Resources) -> Rouge:
-    """The official variant; it needs no resources."""
-    return Rouge()
-
-
-def make_body(_: Resources) -> RougeBody:
-    """The repaired variant; it needs no resources."""
-    return RougeBody()

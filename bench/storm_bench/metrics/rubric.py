@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case
@@ -115,8 +114,3 @@ class RubricGrades:
             {r.name: float(next(grades).score) if any(part.length for part in parts) else None for r in RUBRICS}
             for parts in texts
         ]
-
-
-def make(resources: Judges) -> RubricGrades:
-    """The metric with the evaluation's grader."""
-    return RubricGrades(resources.grader)

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from storm_bench.metrics.base import Measure, Parameters, Score
-from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.texts import body_headings, generated_text
 from storm_bench.types import Case
-from storm_pipeline.api import Article, folded_words
+from storm_pipeline.api import folded_words
 
 _N = 4
 
@@ -23,38 +22,8 @@ def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
     return 1 - len(set(grams)) / len(grams) if grams else None
 
 
-class Shape:
-    """Descriptive counts, as in STORM's table 7.
-
-    ``words`` of lead and body without headings, ``length_ratio`` to the human article, ``sentences``, ``sections``
-    (first level), ``headings`` (all levels of the body; 0 for an undivided body), ``references`` (distinct cited
-    sources), ``references_collected`` (distinct sources found by the whole run; with the recipe ``storm+gaps`` by its
-    gap searches too), ``bibliography_cited`` (``references`` / ``references_collected``; None without sources),
-    ``repeated_4grams`` (share of 4-grams that occurred before).
-    """
-
-    name = "shape"
-    measures = (
-        *(
-            Measure(name, high=math.inf, better="neither")
-            for name in ("words", "length_ratio", "sentences", "sections", "headings")
-        ),
-        Measure("references", high=math.inf),
-        Measure("references_collected", high=math.inf),
-        Measure("bibliography_cited"),
-        Measure("repeated_4grams", better="lower"),
-    )
-    reference = "Shao et al. 2024 (STORM), appendix A, table 7"
-
-    def __init__(self) -> None:
-        self.parameters: Parameters = {"n": _N, "headings": "of an undivided body none"}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order."""
-        return [_shape(case.article, len(folded_words(case.topic.human.text()))) for case in cases]
-
-
-def _shape(article: Article, human_words: int) -> Score:
+def _shape(case: Case) -> Score:
+    article, human_words = case.article, len(folded_words(case.topic.human.text()))
     words = folded_words(generated_text(article))
     cited, collected = len(article.references), len(article.sources)
     return {
@@ -70,6 +39,27 @@ def _shape(article: Article, human_words: int) -> Score:
     }
 
 
-def make(_: Resources) -> Shape:
-    """The metric; it needs no resources."""
-    return Shape()
+SHAPE = CaseMetric(
+    "shape",
+    (
+        *(
+            Measure(name, high=math.inf, better="neither")
+            for name in ("words", "length_ratio", "sentences", "sections", "headings")
+        ),
+        Measure("references", high=math.inf),
+        Measure("references_collected", high=math.inf),
+        Measure("bibliography_cited"),
+        Measure("repeated_4grams", better="lower"),
+    ),
+    "Shao et al. 2024 (STORM), appendix A, table 7",
+    _shape,
+    {"n": _N, "headings": "of an undivided body none"},
+)
+"""Descriptive counts, as in STORM's table 7.
+
+``words`` of lead and body without headings, ``length_ratio`` to the human article, ``sentences``, ``sections``
+(first level), ``headings`` (all levels of the body; 0 for an undivided body), ``references`` (distinct cited
+sources), ``references_collected`` (distinct sources found by the whole run; with the recipe ``storm+gaps`` by its
+gap searches too), ``bibliography_cited`` (``references`` / ``references_collected``; None without sources),
+``repeated_4grams`` (share of 4-grams that occurred before).
+"""

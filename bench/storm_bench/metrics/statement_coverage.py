@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from storm_bench.judges.base import Pair, SupportJudge
-from storm_bench.judges.screen import ScreenJudge
 from storm_bench.metrics.base import Measure, Score
-from storm_bench.metrics.resources import Resources
 from storm_bench.statement_passages import (
     PASSAGE_WORDS,
     TOP_PASSAGES,
@@ -21,7 +19,7 @@ from storm_bench.types import Case, Topic
 STATED = 0.75
 """Minimum score at which a passage states a statement. Here false positives and false negatives are about equal: the
 screen misses as many of the human articles' statements as it finds after the sentences stating them are removed
-(``python -m benchmarks.statements``). Higher than for citations, because all passages are on the topic."""
+(``python -m storm_benchmarks.statements``). Higher than for citations, because all passages are on the topic."""
 _CACHED_TOPICS = 256
 """Topics whose ceiling is cached."""
 
@@ -77,13 +75,3 @@ def best_scores(judge: SupportJudge, statements: Sequence[StatementPassages]) ->
     """Each statement's best score over its passages, in [0, 1]; 0 without passages."""
     scores = iter(judge.scores([Pair(passage, one.statement) for one in statements for passage in one.passages]))
     return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
-
-
-def statement_screen(resources: Resources) -> ScreenJudge:
-    """The screen of statements over the evaluation's embedder."""
-    return ScreenJudge(resources.vectors, threshold=STATED)
-
-
-def make(resources: Resources) -> StatementCoverage:
-    """The metric with the screen of statements."""
-    return StatementCoverage(statement_screen(resources))

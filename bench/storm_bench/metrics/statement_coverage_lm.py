@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from storm_bench.judges.model_judge import JudgeModel
-from storm_bench.judges.open_judge import Judges
 from storm_bench.judges.statement_reader import StatementReader
 from storm_bench.metrics.base import Measure, Parameters, Score
 from storm_bench.statement_passages import find_in_article, find_in_documents, share
@@ -58,8 +57,3 @@ class StatementCoverageLm:
 
     def _of_documents(self, topic: Topic) -> float | None:
         return share([verdict == "stated" for verdict in self._reader.verdicts(find_in_documents(topic))])
-
-
-def make(resources: Judges) -> StatementCoverageLm:
-    """The metric with the evaluation's judge model."""
-    return StatementCoverageLm(resources.judge_model)

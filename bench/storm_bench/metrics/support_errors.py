@@ -7,7 +7,6 @@ from typing import get_args
 from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_bench.judges.base import CachingJudge, SupportJudge
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.citation_alce import judge_alce
 from storm_bench.signatures.judging import ClassifyUnsupported, ErrorClass
@@ -78,11 +77,6 @@ class SupportErrors:
         replies = self._model.ask(self._program, [_question(*sentences[i]) for i in asked])
         found |= {i: reply.error for i, reply in zip(asked, replies, strict=True)}
         return [found[i] for i in range(len(sentences))]
-
-
-def make(resources: Judges) -> SupportErrors:
-    """The metric with the evaluation's support judge and judge model."""
-    return SupportErrors(resources.support_judge, resources.judge_model)
 
 
 def _trivial_class(sentence: CitedSentence) -> str:

@@ -1,5 +1,6 @@
 """Entity taggers: FLAIR as in the paper, or spaCy where FLAIR's weights are not available."""
 
+import os
 import re
 import threading
 import warnings
@@ -7,11 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from storm_bench.errors import MetricError
 from storm_bench.metrics.entities import EntityTagger
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import LOAD_ERRORS, MetricError, SettingsError, encodable, first_line, require_trusted_pickle
+from storm_pipeline import SettingsError
+from storm_pipeline.api import loading
 
 _BATCH = 32
+_PICKLES = "STORM_PICKLED_MODELS"
 _IGNORED_TYPES = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}
 """Entity types of spaCy's English models with no counterpart among FLAIR's four (PER, LOC, ORG, MISC)."""
 _UNUSED_COMPONENTS = ["tagger", "parser", "attribute_ruler", "lemmatizer", "senter", "morphologizer"]
@@ -40,17 +44,13 @@ class FlairTagger:
         self._sentence = import_optional("flair.data").Sentence
         if cache is not None:
             flair.cache_root = cache
-        try:
+        remedy = "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
+        with loading(f"FLAIR cannot load the tagger {str(model)!r}", remedy, MetricError):
             self._model: Any = import_optional("flair.models").SequenceTagger.load(str(model))
-        except LOAD_ERRORS as error:
-            raise MetricError(
-                f"FLAIR cannot load the tagger {str(model)!r} ({first_line(error)}): "
-                "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
-            ) from error
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Mentions as tagged by the model; each text is treated as one sentence."""
-        sentences = [self._sentence(encodable(text)) for text in texts]
+        sentences = [self._sentence(_encodable(text)) for text in texts]
         with self._lock:
             self._model.predict([sentence for sentence in sentences if len(sentence)], mini_batch_size=_BATCH)
         kind = self._model.label_type
@@ -73,15 +73,10 @@ class SpacyTagger:
     def __init__(self, model: str | Path = "en_core_web_sm") -> None:
         spacy = import_optional("spacy")
         self._lock = threading.Lock()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # every package with a spaCy component may warn
-                self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
-        except (OSError, ValueError, LookupError) as error:
-            raise MetricError(
-                f"spaCy cannot load the pipeline {str(model)!r} ({first_line(error)}): "
-                "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
-            ) from error
+        remedy = "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
+        with loading(f"spaCy cannot load the pipeline {str(model)!r}", remedy, MetricError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # every package with a spaCy component may warn
+            self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
         if not {"ner", "entity_ruler"} & set(self._pipeline.pipe_names):
             raise MetricError(f"the spaCy pipeline {str(model)!r} has no 'ner' component; use one that has")
         meta = self._pipeline.meta
@@ -90,7 +85,7 @@ class SpacyTagger:
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Lower-cased mentions of persons, groups, places, organisations, works, events, products, laws, languages."""
         with self._lock:
-            documents = list(self._pipeline.pipe([encodable(text) for text in texts]))
+            documents = list(self._pipeline.pipe([_encodable(text) for text in texts]))
         return [
             frozenset(_normalised_mention(e.text) for e in doc.ents if e.label_ not in _IGNORED_TYPES)
             for doc in documents
@@ -107,12 +102,34 @@ def open_tagger(spec: str, *, cache: Path | None = None) -> EntityTagger:
     """
     kind, _, model = spec.partition(":")
     if kind == "flair" and model:
-        require_trusted_pickle(spec)
+        _require_trusted(spec)
         return FlairTagger(model, cache=cache)
     if kind == "spacy" and model:
         return SpacyTagger(model)
     raise SettingsError(f"unknown entity tagger {spec!r}: use flair:NAME, flair:FILE, spacy:NAME or spacy:FOLDER")
 
 
+def _require_trusted(name: str) -> None:
+    """Refuse a model that is a pickle, which runs code when it is loaded, unless the user has named it.
+
+    Args:
+        name: the model as it is given, such as ``flair:ner``.
+
+    Raises:
+        SettingsError: the variable ``STORM_PICKLED_MODELS``, a list with commas, does not hold it.
+    """
+    trusted = {one.strip() for one in os.environ.get(_PICKLES, "").split(",")}
+    if name not in trusted:
+        raise SettingsError(
+            f"{name!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, set "
+            f"the environment variable {_PICKLES}={name}"
+        )
+
+
 def _normalised_mention(mention: str) -> str:
     return _ARTICLE_OR_POSSESSIVE.sub("", " ".join(mention.lower().split()))
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates replaced, which tokenizers reject."""
+    return text.encode("utf-8", "replace").decode("utf-8")

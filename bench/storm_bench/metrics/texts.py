@@ -5,7 +5,9 @@ Metrics without their own tokenization use :func:`storm_pipeline.text.words.fold
 
 from typing import Literal
 
-from storm_pipeline.api import UNTITLED, Article, Paragraph, Section
+from storm_bench.sections import all_paragraphs, all_sections
+from storm_pipeline import Article
+from storm_pipeline.api import UNTITLED
 
 HeadingsOf = Literal["outline", "article"]
 """``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""
@@ -17,8 +19,7 @@ _DESCRIPTIONS: dict[HeadingsOf, str] = {
 
 def generated_text(article: Article) -> str:
     """Lead and body without headings and markers, paragraphs separated by blank lines."""
-    paragraphs = [*article.lead, *(p for section in article.sections for p in _paragraphs(section))]
-    texts = (" ".join(s.text for s in paragraph.sentences) for paragraph in paragraphs)
+    texts = (" ".join(s.text for s in paragraph.sentences) for paragraph in all_paragraphs(article))
     return "\n\n".join(text for text in texts if text.strip())
 
 
@@ -42,13 +43,5 @@ def body_headings(article: Article) -> tuple[str, ...]:
 
     An undivided body is one section titled :data:`storm_pipeline.types.UNTITLED`.
     """
-    found = tuple(heading for section in article.sections for heading in _headings(section))
+    found = tuple(section.heading for _, section in all_sections(article))
     return () if found == (UNTITLED,) else found
-
-
-def _paragraphs(section: Section) -> tuple[Paragraph, ...]:
-    return (*section.paragraphs, *(p for part in section.subsections for p in _paragraphs(part)))
-
-
-def _headings(section: Section) -> tuple[str, ...]:
-    return (section.heading, *(heading for part in section.subsections for heading in _headings(part)))

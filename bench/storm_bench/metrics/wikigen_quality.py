@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
-from storm_bench.judges.open_judge import Judges
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, writing_task
 from storm_bench.metrics.texts import body_headings
+from storm_bench.sections import all_sections
 from storm_bench.signatures.judging import GradeWriting
 from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case
-from storm_pipeline.api import Article, Program, Section, word_count
+from storm_pipeline import Article
+from storm_pipeline.api import Program, words
 
 OUTLINE = Rubric(
     "outline",
@@ -136,11 +137,6 @@ class WikiGenQuality:
         return as_text(parts) if any(part.length for part in parts) else ""
 
 
-def make(resources: Judges) -> WikiGenQuality:
-    """The metric with the evaluation's judge model and grader."""
-    return WikiGenQuality(resources.judge_model, resources.grader)
-
-
 def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequest, int]]) -> Score:
     found: dict[str, float | None] = {f"{name}_0_5": float(getattr(writing, name)) for name in _WRITING}
     sections = len(article.sections) if body_headings(article) else 0
@@ -153,9 +149,5 @@ def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequ
 
 
 def _outline(article: Article) -> str:
-    return "\n".join(line for section in article.sections for line in _headings(section, 1) if word_count(line))
-
-
-def _headings(section: Section, level: int) -> list[str]:
-    below = [line for part in section.subsections for line in _headings(part, level + 1)]
-    return [f"{'#' * level} {section.heading}", *below]
+    found = ((len(path), section.heading) for path, section in all_sections(article))
+    return "\n".join(f"{'#' * level} {heading}" for level, heading in found if words(heading))

@@ -5,8 +5,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from storm_bench.errors import MetricError
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import MetricError
 
 DEBIAN = Path("/usr/share/wordnet")
 """Install location of the Debian and Ubuntu packages wordnet-base and wordnet-sense-index."""

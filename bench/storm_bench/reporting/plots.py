@@ -19,7 +19,8 @@ from storm_bench.reporting.results_file import ExperimentResults, Result, topic_
 from storm_bench.reporting.tables import Table, differences
 from storm_bench.reporting.wording import listed
 from storm_bench.significance import MeanInterval, interval
-from storm_pipeline.api import MissingExtraError, slug, tidy
+from storm_pipeline import MissingExtraError
+from storm_pipeline.api import tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +78,7 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{_direction(measure)}")
 
-    name = f"difference-{slug(measure.name)}"
+    name = f"difference-{measure.name.replace('_', '-')}"
     caption = (
         f"{measure.name}: differences from {results.baseline}. A dot is a topic, a diamond the mean with its 95 % "
         "interval."
@@ -135,7 +136,9 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
     costs = " and ".join(axis for axis, _ in panels)
     caption = f"{measure.name} against {costs} per article. Marks are means over topics, bars 95 % intervals."
     rows = math.ceil(len(results.methods) / 3)
-    return _figure(f"cost-{slug(measure.name)}", caption, (3.4 * len(panels) + 0.6, 2.9 + 0.22 * rows), draw)
+    return _figure(
+        f"cost-{measure.name.replace('_', '-')}", caption, (3.4 * len(panels) + 0.6, 2.9 + 0.22 * rows), draw
+    )
 
 
 def _plot_mean(

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from storm_bench.errors import ExperimentError
 from storm_bench.reporting.html import to_html
 from storm_bench.reporting.markdown import PLOTS, to_markdown
 from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.results_file import RESULTS, ExperimentResults, save_results
-from storm_pipeline.api import ExperimentError, write_atomically
+from storm_pipeline.api import write_atomically
 
 
 def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:

@@ -13,8 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from storm_bench.calibration import Calibration
+from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import JudgedMetric, Measure, Metric, Parameters
-from storm_pipeline.api import ExperimentError, write_atomically
+from storm_pipeline.api import write_atomically
 
 FORMAT = 1
 """Version of the file format; incremented when an older reader would misread it."""

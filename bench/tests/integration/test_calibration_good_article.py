@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from judge_llm import FakeModel, compared
 from wiki_live_files import topic_file, write_wiki_live
 
-from benchmarks import good_article
-from benchmarks.good_article import CONCERNED, copied
 from storm_bench.articles.data_set import human_article
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.metrics.good_article import GoodArticle
 from storm_bench.metrics.good_article_criteria import CRITERIA
 from storm_bench.types import HumanArticle, HumanSection, Topic
+from storm_benchmarks import good_article
+from storm_benchmarks.good_article import CONCERNED, copied
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Section
 

@@ -21,7 +21,6 @@ from tokens import gpt_4_tokens
 from typer.testing import CliRunner, Result
 from wordnet_files import write_wordnet
 
-from benchmarks.faults.disks import can_mount, small_disk
 from storm_bench.datasets.wikigenbench_writer import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_bench.experiments.data import topics_of
@@ -31,6 +30,7 @@ from storm_bench.experiments.units import units_of
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL
 from storm_bench.reporting import ExperimentResults, load_results
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
+from storm_benchmarks.faults.disks import can_mount, small_disk
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
 from storm_pipeline.render.json import from_json

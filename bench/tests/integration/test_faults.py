@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.faults.calls import disagreements
-from benchmarks.faults.command import Ended
-from benchmarks.faults.disks import (
+from storm_benchmarks.faults.calls import disagreements
+from storm_benchmarks.faults.command import Ended
+from storm_benchmarks.faults.disks import (
     deleted_after,
     output_full,
     over_quota,
@@ -18,12 +18,12 @@ from benchmarks.faults.disks import (
     unreadable,
     wrong_failure,
 )
-from benchmarks.faults.interrupts import SIGNALS, interrupted_at, interrupted_during
-from benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
-from benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
-from benchmarks.faults.lab import TOPIC, Lab, dangling, lab
-from benchmarks.faults.replies import Outcome, crowd, hung
-from benchmarks.faults.server import Line
+from storm_benchmarks.faults.interrupts import SIGNALS, interrupted_at, interrupted_during
+from storm_benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
+from storm_benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
+from storm_benchmarks.faults.lab import TOPIC, Lab, dangling, lab
+from storm_benchmarks.faults.replies import Outcome, crowd, hung
+from storm_benchmarks.faults.server import Line
 from storm_pipeline.run.events import Failed, Retried
 
 KILLS = 3

@@ -10,6 +10,7 @@ from judge_llm import FakeModel
 from llm import completion
 from servers import Reply, Request, ScriptedServer
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
 from storm_bench.judges.entailment import EntailmentJudge
 from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
@@ -17,7 +18,7 @@ from storm_bench.judges.language_model import LanguageModelJudge
 from storm_bench.judges.model_judge import JudgeModel, open_judge, prompt_fingerprint
 from storm_bench.judges.open_judge import open_support_judge
 from storm_bench.signatures.judging import JudgeSupport
-from storm_pipeline.errors import MetricError, SettingsError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
 

@@ -14,13 +14,13 @@ from judge_llm import FakeModel, compared
 from scored_articles import case
 from servers import Reply
 
+from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.metrics.base import Score
 from storm_bench.metrics.good_article import GoodArticle, results_of, value_of
 from storm_bench.metrics.good_article_criteria import CRITERIA, GROUPS, criteria_fingerprint
 from storm_bench.reporting.groups import grouped
 from storm_bench.types import Case, HumanArticle, HumanSection
-from storm_pipeline.errors import MetricError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.run.events import CallbackSink, Degraded, Events

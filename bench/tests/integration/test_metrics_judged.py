@@ -3,8 +3,8 @@
 import json
 import re
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 import pytest
 from articles import section, sentence, source
@@ -22,7 +22,8 @@ from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.ib_score import IbScore, questions
 from storm_bench.metrics.own_statements_lm import OwnStatementsLm
-from storm_bench.metrics.registry import METRICS
+from storm_bench.metrics.registry import open_metric
+from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.rubric import RUBRICS, RubricGrades, rubric_fingerprint
 from storm_bench.metrics.statement_coverage_lm import StatementCoverageLm
 from storm_bench.metrics.support_errors import SupportErrors
@@ -236,9 +237,7 @@ JUDGED = (
 
 
 def made(name: str, offered: Shared) -> Metric:
-    module, _, function = METRICS[name].partition(":")
-    metric: Metric = getattr(import_module(f"storm_bench.metrics.{module}"), function)(offered)
-    return metric
+    return open_metric(name, cast("Resources", offered))
 
 
 @pytest.mark.parametrize("name", JUDGED)

@@ -10,8 +10,6 @@ import pytest
 import tiny_models
 
 from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.coherence_momentum import CoherenceMomentum
-from storm_bench.conner.colbert import LateInteraction
 from storm_bench.conner.inference import NliModel
 from storm_bench.conner.relevance import CrossEncoder
 from storm_bench.judges.base import Pair
@@ -155,24 +153,11 @@ def _judge(folder: Path) -> object:
     return load_entailment_model(str(folder))
 
 
-def _late(folder: Path) -> object:
-    return LateInteraction(folder).scores("silk", ["rome"])
-
-
-def _coherence(folder: Path) -> object:
-    checkpoint, encoder = tiny_models.write_momentum(folder / "momentum")
-    if (folder / "evil.py").exists():
-        (encoder / "evil.py").write_text((folder / "evil.py").read_text())
-        (encoder / "tokenizer_config.json").write_text((folder / "tokenizer_config.json").read_text())
-        return CoherenceMomentum(checkpoint, encoder=encoder).coherences([["rome fell"]])
-    return CoherenceMomentum(folder, encoder=encoder).coherences([["rome fell"]])
-
-
 def _causal(folder: Path) -> object:
     return CausalModel(folder).log_probabilities("", "rome fell")
 
 
-LOADERS = [_embed, _rank, _infer, _judge, _late, _coherence, _causal]
+LOADERS = [_embed, _rank, _infer, _judge, _causal]
 
 
 @pytest.mark.parametrize("load", LOADERS)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import environments, parsing, statements
 from storm_bench.judges.base import Pair
 from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_bench.types import HumanArticle, Topic
+from storm_benchmarks import environments, parsing, statements
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 

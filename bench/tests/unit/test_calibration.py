@@ -15,7 +15,6 @@ from storm_bench.judges.screen import ScreenJudge
 from storm_bench.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
 from storm_bench.known_calibrations import known_calibration
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statement_coverage import statement_screen
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 
@@ -142,9 +141,10 @@ def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
     embedder.name = "all-MiniLM-L6-v2+int8"
     resources = Resources()
     resources.__dict__["vectors"] = embedder  # in place of the pinned one
-    found = known_calibration(statement_screen(resources))
+    found = known_calibration(resources.statement_screen)
     assert found is not None
     assert [row.task for row in found.rows] == ["sentences removed", "another article", "WiCE"]
     assert found != known_calibration(ScreenJudge(embedder))
-    embedder.name = "another"
-    assert known_calibration(statement_screen(resources)) is None
+    other = Resources()
+    other.__dict__["vectors"] = HashingEmbedder()
+    assert known_calibration(other.statement_screen) is None

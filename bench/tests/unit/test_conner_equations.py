@@ -5,18 +5,18 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from conner_doubles import (
+    ScriptedDiscourse,
+    ScriptedInference,
+    ScriptedLogProbabilities,
+    ScriptedMatching,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import somersd
 
 from storm_bench.conner.baselines import exact_match, word_f1
 from storm_bench.conner.correlation import somers_d
-from storm_bench.conner.doubles import (
-    ScriptedDiscourse,
-    ScriptedInference,
-    ScriptedLogProbabilities,
-    ScriptedMatching,
-)
 from storm_bench.conner.factuality import Aggregate, SentenceEvidence, factuality, sentence_verdicts
 from storm_bench.conner.helpfulness import answer_loss, helpfulness, relative_gain
 from storm_bench.conner.inference import UNVERIFIED, Entailment, SupportInference

@@ -9,20 +9,15 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from servers import Reply, ScriptedServer
-from tiny_models import SPECIAL, WORDS, write_classifier, write_colbert, write_gpt2, write_momentum
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertModel, XLNetConfig, XLNetModel
+from tiny_models import SPECIAL, WORDS, write_classifier, write_gpt2
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertModel
 
 from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.coherence_momentum import CoherenceMomentum
-from storm_bench.conner.colbert import ColbertEvidence, LateInteraction
 from storm_bench.conner.completing import Completions, open_completions
-from storm_bench.conner.evidence_source import Bm25Evidence
 from storm_bench.conner.inference import NliModel
 from storm_bench.conner.knowledge import Drawing
 from storm_bench.conner.named_models import (
     TABLE_14,
-    open_discourse,
-    open_evidence,
     open_inference,
     open_lm,
     open_matching,
@@ -35,10 +30,10 @@ from storm_bench.conner.sentence_order import (
     save_order,
     train_order,
 )
+from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
-from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
-from storm_pipeline.types import Snippet
 
 Floats = npt.NDArray[np.float64]
 
@@ -180,57 +175,6 @@ def test_models_that_lack_weights_are_refused(tmp_path: Path) -> None:
         MetricError, match=r"the language model .*gpt2' has no weights for transformer\.h\.1\.ln_2\.weight"
     ):
         lm.log_probabilities("rome", "fell")
-    retriever = LateInteraction(without(write_colbert(tmp_path / "colbert"), "bert.embeddings.LayerNorm.weight"))
-    with pytest.raises(MetricError, match=r"the retriever .*colbert' has no weights for embeddings\.LayerNorm\.weight"):
-        retriever.scores("trade", ["rome fell"])
-
-
-def test_coherence_momentum_scores_the_last_state_of_a_padded_text(tmp_path: Path) -> None:
-    checkpoint, encoder = write_momentum(tmp_path)
-    model = CoherenceMomentum(checkpoint, encoder=encoder)
-    weights = torch.load(checkpoint / "pytorch_model.bin", weights_only=True)
-    main = XLNetModel(XLNetConfig.from_pretrained(encoder)).eval()
-    main.load_state_dict(
-        {k.removeprefix("main_encoder."): v for k, v in weights.items() if k.startswith("main_encoder.")}
-    )
-    own = ids("rome fell in silence")
-    with torch.inference_mode():
-        state = main(torch.tensor([[*own, *[0] * (20 - len(own))]])).last_hidden_state[0, -1]
-    expected = float(state @ weights["conlinear.weight"][0] + weights["conlinear.bias"])
-    assert model.raw_scores([["rome fell", "in silence"]]) == pytest.approx([expected], abs=1e-5)
-    assert model.coherences([["rome fell", "in silence"]]) == pytest.approx([1 / (1 + np.exp(-expected))], abs=1e-6)
-    with pytest.raises(MetricError, match="give a folder with the files of aisingapore/coherence-momentum"):
-        CoherenceMomentum(tmp_path).coherences([["rome"]])
-
-
-def test_late_interaction_by_hand(tmp_path: Path) -> None:
-    folder = write_colbert(tmp_path / "colbert")
-    chunks = [Snippet("https://a", "", text) for text in ("rome fell", "silk went on", "the trade of rome")]
-    model = LateInteraction(folder)
-    ranker = ColbertEvidence(Bm25Evidence(chunks), model)
-    bert = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
-    linear = load_file(folder / "model.safetensors")["linear.weight"]
-
-    def vectors(tokens: list[int], attended: int) -> torch.Tensor:
-        mask = torch.tensor([[1] * attended + [0] * (len(tokens) - attended)])
-        with torch.inference_mode():
-            states = bert(torch.tensor([tokens]), attention_mask=mask).last_hidden_state[0] @ linear.T
-        return states / states.norm(dim=-1, keepdim=True)
-
-    cls, sep, mask = (SPECIAL.index(name) for name in ("[CLS]", "[SEP]", "[MASK]"))
-    asked = [cls, SPECIAL.index("[unused0]"), *ids("rome trade"), sep]
-    query = vectors([*asked, *[mask] * (32 - len(asked))], len(asked))
-    stop = len(SPECIAL) + len(WORDS) + 13  # the full stop, which does not count
-    passage = vectors([cls, SPECIAL.index("[unused1]"), *ids("silk went on"), stop, sep], 7)[[0, 1, 2, 3, 4, 6]]
-    expected = float((query @ passage.T).max(dim=1).values.sum())
-    assert model.scores("rome trade", ["silk went on."]) == pytest.approx([expected], abs=1e-4)
-    found = ["rome fell", "the trade of rome"]
-    scores = dict(zip(found, model.scores("rome trade", found), strict=True))
-    assert ranker.find("rome trade", 5) == sorted(scores, key=lambda text: -scores[text])
-    assert ranker.find("rome trade", 1) == [max(scores, key=lambda text: scores[text])]
-    assert ranker.find("rome", 0) == ColbertEvidence(Bm25Evidence([]), model).find("rome", 2) == []
-    with pytest.raises(MetricError, match="the retriever"):
-        ColbertEvidence(Bm25Evidence(chunks), LateInteraction(tmp_path)).find("rome", 1)
 
 
 def ordered(seed: int, number: int) -> list[Vectors]:
@@ -276,15 +220,10 @@ def test_models_are_opened_by_name(tmp_path: Path) -> None:
     assert open_inference(TABLE_14.inference, tmp_path, embedder).name == "nli:FacebookAI/roberta-large-mnli"
     assert open_matching("cosine", tmp_path, embedder).name == "stand-in:cosine:hashing-128"
     assert open_matching(TABLE_14.matching, tmp_path, embedder).name == "ranker:castorini/monobert-large-msmarco"
-    assert open_evidence("bm25", tmp_path)(()).name == "stand-in:bm25"
-    assert open_evidence(TABLE_14.evidence, tmp_path)(()).name == "colbert:colbert-ir/colbertv2.0 over stand-in:bm25"
-    assert open_discourse(TABLE_14.discourse, tmp_path, embedder).name == "momentum:aisingapore/coherence-momentum"
     assert open_lm(TABLE_14.lm, tmp_path).name == "EleutherAI/gpt-neo-2.7B"
-    for opened in (open_inference, open_matching, open_discourse):
+    for opened in (open_inference, open_matching):
         with pytest.raises(SettingsError, match="there is no model 'tarot:x' here: write "):
             opened("tarot:x", tmp_path, embedder)
-    with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
-        open_evidence("colbert:", tmp_path)
 
 
 def test_completions_are_asked_in_order_with_their_seed() -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from cases import case, generated
-from hypothesis import given
-from hypothesis import strategies as st
-from typer.testing import CliRunner
-
-from storm_bench.conner.doubles import (
+from conner_doubles import (
     ScriptedDiscourse,
     ScriptedInference,
     ScriptedLogProbabilities,
     ScriptedMatching,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
 from storm_bench.conner.evidence_source import Bm25Evidence
 from storm_bench.conner.inference import Entailment
 from storm_bench.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
@@ -37,11 +37,12 @@ from storm_bench.conner.study_records import (
 )
 from storm_bench.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_bench.datasets.conner import KnowledgeItem, published_scores, read_conner
+from storm_bench.errors import ExperimentError
 from storm_bench.metrics.conner import Conner, pieces
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.cli import app
-from storm_pipeline.errors import DatasetError, ExperimentError, SettingsError
+from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.text.words import overlap, words
 from storm_pipeline.types import Article, Conversation, Perspective, Sentence, Snippet, Turn
 
@@ -507,11 +508,11 @@ class Blank:
         return ["%"]
 
 
-def test_an_article_is_checked_against_the_evidence_that_is_named() -> None:
+def test_an_article_is_checked_against_the_evidence_that_is_given() -> None:
     whole = case("", generated({"Silk": ["Passage one.[1]", "Silk is old."]}, sources=2))
     assert Conner(MODELS, Blank).parameters["evidence"] == "blank"
     assert Conner(MODELS, Blank).score([whole])[0]["conner_section_fact_consistent"] == 0
-    with pytest.raises(SettingsError, match="write bm25, or colbert:FOLDER-OR-NAME"):
+    with pytest.raises(SettingsError, match="CONNER has no model 'evidence'"):
         open_metric("conner", Resources(conner={"evidence": "google"}))
 
 

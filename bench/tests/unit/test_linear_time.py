@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.lengths import PATTERNS, readers, seconds_for
+from storm_benchmarks.lengths import PATTERNS, readers, seconds_for
 
 
 @pytest.mark.parametrize("name", readers())

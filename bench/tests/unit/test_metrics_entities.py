@@ -8,13 +8,15 @@ import pytest
 from cases import case, generated, human
 from hypothesis import given
 from hypothesis import strategies as st
+from list_tagger import ListTagger
 from spacy_pipeline import write_pipeline
 
+from storm_bench.errors import MetricError
 from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
-from storm_bench.metrics.entities import CachingTagger, ListTagger, entity_recall
+from storm_bench.metrics.entities import CachingTagger, entity_recall
 from storm_bench.metrics.heading_entity_recall import HeadingEntityRecall
 from storm_bench.metrics.taggers import SpacyTagger, open_tagger
-from storm_pipeline.errors import MetricError, SettingsError
+from storm_pipeline.errors import SettingsError
 
 NAMES = ["Rome", "Silk Road", "Marco Polo", "China"]
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from cases import case, generated, human
 
+from storm_bench.errors import MetricError
 from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
 from storm_bench.metrics.optional_imports import import_optional
 from storm_bench.metrics.taggers import FlairTagger, open_tagger
-from storm_pipeline.errors import MetricError
 
 PLACES = ["Rome", "Venice", "Kashgar", "Antioch", "Samarkand"]
 PEOPLE = ["Marco Polo", "Zhang Qian", "Ibn Battuta"]

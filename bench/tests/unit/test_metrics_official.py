@@ -9,13 +9,13 @@ from articles import section, sentence, source
 from cases import case, generated, human
 from hypothesis import given
 from hypothesis import strategies as st
+from list_tagger import ListTagger
 from scored_articles import case as written
 
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
 from storm_bench.metrics.citation_alce import CitationAlce
-from storm_bench.metrics.entities import ListTagger
 from storm_bench.metrics.heading_entity_recall import HeadingEntityRecall
 from storm_bench.metrics.official import cut_headings, heading_pair, plain
 from storm_bench.metrics.rouge import Rouge, RougeBody

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wordnet_files import write_wordnet
 
+from storm_bench.errors import MetricError
 from storm_bench.metrics import wordnet
 from storm_bench.metrics.base import Metric, Score
 from storm_bench.metrics.bleu import Bleu
 from storm_bench.metrics.meteor import Meteor
 from storm_bench.metrics.rouge import Rouge, RougeBody, f_beta
-from storm_pipeline.errors import MetricError
 
 # Words that Porter's stemmer leaves as they are, so that counting words is counting stems.
 texts = st.lists(st.sampled_from("cat dog sun red big map sea".split()), min_size=1, max_size=14).map(" ".join)

@@ -1,8 +1,9 @@
 """What holds for every metric: names, ranges, order, one answer for one question."""
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,12 @@ from spacy_pipeline import write_pipeline
 from wordnet_files import write_wordnet
 
 from conftest import ROOT
-from storm_bench.metrics.base import Metric
+from storm_bench.errors import MetricError
+from storm_bench.metrics.base import CaseMetric, Metric
 from storm_bench.metrics.optional_imports import import_optional
 from storm_bench.metrics.registry import METRICS, open_metric
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.errors import MetricError, MissingExtraError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 OFFLINE = (
@@ -69,9 +71,13 @@ def test_no_two_metrics_share_a_column(resources: Resources) -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_every_row_of_the_table_leads_to_a_factory(name: str) -> None:
-    module, _, function = METRICS[name].partition(":")
-    assert callable(getattr(import_module(f"storm_bench.metrics.{module}"), function))
+def test_every_row_of_the_table_leads_to_a_class_and_what_it_takes(name: str) -> None:
+    module, _, kind = METRICS[name].kind.partition(":")
+    found = getattr(import_module(f"storm_bench.metrics.{module}"), kind)
+    parameters = signature(type(found) if isinstance(found, CaseMetric) else found).parameters
+    assert METRICS[name].options.keys() <= parameters.keys()
+    offered = {*dir(Resources), *(field.name for field in fields(Resources))}
+    assert {*METRICS[name].needs, *METRICS[name].options.values()} <= offered
 
 
 def test_unknown_metric() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import articles
 
-from storm_bench.metrics.cost import Cost
+from storm_bench.metrics.cost import COST
 from storm_bench.metrics.density import KnowledgeDensity, first_stated
-from storm_bench.metrics.research import Research
-from storm_bench.metrics.shape import Shape, repeated_ngrams
+from storm_bench.metrics.research import RESEARCH
+from storm_bench.metrics.shape import SHAPE, repeated_ngrams
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -72,7 +72,7 @@ def test_shape_by_hand() -> None:
         sources=4,
     )
     people = human({"Any": "word " * 8}, lead="And two.")
-    assert Shape().score([case(people, written)]) == [
+    assert SHAPE.score([case(people, written)]) == [
         {
             "words": 16,
             "length_ratio": 1.6,
@@ -85,7 +85,7 @@ def test_shape_by_hand() -> None:
             "repeated_4grams": pytest.approx(4 / 13),
         }
     ]
-    empty = Shape().score([case("", "")])[0]
+    empty = SHAPE.score([case("", "")])[0]
     assert [name for name, value in empty.items() if value is None] == [
         "length_ratio",
         "bibliography_cited",
@@ -103,14 +103,14 @@ def test_questions_and_sources_of_the_interviews_are_counted_and_those_of_later_
         Conversation(Perspective("Reader 2", LATER_ROUND), (turn("d", "e"),)),
     )
     article = replace(generated({"One": "Rome grew."}), conversations=held)
-    assert Research().score([case("", article), case("", "")]) == [
+    assert RESEARCH.score([case("", article), case("", "")]) == [
         {"questions": 4, "references_researched": 3},
         {"questions": None, "references_researched": None},
     ]
 
 
 def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
-    found = Shape().score([case("", generated({UNTITLED: "Rome grew."}))])[0]
+    found = SHAPE.score([case("", generated({UNTITLED: "Rome grew."}))])[0]
     assert (found["sections"], found["headings"]) == (1, 0)
 
 
@@ -159,7 +159,7 @@ def test_cost_is_the_runs_record() -> None:
 
     def scored(usage: Usage) -> dict[str, float | None]:
         topic = Topic("t", "T", human())
-        return dict(Cost().score([Case(topic, Article("T", usage=usage))])[0])
+        return dict(COST.score([Case(topic, Article("T", usage=usage))])[0])
 
     assert scored(Usage(rows, seconds=7.5)) == {
         "dollars": 0.75,

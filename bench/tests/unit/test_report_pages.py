@@ -12,15 +12,17 @@ from experiment_cases import DOLLARS, ROUGE, SECONDS, TOKENS, WORDS, experiment,
 from markdown_it import MarkdownIt
 from strategies import HOSTILE
 
-from storm_bench.known_calibrations import KNOWN
+from storm_bench.errors import ExperimentError
+from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting import ExperimentResults, JudgedMeasures, Result, load_results, write_report
 from storm_bench.reporting.html import to_html
 from storm_bench.reporting.markdown import to_markdown
 from storm_bench.reporting.plots import cost_figure, difference_figure
 from storm_bench.reporting.report_content import report_of
-from storm_pipeline.errors import ExperimentError
 from storm_pipeline.text.words import tidy
+
+KNOWN = known_calibrations()
 
 ACTIVE = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "svg", "foreignobject", "image"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -226,7 +228,12 @@ def test_seeds_are_shown_where_there_are_several() -> None:
 
 def test_judges_are_shown_beside_the_scores() -> None:
     values = {"direct": [{"citation_recall_alce": 0.5, "interest": 3.0}], "rr": [{"citation_recall_alce": 0.7}]}
-    known = JudgedMeasures(("citation_recall_alce",), "screen:all-MiniLM-L6-v2", KNOWN[0].parameters, KNOWN[0])
+    known = JudgedMeasures(
+        ("citation_recall_alce",),
+        "screen:all-MiniLM-L6-v2",
+        KNOWN[0].parameters,
+        KNOWN[0],
+    )
     text = to_markdown(report_of(results_of(values, (ALCE, Measure("interest", 1, 5)), calibrations=(known,))))
     article, citations = (
         text.split(f"## {title}")[1].split("### ")[0] for title in ("Article quality", "Citation qual")

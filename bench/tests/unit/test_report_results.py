@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_bench.calibration import Calibration, CalibrationRow, MetricInterval
+from storm_bench.errors import ExperimentError
 from storm_bench.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_bench.judges.model_judge import open_judge
-from storm_bench.known_calibrations import KNOWN
+from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.bleu import Bleu
 from storm_bench.metrics.citation_alce import CitationAlce
@@ -29,7 +30,8 @@ from storm_bench.reporting import (
     save_results,
     topic_means,
 )
-from storm_pipeline.errors import ExperimentError
+
+KNOWN = known_calibrations()
 
 TEXTS = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8"), max_size=8)
 VALUES = st.none() | st.floats() | st.integers(-(2**40), 2**40).map(float)
@@ -174,7 +176,11 @@ def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:
     support, errors = judges_of(
         SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), {"judge": KNOWN[0]}
     )
-    assert (support.measures, support.judge, support.calibration) == (("unsupported",), "test double", KNOWN[0])
+    assert (support.measures, support.judge, support.calibration) == (
+        ("unsupported",),
+        "test double",
+        KNOWN[0],
+    )
     assert (errors.measures[0], errors.judge, errors.calibration) == ("error_uncited", "openai/fake", None)
     writing, rest = judges_of(WikiGenQuality(model, ScriptedGrader(lambda _: 3)))
     assert (writing.measures, writing.judge) == (("fluency_0_5", "informativeness_0_5"), "openai/fake")

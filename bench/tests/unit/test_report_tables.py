@@ -5,7 +5,7 @@ import math
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 
-from storm_bench.known_calibrations import KNOWN
+from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults, JudgedMeasures
@@ -14,6 +14,8 @@ from storm_bench.reporting.markdown import to_markdown
 from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.tables import Table, differences, tables
 from storm_bench.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
+
+KNOWN = known_calibrations()
 
 
 def table_of(results: ExperimentResults, key: str = "article") -> Table:
@@ -181,8 +183,8 @@ def test_every_measure_of_the_package_has_a_table() -> None:
     placed = [name for group in GROUPS for name in group.measures]
     assert len(placed) == len(set(placed))
     known = set()
-    for module in METRICS.values():
-        imported = __import__(f"storm_bench.metrics.{module.partition(':')[0]}", fromlist=["x"])
+    for row in METRICS.values():
+        imported = __import__(f"storm_bench.metrics.{row.kind.partition(':')[0]}", fromlist=["x"])
         given = [getattr(own, "measures", None) for own in vars(imported).values()]
         known |= {measure.name for own in given if isinstance(own, tuple) for measure in own}
     assert set(placed) == known

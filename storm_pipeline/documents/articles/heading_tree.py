@@ -23,10 +23,22 @@ class HeadingNode:
     paragraphs: tuple[str, ...] = ()
     subsections: tuple["HeadingNode", ...] = ()
 
+    @classmethod
+    def of_blocks(cls, blocks: Iterable[TextBlock]) -> "HeadingNode":
+        """The tree of blocks; paragraphs before the first heading belong to the root."""
+        return _consume(TextBlock("", -1), deque(blocks))
 
-def build_tree(blocks: Iterable[TextBlock]) -> HeadingNode:
-    """Build the tree of blocks; paragraphs before the first heading belong to the root."""
-    return _consume(TextBlock("", -1), deque(blocks))
+    @classmethod
+    def of_markdown(cls, text: str, title: str) -> "HeadingNode":
+        """The tree of a text without its title, one paragraph per line."""
+        from storm_pipeline.documents.articles.markdown_blocks import markdown_blocks, without_title
+
+        return cls.of_blocks(without_title(markdown_blocks(text), title))
+
+    def read(self, read: Callable[[str], Paragraph]) -> tuple[tuple[Paragraph, ...], tuple[Section, ...]]:
+        """The non-empty paragraphs directly under the heading, and the sections below it; ``read`` parses a text."""
+        paragraphs = tuple(paragraph for text in self.paragraphs if (paragraph := read(text)).sentences)
+        return paragraphs, tuple(Section(part.heading, *part.read(read)) for part in self.subsections)
 
 
 def _consume(own: TextBlock, remaining: deque[TextBlock]) -> HeadingNode:
@@ -40,20 +52,3 @@ def _consume(own: TextBlock, remaining: deque[TextBlock]) -> HeadingNode:
         else:
             paragraphs.append(block.text)
     return HeadingNode(own.text, tuple(paragraphs), tuple(below))
-
-
-def paragraphs_of(part: HeadingNode, read: Callable[[str], Paragraph]) -> tuple[Paragraph, ...]:
-    """The non-empty paragraphs directly under a heading."""
-    return tuple(paragraph for text in part.paragraphs if (paragraph := read(text)).sentences)
-
-
-def section_of(part: HeadingNode, read: Callable[[str], Paragraph]) -> Section:
-    """Convert a node and its subsections to an article section.
-
-    Args:
-        part: a node with a heading.
-        read: parses a paragraph's text.
-    """
-    return Section(
-        part.heading, paragraphs_of(part, read), tuple(section_of(below, read) for below in part.subsections)
-    )

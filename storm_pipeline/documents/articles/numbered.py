@@ -8,9 +8,6 @@ from storm_pipeline.documents.articles.back_matter import is_back_matter
 from storm_pipeline.documents.articles.heading_tree import (
     HeadingNode,
     TextBlock,
-    build_tree,
-    paragraphs_of,
-    section_of,
 )
 from storm_pipeline.documents.articles.markdown_blocks import without_title
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
@@ -78,9 +75,9 @@ def _with_numbers(title: str, blocks: Iterable[TextBlock], last: int) -> tuple[A
         invented += found.invented
         return Paragraph(tuple(replace(own, text=own.text.translate(_SHOWN)) for own in found.sentences))
 
-    tree = _body(build_tree(without_title(tuple(blocks), title)), 0)
-    sections = tuple(section_of(part, read) for part in tree.subsections)
-    return Article(title, paragraphs_of(tree, read), sections), invented
+    tree = _body(HeadingNode.of_blocks(without_title(tuple(blocks), title)), 0)
+    lead, sections = tree.read(read)
+    return Article(title, lead, sections), invented
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:

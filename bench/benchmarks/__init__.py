@@ -1,1 +1,0 @@
-"""Benchmarks that produce the figures in the README; run one as `python -m benchmarks.NAME` in the checkout."""

@@ -1,0 +1,155 @@
+"""Runs that are killed and resumed, and the calls that are repeated."""
+
+import json
+import math
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from storm_benchmarks.faults.command import Command, Ended
+from storm_benchmarks.faults.lab import Lab, damage
+from storm_benchmarks.faults.server import Line
+
+GRACE = 0.25
+"""Seconds that a client may take to save a reply after it was sent completely."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A kill: when the signal was about to be sent, and when the process had ended. It may call in between."""
+
+    began: float
+    over: float
+
+    def met(self, line: Line) -> bool:
+        """Whether a call was in flight: received, and its reply not sent more than :data:`GRACE` before."""
+        return line.received < self.over and line.ended + GRACE > self.began
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An undisturbed run: its article, count of each request, seconds, total bytes on disk and largest file."""
+
+    article: dict[str, Any]
+    text: str
+    asked: Counter[str]
+    seconds: float
+    bytes: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """A run that was killed and resumed to its end.
+
+    Attributes:
+        kills: how often it was killed.
+        lines: number of lines of the server's log.
+        in_flight: number of calls in flight when it was killed.
+        repeated: number of calls answered completely more often than in the undisturbed run.
+        lost: for each of these, seconds between sending the reply and the kill.
+        problems: differences from the undisturbed run; empty if there are none.
+    """
+
+    kills: int
+    lines: int
+    in_flight: int
+    repeated: int
+    lost: tuple[float, ...]
+    problems: tuple[str, ...]
+
+
+def undisturbed(lab: Lab, run: str) -> Whole:
+    """Write an article without faults.
+
+    Raises:
+        RuntimeError: the run failed.
+    """
+    Command(["--version"], lab.folder / run / "said").ended()  # warms up the fork server
+    ended = lab.write(run).ended()
+    folder = lab.run_folder(run)
+    if ended.code or folder is None:
+        raise RuntimeError(f"the undisturbed run ended with {ended.code}: {ended.err}")
+    article, text = read_article(folder)
+    files = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return Whole(article, text, _answered(lab.bench.log(run)), ended.seconds, sum(files), max(files))
+
+
+def moments(number: int, whole: Whole, seed: int = 0) -> list[float]:
+    """Random times in seconds, one from each of ``number`` equal parts of an undisturbed run."""
+    chance = random.Random(seed)
+    part = whole.seconds / number
+    return [part * (position + chance.random()) for position in range(number)]
+
+
+def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recovered:
+    """Kill a run after each of ``times`` seconds, resuming in between, then let it finish."""
+    kills: list[Kill] = []
+    for seconds in times:
+        command = _started(lab, run)
+        time.sleep(seconds)
+        alive, began = command.running, time.time()
+        command.killed()
+        if not alive:
+            break
+        kills.append(Kill(began, time.time()))
+    ended = _started(lab, run).ended()
+    if ended.code and "not a run's folder" in ended.err:  # killed before the first paid call
+        ended = lab.write(run, out=lab.out(run) / "anew").ended()
+    return _recovered(lab, run, kills, ended, whole)
+
+
+def _started(lab: Lab, run: str) -> Command:
+    folder = lab.run_folder(run)
+    return lab.resume(run, folder) if folder else lab.write(run)
+
+
+def _recovered(lab: Lab, run: str, kills: Sequence[Kill], ended: Ended, whole: Whole) -> Recovered:
+    log = lab.bench.log(run)
+    repeated_calls = _repeated_calls(log, whole.asked)
+    lost = [age_of(line, kills) for line in repeated_calls]
+    in_flight = sum(any(kill.met(line) for kill in kills) for line in log)
+    repeated = len(repeated_calls)
+    problems = [f"exit code {ended.code}: {ended.err.strip()}"] if ended.code else []
+    if repeated > in_flight:
+        problems.append(f"{repeated} calls repeated, {in_flight} in flight")
+    problems += [f"a reply sent {age:.2f} s before the kill was requested again" for age in lost if age > GRACE]
+    folder = next(lab.out(run).rglob("article.json"), None)
+    if folder is None:
+        problems.append("no article")
+    else:
+        article, text = read_article(folder.parent)
+        problems += ["the text differs"] * (text != whole.text)
+        problems += [f"{name} differs" for name in whole.article if article.get(name) != whole.article[name]]
+        problems += damage(folder.parent)
+    return Recovered(len(kills), len(log), in_flight, repeated, tuple(lost), tuple(problems))
+
+
+def age_of(line: Line, kills: Sequence[Kill]) -> float:
+    """Seconds from sending a reply to the next kill; infinite if there was none."""
+    next_kill = min((kill.began for kill in kills if kill.over > line.received), default=math.inf)
+    return max(0.0, next_kill - line.ended)
+
+
+def _repeated_calls(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
+    """Completely answered calls beyond the number in the undisturbed run: all but the last ones of each request."""
+    whole: dict[str, list[Line]] = defaultdict(list)
+    for line in sorted(log, key=lambda line: line.received):  # logged when answered, so not in order of arrival
+        if line.whole:
+            whole[line.key].append(line)
+    return [line for key, lines in whole.items() for line in lines[: max(0, len(lines) - max(1, asked[key]))]]
+
+
+def _answered(log: Sequence[Line]) -> Counter[str]:
+    return Counter(line.key for line in log if line.whole)
+
+
+def read_article(folder: Path) -> tuple[dict[str, Any], str]:
+    """The article's values, without its usage, and its text."""
+    article: dict[str, Any] = json.loads((folder / "article.json").read_text(encoding="utf-8"))["article"]
+    del article["usage"]
+    return article, (folder / "article.md").read_text(encoding="utf-8")

@@ -1,0 +1,222 @@
+"""A language model and a search engine that inject faults and log every call.
+
+Serves an OpenAI-compatible ``/v1/chat/completions`` and a SearXNG ``/search`` under ``/RUN``, the name of a run; each
+run may have a fault plan (``PUT /RUN/plan``). Replies and faults depend only on the request and the number of its
+repetitions, so runs are reproducible. The log, one line per call, is served at ``/RUN/log`` and appended to a file,
+which outlives the server.
+"""
+
+import json
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.request import Request, urlopen
+
+from storm_benchmarks.faults.kinds import OK, Plan, Sent, sent_for
+from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from storm_benchmarks.scripted import mark_of, number_of, pages, scripted_reply
+
+_HITS, _WORDS = 12, 20  # hits per result page, more than any search requests
+_GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()
+_PLACES = "Varn Oselle Kitta Marrow Dunmere Tolva Issel Brant Quill Harrow Selby Corvane".split()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One call in the log.
+
+    Attributes:
+        run: name of the run.
+        kind: kind of prompt, or ``search``.
+        key: hash of the request.
+        attempt: number of earlier calls with this key.
+        fault: the injected fault; ``ok`` for none.
+        received: when it was received, in seconds since the epoch.
+        ended: when the reply was sent or abandoned; 0 while the call is open.
+        whole: whether the complete reply was written to an open connection.
+    """
+
+    run: str
+    kind: str
+    key: str
+    attempt: int
+    fault: str
+    received: float
+    ended: float = 0.0
+    whole: bool = False
+
+
+class Log:
+    """The calls so far, in memory and in a file. Thread-safe."""
+
+    def __init__(self, file: Path) -> None:
+        self._stream = file.open("a", encoding="utf-8")
+        self._lines: list[Line] = []
+        self._asked: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def begin(self, run: str, kind: str, key: str, plan: Plan) -> tuple[int, Line, float]:
+        """Record a received call; returns its number, its line and its latency."""
+        with self._lock:
+            attempt = self._asked[run, key]
+            self._asked[run, key] += 1
+            fault, latency = plan.drawn(key, attempt, search=kind == "search")
+            line = Line(run, kind, key, attempt, fault, time.time())
+            self._lines.append(line)
+            return len(self._lines) - 1, line, latency
+
+    def end(self, number: int, *, whole: bool) -> None:
+        """Record the end of a call, and write its line."""
+        with self._lock:
+            line = self._lines[number] = replace(self._lines[number], ended=time.time(), whole=whole)
+            self._stream.write(json.dumps(asdict(line)) + "\n")
+            self._stream.flush()
+
+    def of(self, run: str) -> list[Line]:
+        """The calls of one run, in order of arrival."""
+        with self._lock:
+            return [line for line in self._lines if line.run == run]
+
+
+@dataclass(frozen=True)
+class FaultBench:
+    """Client of the server in another process."""
+
+    url: str
+
+    @property
+    def place(self) -> str:
+        """Host and port."""
+        return urlsplit(self.url).netloc
+
+    def lm(self, run: str) -> str:
+        """The language model of a run, as settings name it."""
+        return f"openai/bench@{self.url}/{run}/v1"
+
+    def search(self, run: str) -> str:
+        """URL of the search engine of a run."""
+        return f"{self.url}/{run}"
+
+    def plan(self, run: str, plan: Plan) -> None:
+        """Set the fault plan of a run; by default no call fails."""
+        body = json.dumps(asdict(plan)).encode()
+        urlopen(Request(f"{self.url}/{run}/plan", data=body, method="PUT")).close()
+
+    def log(self, run: str, timeout: float = 5.0) -> list[Line]:
+        """The calls of a run; waits up to ``timeout`` seconds for open ones."""
+        until = time.monotonic() + timeout
+        while True:
+            with urlopen(f"{self.url}/{run}/log") as answer:
+                lines = [Line(**line) for line in json.load(answer)]
+            if all(line.ended for line in lines) or time.monotonic() > until:
+                return lines
+            time.sleep(0.02)
+
+
+@contextmanager
+def serving(log: Path) -> Iterator[FaultBench]:
+    """Run the server in a separate process within the block; the log is appended to a file."""
+    with separate_process(__name__, str(log)) as url:
+        yield FaultBench(url)
+
+
+class _Server(LocalServer):
+    def __init__(self, log: Path) -> None:
+        super().__init__(_Handler)
+        self.log = Log(log)
+        self.plans: dict[str, Plan] = {}
+
+
+class _Handler(JsonHandler):
+    server: _Server
+
+    def put(self) -> None:
+        plan = self.read()
+        self.server.plans[self._run()] = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in plan.items()})
+        self.send(b"{}")
+
+    def get(self) -> None:
+        if self.path.endswith("/log"):
+            self.send(json.dumps([asdict(line) for line in self.server.log.of(self._run())]).encode())
+            return
+        asked = parse_qs(urlsplit(self.path).query)
+        query, page = asked["q"][0], asked.get("pageno", ["1"])[0]
+        self._reply("search", f"search {query} {page}", _results(query) if page == "1" else {"results": []})
+
+    def post(self) -> None:
+        request = self.read()
+        prompt = json.dumps(request["messages"], ensure_ascii=False)
+        kind, text = scripted_reply(request["messages"], mark_of(prompt))
+        tokens = len(prompt.split()), len(text.split())
+        self._reply(kind, prompt, completion(request["model"], mark_of(prompt), text, tokens))
+
+    def _run(self) -> str:
+        return unquote(self.path.split("/")[1])
+
+    def _reply(self, kind: str, request: str, body: dict[str, Any]) -> None:
+        run, key = self._run(), f"{number_of(request):012x}"
+        plan = self.server.plans.get(run, Plan())
+        number, line, latency = self.server.log.begin(run, kind, key, plan)
+        whole = False
+        try:
+            if line.fault == "time-out":
+                self._stay_silent(plan.silence)
+            else:
+                time.sleep(latency)
+                sent = Sent(json.dumps(body).encode()) if line.fault == OK else sent_for(line.fault, kind, body)
+                whole = self._sent(sent)
+        except OSError:  # the client has disconnected
+            self.close_connection = True
+        finally:
+            self.server.log.end(number, whole=whole)
+
+    def _stay_silent(self, seconds: float) -> None:
+        """Wait until the client gives up, or for ``seconds``."""
+        select.select([self.connection], [], [], seconds)
+        self.close_connection = True
+
+    def _sent(self, sent: Sent) -> bool:
+        if sent.broken:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            self.close_connection = True
+            return False
+        self.send(sent.data, sent.status, {**sent.headers, "Content-Length": str(len(sent.data) + sent.announced)})
+        self.close_connection = self.close_connection or sent.announced > 0
+        return not sent.announced
+
+
+def _results(query: str) -> dict[str, Any]:
+    """A SearXNG result page: one page and one passage per hit."""
+    mark = mark_of(f"search {query}")
+    found = pages(query, mark, _HITS, _TEXTS, _WORDS)
+    return {"results": [{"url": p["url"], "title": p["title"], "content": " ".join(p["snippets"][:2])} for p in found]}
+
+
+def _fictional_texts() -> list[tuple[str, str]]:
+    """Texts for the start of snippets: a place and what was traded there."""
+    return [
+        (
+            f"{good.title()} of {place}",
+            f"Brokers in {place} weighed {good} on public scales before carriers took it across the hills towards "
+            f"{_PLACES[(i * 5 + 3) % 12]} each spring",
+        )
+        for i, (good, place) in enumerate((good, place) for good in _GOODS for place in _PLACES)
+    ]
+
+
+_TEXTS = _fictional_texts()
+
+
+if __name__ == "__main__":
+    _Server(Path(sys.argv[1])).run()

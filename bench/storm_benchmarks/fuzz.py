@@ -1,0 +1,190 @@
+"""Random replies, hits, documents and files, for some minutes: nothing dangles, nothing but refusals is raised.
+
+    python -m storm_benchmarks.fuzz [--minutes 5] [--seed 0] [--length 100000]
+
+Everything runs in this process, without a run around it. A reply is read by one of its readers: as a draft, an outline,
+or the reply of a program; hits are checked and bounded, documents are decoded and split, journals are damaged and
+opened; configuration files, run folders, requests and ZIM files are those of :mod:`.fuzz_files`. Prints a
+Markdown table of cases, their rate, exceptions that are no refusals, citations of passages that were not shown, and the
+slowest case, in processor time; the exit code is 1 if there was any of these exceptions or citations, or a case took
+over two seconds.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dspy.utils.exceptions import AdapterParseError
+
+from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request, zim_file
+from storm_benchmarks.lengths import PATTERNS
+from storm_pipeline.documents.decoding import decoded
+from storm_pipeline.errors import StormError
+from storm_pipeline.languages.splitting import split_sentences
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.search.bounds import BoundedSearch
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.signatures.outline import RefineOutline
+from storm_pipeline.signatures.research import AskQuestion, WriteQueries
+from storm_pipeline.text.control_tokens import without_control_tokens
+from storm_pipeline.text.outlines import parse_outline
+from storm_pipeline.writers.drafts import read_draft
+
+_PIECES = (
+    *PATTERNS,
+    *("[1]", "[99]", "[1, 2]", "[0]", "[-1]", "【3】", "[[2]]", "[9999999999999999999]", "\ud83d", "\x00", "\x1b[3m"),
+    *('{"queries": ["', '"]}', '{"sections": [{"title": "', '", "subsections": []}', "null", "1e999", "```json\n"),
+    *("<|im_end|>", "[INST]", "Of silk much is known. ", "Dr. A. B. said so [2]. ", "\u200d", "\u202e", "## ", "\r"),
+)
+_ADAPTER = PromptAdapter()
+_SHOWN, _LIMIT = 3, 2.0
+"""Passages that a draft may cite, and seconds that a case may take."""
+_LONG = 0.002
+"""Share of the cases that are long."""
+_MEAN = 8
+"""Pieces of a short text, on average."""
+_SIGNATURES = (AskQuestion, WriteQueries, RefineOutline)
+_READS_DRAFTS = 0.4
+"""Share of the replies that are drafts, whose citations are counted."""
+
+
+@dataclass
+class Tally:
+    """What became of the cases of one kind, in processor seconds; ``faults`` counts each kind of fault."""
+
+    cases: int = 0
+    dangling: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+    faults: Counter[str] = field(default_factory=Counter)
+
+
+def text_of(chance: random.Random, longest: int) -> str:
+    """A random text: mostly short and mixed, now and then a few pieces repeated to some length up to ``longest``."""
+    pieces = chance.choices(_PIECES, k=int(chance.expovariate(1 / _MEAN)))
+    if chance.random() > _LONG or not pieces:
+        return "".join(pieces)
+    few = "".join(pieces[: chance.randint(1, 3)])
+    return (few * (longest // max(1, len(few)) + 1))[: chance.randint(1, longest)]
+
+
+def reply(text: str, tally: Tally, chance: random.Random) -> None:
+    """A reply as one kind of program reads it."""
+    if chance.random() < _READS_DRAFTS:
+        draft = read_draft(text, _SHOWN)
+        tally.dangling += sum(not 0 <= number < _SHOWN for claim in draft.claims() for number in claim.cited)
+        return
+    signature = chance.choice([*_SIGNATURES, None])
+    if signature is None:
+        parse_outline(text, "Topic")
+        return
+    with suppress(AdapterParseError):
+        for value in _ADAPTER.parse(signature, text).values():
+            str(value).encode("utf-8")
+
+
+def hit(text: str, _: Tally, chance: random.Random) -> None:
+    """What an engine returns, checked and bounded, and shown in a prompt."""
+    fields = {"url": f"https://example.org/{text[:50]}", "title": text[:900], "text": text, "published": text[:20]}
+    wrong = (None, 3, [], {})
+    values = {name: value if chance.random() > 0.1 else chance.choice(wrong) for name, value in fields.items()}
+    for snippet in BoundedSearch(checked(FakeSearch(lambda _: [values]))).search("q", 1).snippets:  # type: ignore[list-item]
+        f"{snippet.id} {snippet.title} {snippet.text}".encode()
+        without_control_tokens(snippet.text)
+
+
+def document(text: str, _: Tally, chance: random.Random) -> None:
+    """Bytes of a file, decoded and split."""
+    data = bytearray(text.encode("utf-8", "replace"))
+    for _place in range(chance.randint(0, 3) if data else 0):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    split_sentences(decoded(bytes(data)), chance.choice(("en", "de", "zh")))
+
+
+def journal(text: str, _: Tally, chance: random.Random) -> None:
+    """A damaged journal, opened again."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
+        path = Path(place) / "journal.jsonl"
+        with Journal(path) as opened:
+            opened.add("reply", "a", {"texts": [text]})
+            opened.reject("reply", "a", {"texts": [text]})
+            opened.add(chance.choice(("rejected", "forgotten", "reply")), "reply", chance.choice((None, [], {}, text)))
+        data = bytearray(path.read_bytes())
+        for _place in range(chance.randint(0, 3)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        with Journal(path) as opened:
+            opened.take("reply", "a")
+
+
+KINDS: dict[str, tuple[Callable[[str, Tally, random.Random], None], float]] = {
+    "replies": (reply, 0.7),
+    "hits": (hit, 0.08),
+    "documents": (document, 0.09),
+    "journals": (journal, 0.03),
+    "configuration files": (configuration, 0.03),
+    "run folders": (folder_of_a_run, 0.03),
+    "requests": (request, 0.03),
+    "ZIM files": (zim_file, 0.003),
+}
+"""What is fuzzed, and the share of all cases."""
+
+
+def fuzz(seconds: float, seed: int, longest: int) -> dict[str, Tally]:
+    """Try random cases for so long."""
+    chance = random.Random(seed)
+    tallies = {name: Tally() for name in KINDS}
+    split_sentences("Load the rules. Now.", "en")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        (name,) = chance.choices(list(KINDS), [share for _, share in KINDS.values()])
+        _try_one(KINDS[name][0], text_of(chance, longest), tallies[name], chance)
+    return tallies
+
+
+def _try_one(read: Callable[[str, Tally, random.Random], None], text: str, tally: Tally, chance: random.Random) -> None:
+    start = time.process_time()
+    try:
+        read(text, tally, chance)
+    except StormError:
+        pass
+    except Exception as error:  # noqa: BLE001 - whatever is raised is what we look for
+        tally.faults[f"{type(error).__name__}: {str(error)[:80]!r}, such as for {text[:80]!r}"] += 1
+    took = time.process_time() - start
+    tally.cases += 1
+    tally.seconds += took
+    tally.slowest = max(tally.slowest, took)
+    if took > _LIMIT:
+        tally.faults[f"{took:.1f} s for {len(text):,} characters, such as {text[:80]!r}"] += 1
+
+
+def main() -> None:
+    """Fuzz, and print what became of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--length", type=int, default=100_000, help="of the longest texts, in characters")
+    options = parser.parse_args()
+    tallies = fuzz(options.minutes * 60, options.seed, options.length)
+    print("| kind | cases | a second | faults | dangling citations | slowest |\n|---|---|---|---|---|---|")
+    for name, tally in tallies.items():
+        faults, rate = sum(tally.faults.values()), tally.cases / max(tally.seconds, 1e-9)
+        print(f"| {name} | {tally.cases:,} | {rate:,.0f} | {faults} | {tally.dangling} | {tally.slowest:.2f} s |")
+    seconds = sum(tally.seconds for tally in tallies.values())
+    print(f"\n{seconds:.0f} s of processor time in {options.minutes:g} minutes")
+    for name, tally in tallies.items():
+        print(*(f"\n{name}, {times} times: {fault}" for fault, times in tally.faults.most_common(9)), sep="")
+    sys.exit(any(tally.faults or tally.dangling for tally in tallies.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Accuracy of the support judges, ablation of the screen's features, and citation scores of recorded runs.
+
+    python -m storm_benchmarks.judges calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
+    python -m storm_benchmarks.judges learn
+    python -m storm_benchmarks.judges storm-runs [--judge …]
+
+`calibrate` judges the held-out half of ExpertQA's questions: claims against the experts' labels, with swapped
+citations, and with changed numbers. `learn` fits the screen's weights to the other half and prints them, with an
+ablation of each feature on the held-out half. `storm-runs` scores the articles of the official system by both families
+of citation metrics.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from storm_bench.calibration import Calibration, auc, calibrate
+from storm_bench.datasets.expertqa import LabelledClaim, read_expertqa
+from storm_bench.datasets.storm_runs import read_storm_runs
+from storm_bench.judges.base import CachingJudge, SupportJudge
+from storm_bench.judges.open_judge import open_support_judge
+from storm_bench.judges.screen import FEATURES, Weights, features
+from storm_bench.judging_tasks import CalibrationTask, halves, sampled, tasks
+from storm_bench.metrics.base import Metric
+from storm_bench.metrics.citation_alce import CitationAlce
+from storm_bench.metrics.citation_wikigenbench import CitationWikiGenBench
+from storm_pipeline.retrieval.embedder import Embedder, open_embedder
+from storm_pipeline.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> None:
+    """Print Markdown tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["calibrate", "learn", "storm-runs"])
+    default = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument("--data", type=Path, default=default)
+    parser.add_argument("--cache", type=Path, default=ROOT / "cache")
+    parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
+    parser.add_argument("--judge", default="screen", help="screen, nli:FOLDER-OR-NAME, or lm:MODEL such as lm:embedded")
+    parser.add_argument("--claims", type=int, help="maximum number of claims to judge")
+    parser.add_argument(
+        "--tasks", nargs="+", help="subset of: experts, another question, another source, changed number"
+    )
+    parser.add_argument("--threshold", type=float, help="minimum score of a supported claim; default: the judge's own")
+    parser.add_argument("--probabilities", action="store_true", help="score by a model's token probabilities")
+    parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
+    options = parser.parse_args()
+    if options.what == "learn":
+        learn(read_expertqa(options.data / "expertqa"), open_embedder(options.embedder, options.cache))
+        return
+    settings = Settings.build({"cache": options.cache, "embedder": options.embedder})
+    judge = open_support_judge(
+        options.judge, settings, threshold=options.threshold, probabilities=options.probabilities
+    )
+    if options.what == "storm-runs":
+        storm_runs(options.data / "storm_runs", judge)
+        return
+    _, held_out = halves(read_expertqa(options.data / "expertqa"))
+    chosen = sampled(held_out, options.claims or len(held_out))
+    given = [task for task in tasks(chosen) if not options.tasks or task.name in options.tasks]
+    start = time.monotonic()
+    found = calibrate(judge, given)
+    pairs = len({item.pair for task in given for item in task.items})
+    print(TypeAdapter(Calibration).dump_json(found).decode() if options.value else found.to_markdown())
+    print(f"\n{len(chosen)} claims, {pairs} pairs, {(time.monotonic() - start) / pairs:.3f} s a pair")
+
+
+def learn(claims: Sequence[LabelledClaim], embedder: Embedder) -> None:
+    """Fit the weights to one half of the questions; print them, and AUC on the other half with fewer features."""
+    learning, held_out = (tasks(half) for half in halves(claims))
+    known = _table([*learning, *held_out], embedder)
+    print(f"LEARNT = {_fitted(learning, known, list(FEATURES))}\n")
+    print("| features | " + " | ".join(f"AUC, {task.name}" for task in held_out) + " |")
+    print("|---" * (len(held_out) + 1) + "|")
+    for title, names in _subsets().items():
+        weights = _fitted(learning, known, names)
+        own = np.array([getattr(weights, name) for name in FEATURES])
+        scores = (auc(_rows(task, known) @ own, _labels(task)) for task in held_out)
+        print(f"| {title} | " + " | ".join(f"{score:.3f}" for score in scores) + " |")
+
+
+def _subsets() -> dict[str, list[str]]:
+    return (
+        {"all": list(FEATURES)}
+        | {f"{name} alone": [name] for name in FEATURES}
+        | {f"all but {name}": [own for own in FEATURES if own != name] for name in FEATURES}
+    )
+
+
+def _table(given: Sequence[CalibrationTask], embedder: Embedder) -> dict[object, np.ndarray]:
+    pairs = list(dict.fromkeys(item.pair for task in given for item in task.items))
+    return dict(zip(pairs, features(pairs, embedder), strict=True))
+
+
+def _rows(task: CalibrationTask, known: dict[object, np.ndarray]) -> np.ndarray:
+    return np.array([known[item.pair] for item in task.items])
+
+
+def _labels(task: CalibrationTask) -> np.ndarray:
+    return np.array([item.positive for item in task.items])
+
+
+def _fitted(given: Sequence[CalibrationTask], known: dict[object, np.ndarray], names: list[str]) -> Weights:
+    """Logistic regression; positives and negatives have equal weight, and so have the tasks among the negatives."""
+    from sklearn.linear_model import LogisticRegression
+
+    items = {item.pair: item.positive for task in given for item in task.items}
+    shares = {
+        item.pair: 1 / sum(not other.positive for other in task.items)
+        for task in given
+        for item in task.items
+        if not item.positive
+    }
+    weight = np.array([shares.get(pair, len(given) / sum(items.values())) for pair in items])
+    columns = [FEATURES.index(name) for name in names]
+    table = np.array([known[pair][columns] for pair in items])
+    model = LogisticRegression(C=1.0).fit(table, list(items.values()), sample_weight=weight / weight.mean())
+    found = dict(zip(names, model.coef_[0].round(3).tolist(), strict=True))
+    return Weights(round(float(model.intercept_[0]), 3), **{name: found.get(name, 0.0) for name in FEATURES})
+
+
+def storm_runs(folder: Path, judge: SupportJudge) -> None:
+    """Score the articles before and after polishing by both families of citation metrics."""
+    remembering = CachingJudge(judge)
+    metrics: list[Metric] = [CitationAlce(remembering), CitationWikiGenBench(remembering)]
+    names = [measure.name for metric in metrics for measure in metric.measures]
+    print(f"| run | article | sentences | cited | {' | '.join(names)} |\n{'|---' * (len(names) + 4)}|")
+    for polished in (False, True):
+        cases = read_storm_runs(folder, polished=polished)
+        found = [metric.score(cases) for metric in metrics]
+        for i, case in enumerate(cases):
+            scores = {name: value for own in found for name, value in own[i].items()}
+            sentences = list(case.article.sentences())
+            cited = sum(bool(s.citations) for s in sentences) / len(sentences)
+            cells = " | ".join("–" if scores[name] is None else f"{scores[name]:.3f}" for name in names)
+            kind = "polished" if polished else "before polishing"
+            print(f"| {case.topic.title} | {kind} | {len(sentences)} | {cited:.0%} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

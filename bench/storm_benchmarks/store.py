@@ -1,0 +1,304 @@
+"""Cost of the reference store against its alternatives. Prints Markdown tables.
+
+    python -m storm_benchmarks.store embedders --model FOLDER --cranfield FOLDER
+    python -m storm_benchmarks.store scale --model FOLDER --leads FILE
+
+Reports CPU time (all threads) and wall time; on a shared machine trust CPU time.
+"""
+
+import argparse
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder, Vectors
+from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import fused
+from storm_pipeline.types import Snippet
+
+Embed = Callable[[Sequence[str]], Vectors]
+DEPTH = 100
+
+
+@contextmanager
+def timed(into: dict[str, tuple[float, float]], name: str) -> Iterator[None]:
+    """Record wall and CPU seconds of a block."""
+    wall, processor = time.perf_counter(), time.process_time()
+    yield
+    into[name] = (time.perf_counter() - wall, time.process_time() - processor)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print one Markdown table."""
+    for row in (header, ["---"] * len(header), *rows):
+        print("| " + " | ".join(row) + " |", flush=True)
+    print()
+
+
+# --- Comparing embedders ---------------------------------------------------------------------------------------
+
+
+def float32(model: Path, longest: int = 256) -> Embed:
+    """Unmodified sentence-transformers; texts are truncated to ``longest`` tokens."""
+    from sentence_transformers import SentenceTransformer
+
+    network = SentenceTransformer(str(model), device="cpu", local_files_only=True)
+    network.max_seq_length = longest
+    return lambda texts: network.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+
+
+def torch_dynamic(model: Path, *, per_channel: bool) -> Embed:
+    """sentence-transformers with the linear layers quantised by torch.ao (deprecated in torch)."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.ao import quantization
+
+        scheme = quantization.per_channel_dynamic_qconfig if per_channel else quantization.default_dynamic_qconfig
+        torch.backends.quantized.engine = "onednn"
+        network = SentenceTransformer(str(model), device="cpu", local_files_only=True)
+        quantization.quantize_dynamic(network, {torch.nn.Linear: scheme}, dtype=torch.qint8, inplace=True)
+    return lambda texts: network.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+
+
+def static(model: Path) -> Embed:
+    """The mean of the model's input embeddings, without running the network."""
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    words = load_file(model / "model.safetensors")["embeddings.word_embeddings.weight"]
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    tokenizer.no_padding()
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        means = np.stack([words[encoding.ids].mean(axis=0) for encoding in tokenizer.encode_batch(list(texts))])
+        return means / np.linalg.norm(means, axis=1, keepdims=True)
+
+    return embed
+
+
+def cranfield(folder: Path, documents: int) -> tuple[list[str], list[str], list[set[int]]]:
+    """The first documents, the questions that some of them answer, and the indices of the answers to each."""
+    raw = re.findall(r"<docno>(\d+)</docno>.*?<text>(.*?)</text>", (folder / "cran.all.1400.xml").read_text(), re.S)
+    texts = [" ".join(text.split()) for _, text in raw][:documents]
+    asked = re.findall(r"<title>(.*?)</title>", (folder / "cran.qry.xml").read_text(), re.S)
+    answers: list[set[int]] = [set() for _ in asked]
+    for line in (folder / "cranqrel.trec.txt").read_text().splitlines():
+        # The judgements number the questions from 1 in file order, regardless of their <num>.
+        question, _, document, grade = (int(field) for field in line.split())
+        if grade > 0 and document <= documents:
+            answers[question - 1].add(document - 1)
+    kept = [i for i, answer in enumerate(answers) if answer]
+    return texts, [" ".join(asked[i].split()) for i in kept], [answers[i] for i in kept]
+
+
+def ndcg(rankings: Sequence[Sequence[int]], answers: Sequence[set[int]]) -> float:
+    """Mean nDCG@10 with binary gains, in [0, 1]."""
+    discount = 1 / np.log2(np.arange(2, 12))
+    gains = [
+        np.array([d in answer for d in r[:10]]) @ discount[: len(r[:10])]
+        for r, answer in zip(rankings, answers, strict=True)
+    ]
+    return float(np.mean([gain / discount[: len(a)].sum() for gain, a in zip(gains, answers, strict=True)]))
+
+
+def embedders(options: argparse.Namespace) -> None:
+    """Cost and retrieval quality of the embedders."""
+    import torch
+
+    torch.set_num_threads(options.threads)
+    texts, questions, answers = cranfield(options.cranfield, options.documents)
+    short = [" ".join(text.split()[:100]) for text in texts if len(text.split()) >= 100][: options.timed]
+    ways: dict[str, Embed] = {
+        "float32, 256 tokens": float32(options.model),
+        "float32, 128 tokens": float32(options.model, 128),
+        "torch.ao int8, per tensor": torch_dynamic(options.model, per_channel=False),
+        "torch.ao int8, per channel": torch_dynamic(options.model, per_channel=True),
+        "**int8 per token (ours)**": Int8BertEmbedder(options.model, threads=options.threads).embed,
+        "static token embeddings": static(options.model),
+    }
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for _ in range(options.rounds):
+        for name, embed in ways.items():
+            spent: dict[str, tuple[float, float]] = {}
+            with timed(spent, name):
+                embed(short)
+            costs[name].append(spent[name])
+    index = LexicalIndex(([(text, 1)] for text in texts), floor=0.0)
+    lexical = [[match.position for match in index.search(question)][:DEPTH] for question in questions]
+    reference = ways["float32, 256 tokens"](texts)
+    rows = [["BM25 alone", "", "", "", "", "", f"{ndcg(lexical, answers):.3f}", ""]]
+    base = min(processor for _, processor in costs["float32, 256 tokens"])
+    for name, embed in ways.items():
+        vectors = reference if name == "float32, 256 tokens" else embed(texts)
+        scores = embed(questions) @ vectors.T
+        dense = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH].tolist()
+        hybrid = [fused(pair) for pair in zip(dense, lexical, strict=True)]
+        again = [sorted(found, key=lambda d, row=row: -row[d]) for found, row in zip(lexical, scores, strict=True)]
+        first = [fused(pair) for pair in zip(again, lexical, strict=True)]
+        wall, processor = (min(costs) / len(short) * 1e3 for costs in zip(*costs[name], strict=True))
+        cosine = (reference * vectors).sum(axis=1)
+        rows.append(
+            [
+                name,
+                f"{processor:.1f}",
+                f"{wall:.1f}",
+                f"{base / len(short) * 1e3 / processor:.2f}×",
+                f"{cosine.mean():.4f}",
+                f"{ndcg(dense, answers):.3f}",
+                f"{ndcg(hybrid, answers):.3f}",
+                f"{ndcg(first, answers):.3f}",
+            ]
+        )
+    print(
+        f"{len(short)} texts of 100 words, {options.threads} threads, best of {options.rounds} alternating rounds; "
+        f"nDCG@10 over {len(texts)} Cranfield documents and {len(questions)} questions.\n"
+    )
+    header = ["way", "CPU ms a text", "wall ms", "speed", "cosine to float32", "dense", "fused", "BM25 top 100 only"]
+    table(header, rows)
+
+
+# --- The store against plain parts ---------------------------------------------------------------------------------
+
+
+def lead_texts(path: Path, count: int) -> list[Snippet]:
+    """Leads of Wikipedia articles as snippets."""
+    leads = json.loads(path.read_text("utf-8")).values()
+    found = [
+        Snippet(f"https://en.wikipedia.org/wiki/{lead['title']}", lead["title"], lead["extract"]) for lead in leads
+    ]
+    return [snippet for snippet in found if snippet.text][:count]
+
+
+def query_batches(snippets: Sequence[Snippet]) -> list[list[str]]:
+    """50 information needs with three queries each."""
+    titles = [snippet.title for snippet in snippets[:: max(1, len(snippets) // 50)]][:50]
+    return [[title, f"History of {title}", f"{title}: importance and influence"] for title in titles]
+
+
+def plain(snippets: Sequence[Snippet], embed: Embed, folder: Path) -> dict[str, tuple[float, float]]:
+    """A baseline of embedder and FAISS only: no deduplication, no BM25, no checks."""
+    import faiss
+
+    spent: dict[str, tuple[float, float]] = {}
+    with timed(spent, "add and embed"):
+        index = faiss.IndexFlatIP(384)
+        index.add(embed([snippet.text for snippet in snippets]))
+    with timed(spent, "save"):
+        faiss.write_index(index, str(folder / "plain.faiss"))
+        (folder / "plain.json").write_text(json.dumps([vars(snippet) for snippet in snippets]))
+    with timed(spent, "load"):
+        index = faiss.read_index(str(folder / "plain.faiss"))
+        json.loads((folder / "plain.json").read_text())
+    faiss.omp_set_num_threads(1)
+    batches = [embed(queries) for queries in query_batches(snippets)]
+    index.search(batches[0], 10)
+    with timed(spent, "query batch"):
+        for vectors in batches:
+            index.search(vectors, 10)
+    return spent
+
+
+def through_store(
+    snippets: Sequence[Snippet], embedder: Int8BertEmbedder, folder: Path
+) -> dict[str, tuple[float, float]]:
+    """The same operations with the reference store."""
+    spent: dict[str, tuple[float, float]] = {}
+    with ReferenceStore(embedder) as store:
+        with timed(spent, "add and embed"):
+            store.add(snippets)
+            store.search(["first"], 1)
+        with timed(spent, "save"):
+            store.save(folder / "store")
+    with timed(spent, "load"):
+        store = ReferenceStore.load(folder / "store", embedder)
+    batches = query_batches(snippets)
+    for queries in batches:
+        store.embed(queries)
+    with timed(spent, "first search after load"):
+        store.search(batches[0], 10)
+    with timed(spent, "query batch"):
+        for queries in batches:
+            store.search_fused(queries, 10)
+    store.close()
+    return spent
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Measure one system in this process; prints JSON for :func:`scale`."""
+    snippets = lead_texts(options.leads, options.snippets)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        embedder = Int8BertEmbedder(options.model, threads=options.threads)
+        if options.system == "store":
+            embedder.embed(["warm"])
+            spent = through_store(snippets, embedder, folder)
+        else:
+            exact = SentenceTransformerEmbedder(options.model, threads=options.threads)
+            embed = embedder.embed if options.system == "plain int8" else exact.embed
+            embed(["warm"])
+            spent = plain(snippets, embed, folder)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"spent": spent, "peak": peak, "snippets": len(snippets)}))
+
+
+def scale(options: argparse.Namespace) -> None:
+    """Compare the systems, each in a separate process."""
+    systems = [*(["plain float32"] if options.float32 else []), "plain int8", "store"]
+    results = {}
+    for system in systems:
+        command = [sys.executable, __file__, *sys.argv[1:], "--system", system]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        results[system] = json.loads(done.stdout.splitlines()[-1])
+    print(f"{results['store']['snippets']} snippets, {options.threads} threads; processor seconds (wall seconds).\n")
+    rows = []
+    for step in results["store"]["spent"]:
+        many = 50 if step == "query batch" else 1
+        cells = []
+        for system in systems:
+            wall, processor = results[system]["spent"].get(step, (None, None))
+            cells.append("" if wall is None else f"{processor / many:.4g} ({wall / many:.4g})")
+        rows.append([step, *cells])
+    rows.append(["peak memory, MiB", *(f"{results[system]['peak']:.0f}" for system in systems)])
+    table(["step", *systems], rows)
+
+
+def main() -> None:
+    """Parse the command line and run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    for command, run in (("embedders", embedders), ("scale", scale)):
+        sub = commands.add_parser(command, help=run.__doc__)
+        sub.set_defaults(run=run)
+        sub.add_argument("--model", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
+        sub.add_argument("--threads", type=int, default=2)
+        if run is embedders:
+            sub.add_argument("--cranfield", type=Path, required=True, help="folder of the Cranfield collection")
+            sub.add_argument("--documents", type=int, default=1400)
+            sub.add_argument("--timed", type=int, default=100, help="texts to time")
+            sub.add_argument("--rounds", type=int, default=3)
+        else:
+            sub.add_argument("--leads", type=Path, required=True, help="JSON of Wikipedia leads")
+            sub.add_argument("--snippets", type=int, default=10_000)
+            sub.add_argument("--float32", action="store_true", help="also measure plain float32, which takes longest")
+            sub.add_argument("--system", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    (measure if getattr(options, "system", None) else options.run)(options)
+
+
+if __name__ == "__main__":
+    main()
