@@ -109,6 +109,7 @@ def saved(hostile: Hostile, name: str) -> str:
         ["outline", "Silk Road"],
         ["estimate", "Silk Road"],
         ["batch", "topics.csv"],
+        ["compile", "draft", "--train", "notes"],
         ["serve", "--api"],
         ["mcp"],
     ],

@@ -159,7 +159,7 @@ def test_a_named_key_goes_to_the_address_of_its_model_alone(monkeypatch: pytest.
 
 def test_the_closed_list() -> None:
     assert CONTENT | set(CAPS) <= set(Settings.model_fields)
-    power = "lm api_base api_key_env embedder cache out prices search workers attempts search_cache wikipedia_contents"
+    power = "lm api_base api_key_env embedder programs cache out prices search workers attempts search_cache wikipedia_contents"
     assert not CONTENT & set(power.split())
     assert not any("lm" in name or name.endswith(("_base", "_env")) for name in CONTENT)
 
