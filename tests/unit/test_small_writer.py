@@ -156,6 +156,8 @@ def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str)
         ("The dam bursts in it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The dam bursts in it."),
         ("The film of Ida shows it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The film of Ida shows it."),
         ("It was odd.", "Dam flood", "It was high.", "The dam (DF) flood was a flood.", "The dam flood was odd."),
+        ("Lewis coined it.", "Gil N. Lewis", "He was a chemist.", "Gil Lewis was one.", "Gil N. Lewis coined it."),
+        ("Lewis is an island.", "Isle of Lewis", "It is big.", "Lewis is an island.", "Lewis is an island."),
         ("In 1931, it burst.", "Sun", "The Sun is hot.", "The Sun is a star.", "In 1931, the Sun burst."),
         ("In 1931, it burst.", "Sun", "A dam was built.", "The Sun is a star.", "In 1931, it burst."),
         (

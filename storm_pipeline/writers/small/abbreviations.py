@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-_EXPLAINED = re.compile(r"((?:[^\W\d_][\w-]*[ -]){1,8})\(([A-Z]{2,6})s?\)")
+_EXPLAINED = re.compile(r"((?:[^\W\d_][\w-]*[ -]){1,8})\(([A-Z]{2,6})s?[);,]")
 _SMALL = frozenset("a an and at by for in of on the to".split())
 """Words that give no letter to an abbreviation."""
 

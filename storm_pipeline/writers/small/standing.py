@@ -24,7 +24,7 @@ _BRACKETS = re.compile(r"\s*\([^()]*\)")
 def with_subject(text: str, title: str, before: str, opening: str) -> str:
     """The sentence with the page's title in place of the pronoun that opens it, where the title is what it means.
 
-    The same for "The film" on the page of a film, in a sentence that does not name it.
+    The same for "The film" on the page of a film, in a sentence that does not name it, and for a person's surname.
 
     Args:
         text: a sentence of a page.
@@ -33,24 +33,40 @@ def with_subject(text: str, title: str, before: str, opening: str) -> str:
         opening: the page's first sentence, which shows whether the title wants an article: the Sun.
     """
     name = _named(_BRACKETS.sub("", title).strip(), opening)
+    if name and _has_surname(name, text) and _OF_A_PERSON.search(f"{opening} {before} {text}"):
+        return f"{name}{text[len(name.split()[-1]) :]}"
     if (thing := _DEFINITE.match(text)) and name and not stem_set(name) & stem_set(text):
-        kind = opening.partition(" is ")[2] or opening.partition(" was ")[2]
-        is_meant = opening.startswith(name) and stem_set(thing["noun"]) & stem_set(kind)
-        return name + text[thing.end() :] if is_meant else text
+        return name + text[thing.end() :] if _is_kind(thing["noun"], name, opening) else text
     found = _SUBJECT.match(text) or _AFTER_CLAUSE.match(text)
+    return _with_name_for_pronoun(text, name, before, opening, found) if found and name else text
+
+
+def _with_name_for_pronoun(text: str, name: str, before: str, opening: str, found: re.Match[str]) -> str:
     begins = " ".join(before.split()[:8])
-    if not found or not name or not (_SUBJECT.match(before) or stem_set(name) & stem_set(begins)):
+    if not (_SUBJECT.match(before) or stem_set(name) & stem_set(begins)):
         return text
     said = found.groupdict()
     pronoun, clause = said["one"] or said["whose"], said.get("clause", "")
     if pronoun.casefold() in {"it", "its"} and _OF_A_PERSON.search(f"{opening} {before}"):
         return text
     if clause:
-        if stem_set(name.split()[-1]) & stem_set(clause):
+        if stem_set(name.rsplit(maxsplit=1)[-1]) & stem_set(clause):
             return text
         return f"{clause}{name[:1].lower() + name[1:] if name.startswith('The ') else name} {text[found.end() :]}"
     possessive = f"{name}'" if name.endswith("s") else f"{name}'s"
     return (possessive if said["whose"] else name) + text[found.end() :]
+
+
+def _is_kind(noun: str, name: str, opening: str) -> bool:
+    """Whether a page's opening says that its subject is such a thing: Citizen Kane is a film."""
+    kind = opening.partition(" is ")[2] or opening.partition(" was ")[2]
+    return opening.startswith(name) and bool(stem_set(noun) & stem_set(kind))
+
+
+def _has_surname(name: str, text: str) -> bool:
+    """Whether a sentence opens with the last of a name's several words alone."""
+    first, *last = name.split()
+    return bool(last) and first != "The" and bool(re.match(rf"{re.escape(last[-1])}(?:['’]s)? [a-z]", text))
 
 
 def lacks_subject(text: str, title: str) -> bool:
