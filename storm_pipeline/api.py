@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from storm_pipeline.documents.articles.markdown_blocks import plain_markdown
     from storm_pipeline.documents.articles.pages import with_citations
     from storm_pipeline.documents.chunks import chunks, count_words
-    from storm_pipeline.documents.plain import objects, plain_text, web_address
+    from storm_pipeline.documents.plain import objects, plain_text, readable_title, web_address
     from storm_pipeline.estimate import Question, Range, estimate, estimate_questions
     from storm_pipeline.files import cannot_write, read_bounded, write_atomically
     from storm_pipeline.identity import canonical_url, source_id
@@ -142,6 +142,7 @@ __all__ = [
     "read_article",
     "read_bounded",
     "read_state",
+    "readable_title",
     "redacted",
     "repeats_wikipedia",
     "say",
@@ -183,7 +184,7 @@ _NAMES = {
     "documents.articles.markdown_blocks": "plain_markdown",
     "documents.articles.pages": "with_citations",
     "documents.chunks": "chunks count_words",
-    "documents.plain": "objects plain_text web_address",
+    "documents.plain": "objects plain_text readable_title web_address",
     "estimate": "Question Range estimate estimate_questions",
     "files": "cannot_write read_bounded write_atomically",
     "identity": "canonical_url source_id",

@@ -1,11 +1,17 @@
 """Sanitizing untrusted JSON values to plain text, URLs, dates and numbers."""
 
+import base64
 import datetime
 import re
 from typing import Any
 from urllib.parse import urlsplit
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
+_BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/]{16,}={0,2}")
+_WORDS = 0.7
+"""Share of letters, digits and spaces in a text above which it is words."""
+_BY_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint Presentation) - ", re.I)
+_FILE_NAME = re.compile(r"\.(?:docx?|pptx?|xlsx?|rtf|indd|pdf)$", re.I)
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -14,6 +20,29 @@ def plain_text(value: object) -> str:
     if not isinstance(value, str):
         return ""
     return " ".join(_UNPRINTABLE.sub(" ", value).split())
+
+
+def readable_title(value: object) -> str:
+    """The title of a page or file as people read it, as :func:`plain_text`.
+
+    Base64 is decoded, and "Microsoft Word - Report.docx" becomes "Report": both stand in metadata of pages and files.
+    """
+    title = plain_text(value)
+    title = _BY_PROGRAM.sub("", _decoded(title) or title)
+    return (_FILE_NAME.sub("", title) or title).strip("~ ")
+
+
+def _decoded(title: str) -> str:
+    """What a title in Base64 says; empty if it is none: it has only the signs of Base64, and decodes to words."""
+    if not _BASE64.fullmatch(title):
+        return ""
+    try:
+        text = base64.b64decode(title + "=" * (-len(title) % 4), validate=True).decode("utf-8")
+    except ValueError:
+        return ""
+    plain = plain_text(text)
+    words = sum(char.isalnum() or char == " " for char in plain)
+    return plain if len(plain) > _WORDS * len(text) and words > _WORDS * len(plain) else ""
 
 
 def web_address(value: object) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.documents.pdf import read_pdf
-from storm_pipeline.documents.plain import iso_date, plain_text, web_address
+from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.citation_tags import citation_tags
@@ -91,7 +91,7 @@ def _from_pdf(fetched: Fetched) -> Page:
     pdf = read_pdf(fetched.body, max_pages=_MAX_PDF_PAGES, seconds=_PDF_SECONDS)
     if not pdf.pages:
         raise PageError(f"{fetched.final_url} {pdf.problems[0]}")
-    return Page(fetched.final_url, plain_text(pdf.title)[:_MAX_NAME_CHARS], pdf.pages)
+    return Page(fetched.final_url, readable_title(pdf.title)[:_MAX_NAME_CHARS], pdf.pages)
 
 
 def _from_html(fetched: Fetched) -> Page:
@@ -109,7 +109,7 @@ def _from_html(fetched: Fetched) -> Page:
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(
         canonical,
-        plain_text(about.title)[:_MAX_NAME_CHARS],
+        readable_title(about.title)[:_MAX_NAME_CHARS],
         ((None, text),),
         iso_date(about.date) or tags.published,
         tags.authors or plain_text(about.author)[:_MAX_NAME_CHARS] or None,

@@ -20,6 +20,11 @@ _MEASURE = re.compile(
     r"\b(?:than|times|that of|(?:mass|size|diameter|radius|luminosity|population|area) of|"
     r"(?:light-years|parsecs|kilomet(?:er|re)s|miles)\b[^,.;]{0,30}) (?:the |an? )?$"
 )
+_BESIDE = re.compile(
+    r"\b(?:until|till|(?:followed|succeeded|preceded|replaced) by|followed|preceded|just (?:as|like)|unlike|such as|"
+    r"e\.g\.,?|i\.e\.,?|rather than) (?:the |an? )?$"
+)
+"""What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
 _NAME_BEFORE = re.compile(r"(?<=\w )([A-Z][a-z]+)[ -]$")
 _PARTS = frozenset(
     "High Low Early Late Northern Southern Eastern Western Central North South East West Upper Lower Old New Middle "
@@ -58,7 +63,7 @@ class Subject:
         return f"{self.topic}: {self.definition}" if self.definition else self.topic
 
     def named_in(self, text: str) -> bool:
-        """Whether a text has a full name of the subject: no longer name such as Sun Yat-sen, nor a mere measure.
+        """Whether a text has a full name of the subject: no longer name such as Sun Yat-sen, no measure, no neighbour.
 
         A topic that is no name and has no page of its own, such as "Hanseatic trade in Bergen", is named by two thirds
         of its content words, by both of two.
@@ -176,6 +181,7 @@ def _spelling(name: str) -> str:
 
 
 def _is_other(text: str, found: re.Match[str]) -> bool:
-    """Whether the match is part of a longer name, as in Sun Yat-sen, or a measure: the mass of the Sun."""
+    """Whether the match is part of a longer name, as in Sun Yat-sen, or a mere measure or neighbour: the Sun's mass."""
     after, before = text[found.end() :], text[: found.start()]
-    return bool(re.match(r"[ -][A-Z]\w|-\w", after) or before.endswith("-") or _MEASURE.search(before))
+    is_beside = _MEASURE.search(before) or _BESIDE.search(before)
+    return bool(re.match(r"[ -][A-Z]\w|-\w", after) or before.endswith("-") or is_beside)

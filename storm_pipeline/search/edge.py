@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 
-from storm_pipeline.documents.plain import one_line
+from storm_pipeline.documents.plain import one_line, readable_title
 from storm_pipeline.errors import SearchError, SettingsError, StormError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.result import SearchResult, checked_value
@@ -108,7 +108,10 @@ def _snippet(item: object, engine: str) -> Snippet:
     for name in ("url", "text"):
         if values.get(name) is None or (isinstance(values[name], str) and not values[name].strip()):
             raise TypeError(f"no `{name}`")
-    return checked_value(Snippet, encodable_values(values))
+    values = encodable_values(values)
+    if isinstance(values.get("title"), str):
+        values["title"] = readable_title(values["title"])
+    return checked_value(Snippet, values)
 
 
 def _name(engine: object) -> str:

@@ -153,6 +153,13 @@ def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str)
             "The herring fair of Selby is old.",
             "The herring shoals left it.",
         ),
+        (
+            "The sample absorbs light.",
+            "Spectroscopy",
+            "It is old.",
+            "Spectroscopy is a method that shines light on a sample.",
+            "The sample absorbs light.",
+        ),
         ("The dam bursts in it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The dam bursts in it."),
         ("The film of Ida shows it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The film of Ida shows it."),
         ("It was odd.", "Dam flood", "It was high.", "The dam (DF) flood was a flood.", "The dam flood was odd."),
@@ -235,6 +242,18 @@ def test_a_planned_heading_has_no_function_word_at_its_ends(title: str, heading:
     with written(pages) as (ctx, _):
         sections = SmallWriter().gather(ctx, Outline("Epic"), (), Evidence(Outline("Epic"), ())).sections
     assert {own.heading.title for own in sections} == {heading}
+
+
+def test_a_page_about_a_part_comes_before_examples() -> None:
+    part = Snippet(
+        "https://example.org/art",
+        "Orrin Dam architecture",
+        "Orrin Dam architecture is plain. It has arches of stone now.",
+    )
+    pages = [about("museum"), part, about("crest")]
+    with written([OWN, *pages]) as (ctx, _):
+        selected = SmallWriter().select(ctx, Heading("History"), pages, "Orrin Dam History").facts
+    assert selected[0].title == part.title
 
 
 def test_an_answer_is_sentences_of_what_was_found_with_their_sources() -> None:

@@ -1,5 +1,6 @@
 """Sentences, words, scripts and overlap."""
 
+import base64
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.documents.plain import plain_text, readable_title
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
 
@@ -329,3 +331,29 @@ def test_quick_ends_are_those_of_the_rules_for_any_words(text: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("storm_pipeline.text.sentences._split_at_plain_ends", lambda line: [line])
         assert sentences.split_sentences(text) == quick
+
+
+@pytest.mark.parametrize(
+    ("title", "readable"),
+    [
+        ("TWlkbmlnaHQgU3VuIGJ5IFphcmEgTGFyc3Nvbg==", "Midnight Sun by Zara Larsson"),
+        ("VGhlIExBIFNldGxpc3Q6IE9jdC4gNy0xMywgMjAyNA==", "The LA Setlist: Oct. 7-13, 2024"),
+        ("Microsoft Word - Final Report 2022.docx", "Final Report 2022"),
+        ("~Contents", "Contents"),
+        ("Honorificabilitudinitatibus", "Honorificabilitudinitatibus"),
+        ("MicrosoftOfficeSuiteTwentyTwenty", "MicrosoftOfficeSuiteTwentyTwenty"),
+        ("Oder river report", "Oder river report"),
+        (None, ""),
+    ],
+)
+def test_titles_as_people_read_them(title: str | None, readable: str) -> None:
+    assert readable_title(title) == readable
+
+
+@given(st.text(max_size=60))
+def test_a_title_in_base64_is_decoded_and_nothing_breaks(title: str) -> None:
+    plain = plain_text(title)
+    assert len(readable_title(title)) <= max(len(plain), 1)
+    words = "".join(char for char in plain if char.isalpha() or char == " ").strip()
+    coded = base64.b64encode(words.encode()).decode()
+    assert readable_title(coded) in {readable_title(words), coded}

@@ -6,9 +6,6 @@ each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cit
 :mod:`.wiki_live_builder` builds have no systems, and their pages have an ``origin``.
 """
 
-import binascii
-import re
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
@@ -32,12 +29,12 @@ from storm_pipeline.api import (
     HeadingNode,
     plain_markdown,
     plain_text,
+    readable_title,
     web_address,
 )
 
 NAME = "wiki_live"
 _SUFFIX = ".json.gz"
-_ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 class _Page(BaseModel):
@@ -118,17 +115,7 @@ def _text(part: HeadingNode) -> str:
 
 
 def _document(page: _Page) -> TopicDocument:
-    return TopicDocument(web_address(page.url), _title(plain_text(page.title)), plain_markdown(page.text), page.origin)
-
-
-def _title(given: str) -> str:
-    """A title, decoded if necessary: half of the published titles are in base64."""
-    if not _ENCODED.fullmatch(given):
-        return given
-    try:
-        return plain_text(b64decode(given, validate=True).decode("utf-8")) or given
-    except (binascii.Error, UnicodeDecodeError):
-        return given
+    return TopicDocument(web_address(page.url), readable_title(page.title), plain_markdown(page.text), page.origin)
 
 
 def _systems(data: Mapping[str, _System]) -> Iterator[SystemArticle]:

@@ -15,17 +15,18 @@ _PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6
 def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Grouped by page, each passage's statements as they stand there, a page's dated passages by time after the others.
 
-    Pages about the subject come first, then those whose first statement has no year, by relevance, then the others by
-    that year.
+    Pages about the subject come first, then those about a part of it, then those whose first statement has no year, by
+    relevance, then the others by that year.
     """
     pages: dict[str, list[Statement]] = {}
     for one in statements:
         pages.setdefault(one.fact.citation.source_id, []).append(one)
 
-    def place(group: list[Statement]) -> tuple[bool, bool, float, float]:
+    def place(group: list[Statement]) -> tuple[int, bool, float, float]:
         year = _year(group)
         relevance = max(one.relevance for one in group)
-        return (not any(one.own for one in group), year is not None, year or 0.0, -relevance)
+        rank = 0 if any(one.own for one in group) else 1 if any(one.of_a_part for one in group) else 2
+        return (rank, year is not None, year or 0.0, -relevance)
 
     return tuple(one for group in sorted(map(_by_time, pages.values()), key=place) for one in group)
 

@@ -16,6 +16,8 @@ _DEFINITE = re.compile(r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|
 _BARE = re.compile(
     r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates)\b(?! of)"
 )
+_HEAD = re.compile(r",| (?:that|which|who|of|in|by|from|for|with|on|at|to|\w+ed) ")
+"""What ends the noun that says what a thing is: a drama film directed by …"""
 _OF_A_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
 _PARTICIPLE = re.compile(r"(?:Nicknamed|Known|Born|Considered|Named|Called|Located|Founded|Situated|Regarded)\b")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
@@ -59,7 +61,7 @@ def _with_name_for_pronoun(text: str, name: str, before: str, opening: str, foun
 
 def _is_kind(noun: str, name: str, opening: str) -> bool:
     """Whether a page's opening says that its subject is such a thing: Citizen Kane is a film."""
-    kind = opening.partition(" is ")[2] or opening.partition(" was ")[2]
+    kind = _HEAD.split(opening.partition(" is ")[2] or opening.partition(" was ")[2])[0]
     return opening.startswith(name) and bool(stem_set(noun) & stem_set(kind))
 
 

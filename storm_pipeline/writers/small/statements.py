@@ -34,6 +34,7 @@ class Statement:
     Attributes:
         fact: the sentence as the article may have it, with its page's title and its citation.
         own: whether it is from a page about the subject alone.
+        of_a_part: whether it is from a page about a part of the subject, as Renaissance art is of the Renaissance.
         leans: whether it makes sense only after the sentence before it.
         relevance: cosine to the subject's definition, in [-1, 1].
         order: its place on its page: snippet, sentence.
@@ -41,6 +42,7 @@ class Statement:
 
     fact: Fact
     own: bool
+    of_a_part: bool
     leans: bool
     relevance: float
     order: tuple[str, int]
@@ -56,7 +58,7 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
     found = [(snippet, facts) for snippet in snippets if (facts := facts_of(snippet))]
     parts = _about_a_part(subject, [snippet for snippet, _ in found], store)
     candidates = [
-        Statement(fact, own, points_back(fact.text), 0.0, (snippet.id, number))
+        Statement(fact, own, snippet.id in parts, points_back(fact.text), 0.0, (snippet.id, number))
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
         for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
