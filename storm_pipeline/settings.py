@@ -343,7 +343,7 @@ def _explained(error: ValidationError) -> SettingsError:
     own = first.get("ctx", {}).get("error")
     why = str(own) if isinstance(own, ValueError) else first["msg"].lower()
     if first["type"] == "extra_forbidden":
-        return SettingsError(f"there is no setting {name!r}; see `storm write --help` for those that exist")
+        return SettingsError(f"there is no setting {name!r}; see `storm write --help-all` for those that exist")
     if not name:
         return SettingsError(why)
     if name == "api_key_env":  # the value may be the key itself, which no message repeats

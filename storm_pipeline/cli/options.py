@@ -5,6 +5,7 @@ pydantic, and ``storm --help`` does not.
 """
 
 import inspect
+from copy import copy
 from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
@@ -25,6 +26,10 @@ _PANELS = {
 _COMMON = ("lm", "search", "depth", "length", "perspectives", "style", "article_language", "sources", "max_cost", "out")
 """Settings that most people change, which the help lists first."""
 
+_ALL = "storm_pipeline.all_settings"
+"""Key of a context's ``meta`` that is set while the help shows all settings."""
+_HELP_ALL = "help_all"
+
 Topic = Annotated[
     str,
     typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
@@ -44,7 +49,7 @@ OutlineFile = Annotated[
 class SettingsCommand(TyperCommand):
     """A command that takes every setting as an option; given values are in ``ctx.obj``, by field name.
 
-    Values stay strings; ``Settings`` alone validates them.
+    Values stay strings; ``Settings`` alone validates them. ``--help`` shows what most people set, ``--help-all`` all.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -53,13 +58,46 @@ class SettingsCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's own parameters and the settings."""
         params: list[Any] = super().get_params(ctx)
-        return [*params, *_options()]
+        shown = _options() if ctx.meta.get(_ALL) else _common_options()
+        return [*params, _help_all(), *shown]
 
     def invoke(self, ctx: Any) -> Any:
         """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
+        ctx.params.pop(_HELP_ALL)
         values = {option.name: ctx.params.pop(option.name) for option in _options()}
         ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
         return super().invoke(ctx)
+
+
+@cache
+def _common_options() -> tuple[Any, ...]:
+    """All options, of which help shows the common ones alone."""
+    options = tuple(copy(option) for option in _options())
+    for option in options:
+        option.hidden = option.name not in _COMMON
+    return options
+
+
+@cache
+def _help_all() -> Any:
+    """The option that shows all options."""
+
+    def show(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001 - what Typer passes
+        if wanted and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            typer.echo(ctx.get_help(), color=ctx.color)
+            raise typer.Exit
+
+    text = f"Show the other {len(_options()) - len(_COMMON)} settings too."
+    option = typer.Option("--help-all", help=text, is_eager=True, callback=show)
+
+    def holder(*, help_all: bool = False) -> None: ...
+
+    holder.__annotations__ = {"help_all": Annotated[bool, option]}
+    app = typer.Typer(add_completion=False)
+    app.command()(holder)
+    (made,) = typer.main.get_command(app).params
+    return made
 
 
 @cache

@@ -127,7 +127,7 @@ def _toml(values: dict[str, str]) -> str:
 
     lines = [f"{name} = {plain(name, value)}" for name, value in values.items()]
     return "\n".join(
-        ["# Settings of storm-pipeline; `storm write --help` lists all of them. No keys here.", *lines, ""]
+        ["# Settings of storm-pipeline; `storm write --help-all` lists all of them. No keys here.", *lines, ""]
     )
 
 

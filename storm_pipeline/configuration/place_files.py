@@ -139,5 +139,5 @@ def _check_names(names: Iterable[str], origin: str) -> None:
                 "environment or .env, and name the variable with api_key_env if it is not the provider's usual one"
             )
         close = difflib.get_close_matches(name.replace("-", "_"), Settings.model_fields, 1)
-        hint = f"did you mean {close[0]!r}?" if close else "see `storm write --help` for those that exist"
+        hint = f"did you mean {close[0]!r}?" if close else "see `storm write --help-all` for those that exist"
         raise SettingsError(f"{origin}: there is no setting {name!r}; {hint}")

@@ -42,7 +42,7 @@ class RemoteSettings:
             name, given, value = rule.partition("=")
             name = name.strip().replace("-", "_")
             if name not in Settings.model_fields:
-                raise SettingsError(f"there is no setting {name!r} to allow; see `storm write --help`")
+                raise SettingsError(f"there is no setting {name!r} to allow; see `storm write --help-all`")
             if name in _LOCKED:
                 raise SettingsError(f"remote callers can never choose {name!r}: it names folders, endpoints or keys")
             if name in _BY_VALUE and not given:

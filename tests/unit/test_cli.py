@@ -182,19 +182,29 @@ def test_every_setting_has_an_option(storm: type[FakeStorm], field: str, command
 
 
 def test_every_option_is_explained() -> None:
-    text = run("write", "--help").output
+    text = run("write", "--help-all").output
     for field, info in Settings.model_fields.items():
         assert f" {an_option(field)[0]} " in text
         assert str(info.description)[:30] in text
 
 
 def test_the_help_begins_with_what_most_people_change() -> None:
-    text = run("write", "--help").output
+    text = run("write", "--help-all").output
     headings = ["Common settings", "Language models", "Research", "Writing", "Folders"]
     places = [text.index(f"─ {heading} ─") for heading in headings]
     assert places == sorted(places)
     for option in ("--lm", "--search", "--perspectives", "--length", "--out"):
         assert places[0] < text.index(f" {option} ") < places[1]
+
+
+def test_the_help_shows_the_common_settings_and_names_the_others() -> None:
+    text = run("write", "--help").output
+    shown = {field for field in Settings.model_fields if f" {an_option(field)[0]} " in text}
+    assert {"lm", "search", "length", "max_cost"} <= shown
+    assert len(shown) <= 12
+    assert "--help-all" in text and f"other {len(Settings.model_fields) - len(shown)} settings" in " ".join(
+        text.split()
+    )
 
 
 def test_options_not_given_are_left_to_the_settings(storm: type[FakeStorm]) -> None:

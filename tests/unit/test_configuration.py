@@ -103,7 +103,7 @@ def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> No
         ("pyproject.toml", "turns = 'x'", r"'turns'.*from \[tool.storm\] in pyproject.toml"),
         ("storm.toml", "perspektives = 2", r"storm.toml: .*'perspektives'; did you mean 'perspectives'"),
         ("storm.toml", "article-language = 'de'", "did you mean 'article_language'"),
-        ("storm.toml", "xyz = 2", "see `storm write --help`"),
+        ("storm.toml", "xyz = 2", "see `storm write --help-all`"),
         ("storm.toml", "openai_api_key = 'sk-secret'", "keys do not belong in it"),
         ("storm.toml", "api_key_env = 'sk-secret'", "the name of an environment variable.*from storm.toml"),
         ("storm.toml", "turns = ", "not valid TOML"),

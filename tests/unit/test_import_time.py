@@ -56,7 +56,7 @@ def test_nothing_heavy_is_imported(case: str) -> None:
 def test_help_of_a_command_loads_the_settings_and_no_more() -> None:
     code = (
         "from storm_pipeline.cli import app\nfrom typer.testing import CliRunner\n"
-        "assert '--top-k' in CliRunner().invoke(app, ['write', '--help']).output\n"
+        "assert '--top-k' in CliRunner().invoke(app, ['write', '--help-all']).output\n"
         "import json, sys\nprint(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
