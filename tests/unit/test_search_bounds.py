@@ -16,7 +16,11 @@ def found(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
     return result.snippets[0], result.lost
 
 
-@given(st.text(min_size=1, max_size=300).filter(str.strip), st.text(max_size=50))
+TITLES = st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=9), max_size=5).map(" ".join)
+"""Titles as people write them; `documents.plain.readable_title` repairs others."""
+
+
+@given(st.text(min_size=1, max_size=300).filter(str.strip), TITLES)
 def test_what_is_short_stays_but_for_what_cannot_be_encoded(text: str, title: str) -> None:
     snippet, lost = found(text, title)
     assert (snippet.text, snippet.title, lost) == (text, title, ())

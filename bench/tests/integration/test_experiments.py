@@ -476,9 +476,9 @@ def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> 
     done = command("estimate", str(file))
     assert done.exit_code == 0, done.output
     assert "to be written: 4 articles" in done.stdout
-    assert "to be judged by embedded for rubric: 4 articles, 16 (16–16) calls" in done.stdout
+    assert "to be judged by embedded for rubric: 4 articles, 16 calls" in done.stdout
     other = command("estimate", str(file), "--judge-lm", "openai/gpt-4o")
-    assert "to be judged by openai/gpt-4o for rubric: 4 articles, 16 (16–16) calls" in other.stdout
+    assert "to be judged by openai/gpt-4o for rubric: 4 articles, 16 calls" in other.stdout
     assert not model.asked
 
 
