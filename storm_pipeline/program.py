@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
 
+from storm_pipeline.models.programs import SafeModule
 from storm_pipeline.run.journal import fingerprint
 
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 
-class StormProgram(dspy.Module):
+class StormProgram(SafeModule):
     """Research and writing as one module, whose predictors are all programs of a run under their names.
 
     Copies share the ``Storm`` that it was made from, with its models, search engine and encoder, and have programs of

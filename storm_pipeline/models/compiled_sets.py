@@ -2,7 +2,7 @@
 
 ``set.json`` says of each program what it was compiled for, on what, with which gain, and the checksum of its file. Only
 instructions, descriptions of fields and examples are read from the files
-(:meth:`storm_pipeline.models.programs.Predictor.load_state`): no model, no address, no key.
+(:meth:`storm_pipeline.models.programs.SafeModule.load_state`): no model, no address, no key.
 """
 
 import hashlib
@@ -93,10 +93,7 @@ class CompiledSet:
             if hashlib.sha256(data).hexdigest() != compiled.sha256:
                 raise ProgramError(f"{file} was changed since it was compiled: restore it, or compile {name} anew")
             program = deepcopy(known[name])
-            try:
-                program.load_state(_object(file, data))
-            except KeyError as error:
-                raise ProgramError(f"{file} lacks the predictor {error}: compile {name} anew") from error
+            program.load_state(_object(file, data))
             loaded[name] = program
         return programs.replace(**loaded)
 

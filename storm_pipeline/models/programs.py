@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import dspy
 from pydantic import BaseModel, ValidationError
@@ -20,77 +20,22 @@ _ADAPTER = PromptAdapter()
 Signature = type[dspy.Signature]
 
 
-class Predictor(dspy.Predict):
-    """A predictor with worked examples of its own, which stand before those that an optimiser adds.
+class SafeModule(dspy.Module):
+    """A module whose saved states are data: only instructions, descriptions of fields and examples are read."""
 
-    Of a saved state only instructions, descriptions of fields and examples are read, and only if the fields are the
-    same: no model, address or key comes from a file.
-
-    Args:
-        signature: what is asked.
-        worked: worked examples: values of input and output fields.
-    """
-
-    signature: Signature
-
-    def __init__(self, signature: Signature, worked: Sequence[Mapping[str, Any]] = ()) -> None:
-        unused = dict.fromkeys(signature.input_fields, "")
-        self.worked = [dspy.Example(**{**unused, **one}) for one in worked]
-        super().__init__(signature)
-
-    @property
-    def shown(self) -> list[dspy.Example]:
-        """The examples that prompts have: the worked ones, and the optimiser's that have the form of a reply."""
-        return [*self.worked, *(demo for demo in self.demos if self._fits(demo))]
-
-    def forward(self, **inputs: Any) -> dspy.Prediction:
-        """The prediction, under this package's adapter unless a run's is active."""
-        with _own_adapter():
-            return super().forward(**{"demos": self.shown, **inputs})
-
-    async def aforward(self, **inputs: Any) -> dspy.Prediction:
-        """As :meth:`forward`."""
-        with _own_adapter():
-            return await super().aforward(**{"demos": self.shown, **inputs})
-
-    def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> Self:  # noqa: ARG002
-        """Take over instructions, descriptions of fields and examples.
+    def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:  # noqa: ARG002
+        """Take over what a state says of each predictor: no model, address or key comes from a file.
 
         Raises:
-            ProgramError: the state is damaged, or of other fields than the signature has.
+            ProgramError: the state is damaged, or of predictors with other fields.
         """
-        try:
-            told, demos = state["signature"], [dict(demo) for demo in state["demos"]]
-            fields = [(one["prefix"], one["description"]) for one in told["fields"]]
-            instructions = str(told["instructions"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ProgramError(f"the state of {self.signature.__name__} is damaged: {error!r}") from error
-        own = [field.json_schema_extra["prefix"] for field in self.signature.fields.values()]
-        if [prefix for prefix, _ in fields] != own:
-            named = ", ".join(str(prefix) for prefix, _ in fields)
-            raise ProgramError(
-                f"the state is of a program with the fields {named}, not of {self.signature.__name__}: compile it anew"
-            )
-        name, signature = self.signature.__name__, self.signature.with_instructions(instructions)
-        for field, (_, description) in zip(self.signature.fields, fields, strict=True):
-            signature = signature.with_updated_fields(field, desc=str(description))
-        signature.__name__ = name
-        self.signature = signature
-        self.demos = [dspy.Example(**demo) for demo in demos]
-        if unfit := [demo for demo in self.demos if not self._fits(demo)]:
-            raise ProgramError(f"an example of {name} has not the form of a reply: {str(unfit[0])[:200]}")
-        return self
-
-    def _fits(self, demo: Mapping[str, Any]) -> bool:
-        try:
-            _ADAPTER.format_assistant_message_content(self.signature, dict(demo))
-        except ValidationError:
-            _log.warning("an example of %s is left out: it has not the form of a reply", self.signature.__name__)
-            return False
-        return all(demo.get(name) for name in self.signature.output_fields)
+        for name, predictor in self.named_predictors():
+            if name not in state:
+                raise ProgramError(f"the state lacks the predictor {name}: compile it anew")
+            _take_over(predictor, state[name])
 
 
-class Program(dspy.Module):
+class Program(SafeModule):
     """A DSPy module: a signature with worked examples, or any module with the same fields.
 
     In a run its calls are journalled one by one and all go to the model of the calling role, even if a predictor has a
@@ -113,11 +58,23 @@ class Program(dspy.Module):
     ) -> None:
         super().__init__()
         own = isinstance(asked, dspy.Module)
-        self.predict = asked if own else Predictor(asked, demos or ())
+        self.predict = asked if own else dspy.Predict(asked)
+        unused = {} if own else dict.fromkeys(asked.input_fields, "")
+        self.worked = [dspy.Example(**{**unused, **one}) for one in demos or ()]  # apart: optimisers reset the others
         self.name: str = type(asked).__name__ if own else asked.__name__
         """Name of the signature, or of the module."""
         self.token_limit = token_limit
         self.greedy = greedy
+
+    @property
+    def shown(self) -> list[dspy.Example]:
+        """The examples that its prompts have: the worked ones, and the optimiser's that have the form of a reply.
+
+        Empty for a module of several predictors.
+        """
+        if not isinstance(self.predict, dspy.Predict):
+            return []
+        return [*self.worked, *(demo for demo in self.predict.demos if _fits(self.predict, demo))]
 
     @property
     def overhead(self) -> int:
@@ -126,7 +83,7 @@ class Program(dspy.Module):
             [
                 str(predictor.signature.instructions),
                 *(str(field.json_schema_extra) for field in predictor.signature.output_fields.values()),
-                *(str(dict(demo)) for demo in _shown(predictor)),
+                *(str(dict(demo)) for demo in self._shown_by(predictor)),
             ]
             for predictor in self.predictors()
         )
@@ -139,22 +96,32 @@ class Program(dspy.Module):
         for predictor in self.predictors():
             signature = predictor.signature
             fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
-            demos = [_plain(dict(demo)) for demo in _shown(predictor)]
+            demos = [_plain(dict(demo)) for demo in self._shown_by(predictor)]
             parts += [signature.instructions, fields, demos, predictor.config]
         return fingerprint(*parts)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
-        """Run the program; the prediction has the signature's output fields."""
+        """Run the program, under this package's adapter unless a run's is active.
+
+        Returns:
+            A prediction with the signature's output fields.
+        """
         with _own_adapter():
-            return self.predict(**inputs)
+            return self.predict(**self._with_examples(inputs))
 
     async def aforward(self, **inputs: object) -> dspy.Prediction:
         """As :meth:`forward`."""
         with _own_adapter():
-            return await self.predict.acall(**inputs)
+            return await self.predict.acall(**self._with_examples(inputs))
+
+    def _with_examples(self, inputs: Mapping[str, object]) -> dict[str, object]:
+        return {"demos": self.shown, **inputs} if isinstance(self.predict, dspy.Predict) else dict(inputs)
+
+    def _shown_by(self, predictor: dspy.Predict) -> Sequence[Mapping[str, Any]]:
+        return self.shown if predictor is self.predict else predictor.demos
 
 
-class Programs(dspy.Module):
+class Programs(SafeModule):
     """The programs of a run, each under its name. A module, so that DSPy finds, copies, saves and loads them."""
 
     def __init__(self) -> None:
@@ -211,8 +178,36 @@ def _own_adapter() -> Iterator[None]:
         yield
 
 
-def _shown(predictor: dspy.Predict) -> Sequence[Mapping[str, Any]]:
-    return predictor.shown if isinstance(predictor, Predictor) else predictor.demos
+def _take_over(predictor: dspy.Predict, state: Mapping[str, Any]) -> None:
+    name = predictor.signature.__name__
+    try:
+        told, demos = state["signature"], [dspy.Example(**demo) for demo in state["demos"]]
+        fields = [(one["prefix"], str(one["description"])) for one in told["fields"]]
+        instructions = str(told["instructions"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProgramError(f"the state of {name} is damaged: {error!r}") from error
+    own = [field.json_schema_extra["prefix"] for field in predictor.signature.fields.values()]
+    if [prefix for prefix, _ in fields] != own:
+        named = ", ".join(str(prefix) for prefix, _ in fields)
+        raise ProgramError(f"the state is of a program with the fields {named}, not of {name}: compile it anew")
+    signature = predictor.signature.with_instructions(instructions)
+    for field, (_, description) in zip(predictor.signature.fields, fields, strict=True):
+        signature = signature.with_updated_fields(field, desc=description)
+    signature.__name__ = name
+    predictor.signature = signature
+    if unfit := [demo for demo in demos if not _fits(predictor, demo)]:
+        raise ProgramError(f"an example of {name} has not the form of a reply: {str(unfit[0])[:200]}")
+    predictor.demos = demos
+
+
+def _fits(predictor: dspy.Predict, demo: Mapping[str, Any]) -> bool:
+    """Whether an example has the form of a reply; one that another adapter let through may not."""
+    try:
+        _ADAPTER.format_assistant_message_content(predictor.signature, dict(demo))
+    except ValidationError:
+        _log.warning("an example of %s is left out: it has not the form of a reply", predictor.signature.__name__)
+        return False
+    return all(demo.get(name) for name in predictor.signature.output_fields)
 
 
 def _plain(value: Any) -> Any:

@@ -447,7 +447,7 @@ def test_tokens_are_near_those_of_gpt_4() -> None:
     """Within 14 % for every program: characters a token differ with the kind of text."""
     cl100k = gpt_4_tokens()
     for name, program in Programs().named().items():
-        prompt = PromptAdapter().format(program.predict.signature, program.predict.shown, {})
+        prompt = PromptAdapter().format(program.predict.signature, program.shown, {})
         messages = [message["content"] for message in prompt]
         counted = count_tokens(messages) - count_tokens([""]) * len(messages)
         assert counted == pytest.approx(cl100k("\n".join(messages)), rel=0.14), name
