@@ -9,7 +9,6 @@ from servers import Reply, Request
 
 from storm_pipeline.search.engines.brave import BraveSearch
 from storm_pipeline.search.engines.exa import ExaSearch
-from storm_pipeline.search.engines.google import GoogleSearch
 from storm_pipeline.search.engines.searxng import SearxngSearch
 from storm_pipeline.search.engines.serper import SerperSearch
 from storm_pipeline.search.engines.tavily import TavilySearch
@@ -51,20 +50,6 @@ def _brave_answer(hits: list[Any], request: Request) -> dict[str, Any]:
 
 def _brave_error(code: str, status: int, **more: Any) -> Reply:
     return Reply(status, {"type": "ErrorResponse", "error": {"status": status, "code": code} | more, "time": 1})
-
-
-def _google_hit(page: Page) -> dict[str, Any]:
-    return {"kind": "customsearch#result", "link": page.url, "title": page.title, "snippet": page.text}
-
-
-def _google_answer(hits: list[Any], request: Request) -> dict[str, Any]:
-    answer: dict[str, Any] = {"kind": "customsearch#search", "searchInformation": {"totalResults": str(len(hits))}}
-    return answer | ({"items": hits} if hits and request.query["start"] == "1" else {})
-
-
-def _google_error(status: int, reason: str, message: str = "", state: str = "") -> Reply:
-    errors = [{"message": message, "domain": "usageLimits", "reason": reason}]
-    return Reply(status, {"error": {"code": status, "message": message, "errors": errors, "status": state}})
 
 
 def _serper_hit(page: Page) -> dict[str, Any]:
@@ -174,41 +159,6 @@ WEB: dict[str, Case] = {
         | {
             "403 key unknown": (_serper_error(403, "Unauthorized."), "set SERPER_API_KEY"),
             "400 no credits": (_serper_error(400, "Not enough credits"), "has no credits left"),
-        },
-        malformed=BROKEN_JSON | _OTHER_FORM,
-    ),
-    "google": Case(
-        lambda url, patience: GoogleSearch(
-            KEY, "engine-1", base_url=f"{url}/customsearch/v1", patience=patience, rate=math.inf
-        ),
-        "/customsearch/v1",
-        _google_hit,
-        _google_answer,
-        query={"cx": "engine-1", "q": "silk road", "num": "5", "start": "1"},
-        headers={"x-goog-api-key": KEY},
-        odd=(*_ODD, {"link": "https://b.org", "snippet": None, "pagemap": 5}),
-        refusals={
-            "400 key unknown": (
-                _google_error(400, "badRequest", "API key not valid. Please pass a valid API key."),
-                "set GOOGLE_API_KEY",
-            ),
-            "401": (Reply(401), "set GOOGLE_API_KEY"),
-            "403": (_google_error(403, "forbidden", "disabled"), "enable the Custom Search API"),
-            "403 day used up": (_google_error(403, "dailyLimitExceeded", "Daily Limit Exceeded"), "midnight"),
-            "404": (Reply(404), "GOOGLE_CSE_ID"),
-            "429 day used up": (
-                _google_error(
-                    429,
-                    "rateLimitExceeded",
-                    "Quota exceeded for quota metric 'Queries' and limit 'Queries per day' of service …",
-                    "RESOURCE_EXHAUSTED",
-                ),
-                "midnight",
-            ),
-        },
-        passing={
-            "403 too fast": _google_error(403, "userRateLimitExceeded"),
-            "429 minute used up": _google_error(429, "rateLimitExceeded", "limit 'Queries per minute per user'"),
         },
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),

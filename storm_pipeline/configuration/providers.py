@@ -39,8 +39,8 @@ PROVIDERS = (
     Provider("groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
 )
 SEARCH_KEYS = frozenset(
-    "YDC_API_KEY TAVILY_API_KEY BRAVE_API_KEY SERPER_API_KEY EXA_API_KEY GOOGLE_API_KEY GOOGLE_CSE_ID NCBI_API_KEY "
-    "SEMANTIC_SCHOLAR_API_KEY QDRANT_API_KEY CROSSREF_MAILTO".split()
+    "YDC_API_KEY TAVILY_API_KEY BRAVE_API_KEY SERPER_API_KEY EXA_API_KEY NCBI_API_KEY SEMANTIC_SCHOLAR_API_KEY "
+    "QDRANT_API_KEY CROSSREF_MAILTO".split()
 )
 """Variables of the search engines' keys; an engine's address is none."""
 KEYS = SEARCH_KEYS | {name for one in PROVIDERS for name in one.variables}

@@ -21,7 +21,6 @@ _MODULES = (
     "crossref",
     "duckduckgo",
     "searxng",
-    "google",
     "you",
     "tavily",
     "brave",

@@ -15,7 +15,6 @@ from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.engines.brave import BraveSearch
 from storm_pipeline.search.engines.exa import ExaSearch
-from storm_pipeline.search.engines.google import GoogleSearch
 from storm_pipeline.search.engines.searxng import SearxngSearch
 from storm_pipeline.search.engines.serper import SerperSearch
 from storm_pipeline.search.engines.tavily import TavilySearch
@@ -48,12 +47,6 @@ OPTIONED: dict[str, tuple[Callable[[str, SearchOptions], SearchEngine], dict[str
     "serper": (
         lambda url, options: SerperSearch(KEY, base_url=url, rate=math.inf, options=options),
         {"q": QUERY, "gl": "at", "hl": "de", "tbs": "cdr:1,cd_min:1/5/2024,cd_max:6/30/2024"},
-    ),
-    "google": (
-        lambda url, options: GoogleSearch(
-            KEY, "engine-1", base_url=f"{url}/customsearch/v1", rate=math.inf, options=options
-        ),
-        {"q": QUERY, "gl": "at", "lr": "lang_de", "sort": "date:r:20240105:20240630"},
     ),
     "exa": (
         lambda url, options: ExaSearch(KEY, base_url=url, rate=math.inf, options=options),
@@ -92,21 +85,16 @@ def test_what_an_engine_does_not_offer_is_refused(open_engine: Callable[..., Any
 
 
 def test_engines_spell_languages_their_own_way() -> None:
-    for language, region, brave, google in [
-        ("ja", None, "jp", "lang_ja"),
-        ("zh", "TW", "zh-hans", "lang_zh-TW"),
-        ("zh", None, "zh-hans", "lang_zh-CN"),
-    ]:
+    for language, region, spelt in [("ja", None, "jp"), ("zh", "TW", "zh-hans"), ("zh", None, "zh-hans")]:
         options = SearchOptions(language=language, region=region)
-        for name, parameter, spelt in [("brave", "search_lang", brave), ("google", "lr", google)]:
-            with ScriptedServer(WEB[name].finds()) as server:
-                OPTIONED[name][0](server.url, options).search("silk", 1)
-                assert server.requests[0].query[parameter] == spelt
+        with ScriptedServer(WEB["brave"].finds()) as server:
+            OPTIONED["brave"][0](server.url, options).search("silk", 1)
+            assert server.requests[0].query["search_lang"] == spelt
 
 
 @pytest.mark.parametrize(
     ("name", "most_characters", "most_words"),
-    [("tavily", 400, None), ("brave", 400, 50), ("serper", 2048, 32), ("google", 2048, 32), ("exa", 2000, None)],
+    [("tavily", 400, None), ("brave", 400, 50), ("serper", 2048, 32), ("exa", 2000, None)],
 )
 def test_long_queries_are_cut_between_words(name: str, most_characters: int, most_words: int | None) -> None:
     for query in ("silk " * 1000, "caravanserais " * 1000):
@@ -121,9 +109,7 @@ def test_long_queries_are_cut_between_words(name: str, most_characters: int, mos
         assert len(line) > most_characters - 20 or len(line.split()) == most_words
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "pages"), [("brave", "web", 20), ("serper", "page", 10), ("google", "start", 10)]
-)
+@pytest.mark.parametrize(("name", "key", "pages"), [("brave", "web", 20), ("serper", "page", 10)])
 def test_further_pages_of_results_are_asked_for(name: str, key: str, pages: int) -> None:
     """The server has 500 pages and answers as the service does: from where it is asked, as many as it is asked for."""
     case = WEB[name]
@@ -134,10 +120,9 @@ def test_further_pages_of_results_are_asked_for(name: str, key: str, pages: int)
         start = {
             "brave": lambda: int(asked["offset"]) * size,
             "serper": lambda: (asked["page"] - 1) * size,
-            "google": lambda: int(asked["start"]) - 1,
         }[name]()
         hits = [case.hit(web_page(number)) for number in range(start, start + size)]
-        return Reply(body={"web": {"results": hits}, "organic": hits, "items": hits})
+        return Reply(body={"web": {"results": hits}, "organic": hits})
 
     found, requests = ask(case, script, k=2 * pages + 3)
     assert [s.url for s in found] == [web_page(number).url for number in range(2 * pages + 3)]
@@ -176,8 +161,6 @@ def test_exa_gives_every_passage() -> None:
     [
         ("serper", {"date": "Mar 3, 2024"}, "2024-03-03"),
         ("serper", {"date": "2 days ago"}, None),
-        ("google", {"pagemap": {"metatags": [{}, {"article:published_time": "2024-03-03T08:00Z"}]}}, "2024-03-03"),
-        ("google", {"pagemap": {"metatags": "x"}}, None),
         ("tavily", {"published_date": "2024-03-03"}, "2024-03-03"),
     ],
 )

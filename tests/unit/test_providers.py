@@ -20,7 +20,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for provider in PROVIDERS:
         for name in provider.variables:
             monkeypatch.delenv(name, raising=False)
-    for name in ("YDC_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL", "GOOGLE_API_KEY", "GOOGLE_CSE_ID"):
+    for name in ("YDC_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -90,12 +90,10 @@ def test_a_missing_key_is_said_before_a_folder_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "spec", ["you", "fused:wikipedia+tavily", "first:[fused:arxiv+you]>arxiv", "searxng", "google"]
-)
+@pytest.mark.parametrize("spec", ["you", "fused:wikipedia+tavily", "first:[fused:arxiv+you]>arxiv", "searxng"])
 def test_a_missing_key_of_an_engine_is_said_before_a_folder_is_made(tmp_path: Path, spec: str) -> None:
     storm = Storm(lm="embedded", search=spec, out=tmp_path / "runs", cache=tmp_path / "c")
-    with pytest.raises(SettingsError, match=r"YDC_API_KEY|TAVILY_API_KEY|SEARXNG_URL|GOOGLE_API_KEY"):
+    with pytest.raises(SettingsError, match=r"YDC_API_KEY|TAVILY_API_KEY|SEARXNG_URL"):
         storm.write("Silk Road")
     assert list(tmp_path.iterdir()) == []
 

@@ -52,7 +52,6 @@ def given(tmp_path: Path, **changes: object) -> Settings:
 def test_the_engine_is_chosen_by_key_then_reach_then_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose(lambda _: False).spec == "wiki-leads"
     assert choose(lambda _: True).spec == "wikipedia"
-    monkeypatch.setenv("GOOGLE_API_KEY", "k")  # and no GOOGLE_CSE_ID
     monkeypatch.setenv("BRAVE_API_KEY", "k")
     choice = choose(lambda _: pytest.fail("a key is set"))
     spec, why = choice.spec, choice.why

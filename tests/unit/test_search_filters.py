@@ -21,10 +21,7 @@ from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.types import Snippet
 
-KEYS = [
-    "YDC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "EXA_API_KEY",
-    "GOOGLE_API_KEY", "GOOGLE_CSE_ID",
-]  # fmt: skip
+KEYS = ["YDC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "EXA_API_KEY"]
 
 
 def snippets(*urls: str) -> list[Snippet]:
@@ -64,14 +61,14 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
     assert [s.title for s in opened[0].search("silk", 1).snippets] == ["Silk"]
     assert fetched == [("wikipedia-vital-article-leads-en", tmp_path, None)]
-    for name in ("tavily", "brave", "serper", "google", "exa", "duckduckgo"):
+    for name in ("tavily", "brave", "serper", "exa", "duckduckgo"):
         assert open_search(name).engine.name == name
     keys = {engine.name: engine.key_set for engine in engines()}
     assert (keys["wiki-leads"], keys["corpus:PATH"], keys["searxng[:URL]"], keys["you"]) == (None, None, True, True)
     assert all(engine.key_set for engine in engines() if engine.variables)
 
 
-@pytest.mark.parametrize("spec", ["", ":", "altavista", "YOU"])
+@pytest.mark.parametrize("spec", ["", ":", "altavista", "google", "YOU"])
 def test_unknown_engines_are_refused_with_the_known_ones(spec: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         open_search(spec, EngineConfig(cache=tmp_path))
@@ -111,9 +108,6 @@ def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.
         for variable in info.variables[:1]:
             with pytest.raises(SettingsError, match=variable):
                 open_search(info.name.partition("[")[0], EngineConfig(cache=tmp_path))
-    monkeypatch.setenv("GOOGLE_API_KEY", "k")
-    with pytest.raises(SettingsError, match="GOOGLE_CSE_ID"):
-        open_search("google")
     with pytest.raises(CorpusError, match="does not exist"):
         open_search(f"corpus:{tmp_path / 'none'}", EngineConfig(cache=tmp_path))
     assert not any(engine.key_set for engine in engines())
