@@ -8,6 +8,7 @@ from datetime import date
 from fractions import Fraction
 from itertools import chain
 
+from storm_pipeline.languages import detect
 from storm_pipeline.quantities.degraded import is_degraded, repaired
 from storm_pipeline.quantities.literals import plain_digits
 from storm_pipeline.quantities.mentions import mentions
@@ -22,6 +23,7 @@ _MIN_YEAR = 1000
 _STEM = 4
 """Length of the prefix by which forms of one noun are matched."""
 
+_HYPHENS = ("-", "‑", "‐")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _BEFORE_A_YEAR = re.compile(r"(?:\b(?:in|since|until|during|from|between|after|before|circa|c\.) |\()$", re.I)
 """What makes a bare number of four digits a year."""
@@ -47,12 +49,13 @@ def missing(
     dates: Iterable[date | str] = (),
     language: str = "en",
     source_languages: Iterable[str] = (),
+    dated_by: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """The quantities of a sentence that no source states, compared by value: as spelt, in order, without duplicates.
 
     Number words up to twelve, ordinals up to twelfth, a bare "half" and a month alone are often not figures: of these
-    only a number is checked, and only if a source counts the same noun ("three children" against "two children"). A
-    year, decade or century is supported by any date in it.
+    only a number is checked, and only if a source counts the same noun ("three children" against "two children"), but
+    none that is a part of a word ("four-year"). A year, decade or century is supported by any date in it.
 
     Args:
         sentence: the sentence to check.
@@ -61,6 +64,7 @@ def missing(
             unknown. "Last month" and "in February" are resolved by it.
         language: ISO 639-1 code of the sentence.
         source_languages: ISO 639-1 codes of the sources, in the same order; default: the sentence's.
+        dated_by: other texts of the same pages, whose dates support the sentence too, but no other quantities.
     """
     claimed = _read(sentence, language)
     if not claimed:
@@ -69,9 +73,9 @@ def missing(
     published = [*(_iso(day) for day in dates), *[""] * len(texts)]
     languages = [*source_languages, *[language] * len(texts)]
     stated = [_stated(*source) for source in zip(texts, languages, published, strict=False)]
-    unsupported = (
-        m for m in claimed if _is_checked(m, stated) and not any(_supports(s, q) for s in stated for q in m.readings)
-    )
+    checked = [m for m in claimed if _is_checked(m, sentence, stated)]
+    stated += [_dates_alone(_stated(text, detect(text), "")) for text in (dated_by if checked else ())]
+    unsupported = (m for m in checked if not any(_supports(s, q) for s in stated for q in m.readings))
     return tuple(dict.fromkeys(sentence[m.start : m.end] for m in unsupported))
 
 
@@ -92,6 +96,14 @@ def full_dates(text: str, language: str = "en") -> tuple[str, ...]:
     read = (mention.readings[0] for mention in _read(repaired(text, language), language))
     days = (one for one in read if one.kind == "date" and one.day and one.low)
     return tuple(dict.fromkeys(f"{int(one.low):04d}-{one.month:02d}-{one.day:02d}" for one in days))
+
+
+def without_quantities(text: str, language: str = "en") -> str:
+    """A text with its numbers and dates blanked."""
+    kept = text
+    for mention in _read(text, language):
+        kept = kept[: mention.start] + " " * (mention.end - mention.start) + kept[mention.end :]
+    return kept
 
 
 def first_year(text: str, language: str = "en") -> int | None:
@@ -135,14 +147,22 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     )
 
 
+def _dates_alone(stated: _Stated) -> _Stated:
+    """What a source states of dates and years alone."""
+    years = frozenset(year for year in stated.years if _MIN_YEAR <= year <= _MAX_YEAR)
+    return _Stated(tuple(map(Fraction, years)), (), stated.dates, years, frozenset())
+
+
 def _counts(mention: Mention) -> bool:
     """Whether it is a number followed by the noun that it counts."""
     return mention.readings[0].kind == "number" and len(mention.counted) >= _STEM and mention.counted.isalpha()
 
 
-def _is_checked(mention: Mention, stated: Sequence[_Stated]) -> bool:
+def _is_checked(mention: Mention, sentence: str, stated: Sequence[_Stated]) -> bool:
     if mention.written != "small":
         return True
+    if sentence[mention.end : mention.end + 1] in _HYPHENS:
+        return False
     more_than_one = mention.readings[0].low > 1
     return more_than_one and _counts(mention) and any(mention.counted[:_STEM] in source.counted for source in stated)
 

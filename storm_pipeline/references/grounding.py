@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from storm_pipeline.languages import detect, scripts_of, stem_set
-from storm_pipeline.quantities import full_dates, missing
 from storm_pipeline.references.facts import recall
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.shown_quantities import Pages, ShownQuantities
 from storm_pipeline.references.similarity import Embed, Similarity
 from storm_pipeline.references.verbatim import copied_from, quoted_in
 from storm_pipeline.text.words import foreign_script_share
@@ -30,8 +30,6 @@ _MAY_COMPLETE = 0.30
 """Minimum similarity of such a passage that the writer is asked about."""
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
-_MOST_DATES = 8
-"""Maximum dates of a passage by which its relative dates are resolved."""
 _FOREIGN = 0.5
 """Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
 
@@ -73,7 +71,9 @@ class Grounding:
         language: ISO 639-1 code of the sentences.
         longest_run: longest allowed run of words shared with a passage, not counting names and numbers.
         removed_below: similarity below which a citation is removed beside one that supports the sentence; 0: none is.
-        pages: source id → all snippets of its page, searched for its date; by default those shown.
+        pages: source id → all snippets of its page, searched for dates; by default those shown.
+        findings: checked sentences that cite the passages and that the writer was shown too.
+        source_language: text of a passage → ISO 639-1 code.
     """
 
     def __init__(
@@ -85,7 +85,9 @@ class Grounding:
         language: str = "en",
         longest_run: int = LONGEST_RUN,
         removed_below: float = _REMOVED,
-        pages: Callable[[str], Sequence[Snippet]] | None = None,
+        pages: Pages | None = None,
+        findings: Sequence[Sentence] = (),
+        source_language: Callable[[str], str] = detect,
     ) -> None:
         self.shown = tuple(shown)
         self._known = known
@@ -93,9 +95,15 @@ class Grounding:
         self._language = language
         self._longest_run = longest_run
         self._removed_below = removed_below
-        self._pages = pages or self._shown_of
+        self._quantities = ShownQuantities(
+            shown,
+            known=known,
+            language=language,
+            pages=pages,
+            findings=findings,
+            source_language=source_language,
+        )
         self._texts = [passage.text for passage in shown]
-        self._dates: dict[str, str] = {}  # by page
 
     def as_written(self, claim: Claim) -> Sentence:
         """The sentence with its writer's own citations, unchecked: of each cited passage what covers it best."""
@@ -120,7 +128,7 @@ class Grounding:
                 else "it cites no passage"
             )
             return Judged(Sentence(claim.text), problem=f"{finding}, nor does any other passage shown")
-        lacking = self._lacking(claim.text, kept)
+        lacking = self._quantities.lacking(claim.text, kept)
         if lacking:
             kept, lacking = self._completed(claim, kept, lacking, _COMPLETES)
         change = self._change(claim.cited, kept)
@@ -138,7 +146,7 @@ class Grounding:
         spelt = ", ".join(f"“{one}”" for one in lacking)
         problem = f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)}"
         if left:
-            return Judged(sentence, problem=f"{problem} nor in any other passage")
+            return Judged(sentence, problem=f"{problem} nor in any other passage that speaks of the same")
         others = self._numbers([i for i in more if i not in kept])
         problem += f", but in {others}: cite that too if it supports the sentence"
         return Judged(sentence, problem=problem, completed=Sentence(claim.text, self._citations(claim.text, more)))
@@ -174,10 +182,10 @@ class Grounding:
         """The most similar passage that lacks none of a sentence's quantities, or whose missing ones others have."""
         best = None
         for i in self._similarity.most_similar(text, range(len(self.shown)), _FOUND):
-            if not self._lacking(text, (i,)):
+            if not self._quantities.lacking(text, (i,)):
                 return i
             best = i if best is None else best
-        return best if best is not None and not self._lacking(text, range(len(self.shown))) else None
+        return best if best is not None and not self._quantities.lacking(text, range(len(self.shown))) else None
 
     def _stands(self, text: str, i: int, least: float) -> bool:
         return not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, least)
@@ -185,19 +193,25 @@ class Grounding:
     def _completed(
         self, claim: Claim, kept: tuple[int, ...], lacking: tuple[str, ...], least: float
     ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        """The passages plus those similar enough that have the lacking quantities, and what is still lacking."""
+        """The passages plus those that have the lacking quantities and speak of the same, and what is still lacking.
+
+        A passage that is cited without asking the writer has words of the sentence around the quantity too.
+        """
         text = claim.text
+        needed = 1.0 if least == _COMPLETES else 0.5
         own = [i for i in claim.cited if i not in kept]  # cited by the writer, but hardly similar
         others = [
             i
             for i in range(len(self.shown))
-            if i not in kept and i not in own and len(self._lacking(text, (*kept, i))) < len(lacking)
+            if i not in kept and i not in own and len(self._quantities.lacking(text, (*kept, i))) < len(lacking)
         ]
         added: list[int] = []
         near = self._similarity.most_similar(text, others, least)
         foreign = (i for i in others if i not in added and not self._similarity.is_comparable(i))
         for i in chain(own, near, foreign):
-            left = self._lacking(text, (*kept, *added, i))
+            if i not in own and self._says(text, i, lacking) < needed:
+                continue
+            left = self._quantities.lacking(text, (*kept, *added, i))
             if len(left) < len(lacking):
                 added.append(i)
                 lacking = left
@@ -205,24 +219,9 @@ class Grounding:
                     break
         return (*kept, *added), lacking
 
-    def _lacking(self, text: str, kept: Sequence[int]) -> tuple[str, ...]:
-        """The quantities that these passages do not state; dates, which are slow to find, are tried last."""
-        undated = self._missing(text, [(i, "") for i in kept])
-        return undated and self._missing(text, [(i, day) for i in kept for day in self._dates_of(i)])
-
-    def _missing(self, text: str, dated: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-        """The quantities that none of the passages states, each read with the date beside it."""
-        cited = [self.shown[i] for i, _ in dated]
-        return missing(
-            text,
-            [
-                self._known,
-                *(f"{passage.title} {passage.site} {passage.published or ''} {passage.text}" for passage in cited),
-            ],
-            dates=["", *(day for _, day in dated)],
-            language=self._language,
-            source_languages=[self._language, *(detect(passage.text) for passage in cited)],
-        )
+    def _says(self, text: str, i: int, lacking: Sequence[str]) -> float:
+        foreign = not self._similarity.is_comparable(i)
+        return self._quantities.says(text, i, self._similarity.parts(i), lacking, foreign=foreign)
 
     def _numbers(self, positions: Sequence[int]) -> str:
         return "".join(f"[{i + 1}]" for i in positions)
@@ -238,28 +237,6 @@ class Grounding:
                 if snippet and share >= own[1]:
                     found[Citation(snippet.source_id, snippet.id)] = None
         return tuple(found)
-
-    def _dates_of(self, i: int) -> Sequence[str]:
-        """The dates by which "last month" in a passage can be resolved: its page's first, then those in the passage.
-
-        A page may collect news of many days.
-        """
-        passage = self.shown[i]
-        own = full_dates(passage.text, detect(passage.text))[:_MOST_DATES]
-        return tuple(dict.fromkeys((self._date(passage.source_id), *own)))
-
-    def _date(self, source_id: str) -> str:
-        """The publication date of a page, or else the first date in its text or titles; "" if there is none."""
-        if source_id not in self._dates:
-            page = self._pages(source_id)
-            given = (snippet.published or "" for snippet in page)
-            texts = (day for snippet in page for day in full_dates(snippet.text, detect(snippet.text)))
-            titles = (day for snippet in page for day in full_dates(snippet.title, self._language))
-            self._dates[source_id] = next(chain(filter(None, given), texts, titles), "")
-        return self._dates[source_id]
-
-    def _shown_of(self, source_id: str) -> Sequence[Snippet]:
-        return [s for passage in self.shown if passage.source_id == source_id for s in passage.snippets]
 
 
 def _best(wanted: frozenset[str], snippets: Sequence[Snippet], language: str) -> tuple[Snippet | None, float]:

@@ -86,6 +86,10 @@ class Similarity:
             return True
         return any(like >= least for some in (ranked[:1], ranked[1:]) for like in self._measured(text, some))
 
+    def parts(self, i: int) -> list[str]:
+        """The windows of a passage."""
+        return [window.text for window in self._windows_of(i)]
+
     def prepare(self, texts: Iterable[str], least: float) -> None:
         """Embed sentences and the first windows that :meth:`most_similar` compares them with, all in one call."""
         wanted: dict[str, None] = {}

@@ -41,6 +41,7 @@ class _LeadGrounding(Grounding):
             language=ctx.settings.article_language,
             longest_run=_LONGEST_RUN,
             removed_below=0,
+            source_language=lambda _: ctx.settings.article_language,
         )
         self._topic = topic
         self._stems = [stem_set(passage.text, self._language) for passage in shown]

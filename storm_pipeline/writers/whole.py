@@ -94,7 +94,15 @@ class WholeWriter:
         heading = evidence.heading
         known = (outline.topic, *heading.titles())
         inputs = section_inputs(ctx, outline, evidence)
-        blocks = _written(ctx, ctx.programs.section, inputs, evidence.passages, where=heading.title, known=known)
+        blocks = _written(
+            ctx,
+            ctx.programs.section,
+            inputs,
+            evidence.passages,
+            where=heading.title,
+            known=known,
+            findings=evidence.findings,
+        )
         return _as_section(heading, blocks)
 
     def revise(
@@ -120,6 +128,7 @@ class WholeWriter:
             new.passages,
             where=evidence.heading.title,
             known=known,
+            findings=new.findings,
             accepted=section.sentences(),
         )
         return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
@@ -159,6 +168,7 @@ def _written(
     *,
     where: str,
     known: Sequence[str],
+    findings: Sequence[Sentence] = (),
     accepted: Iterable[Sentence] = (),
 ) -> list[CheckedBlock]:
     """Write, check, and send unsupported sentences back once; the second prompt extends the first one."""
@@ -169,6 +179,7 @@ def _written(
         embed=ctx.store.embed,
         language=ctx.settings.article_language,
         pages=lambda source_id: ctx.store.source(source_id).snippets,
+        findings=findings,
     )
 
     def ask_again(remarks: str) -> str:

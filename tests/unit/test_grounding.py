@@ -11,7 +11,7 @@ from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage, passages
 from storm_pipeline.references.verbatim import quoted_in
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.types import Snippet
+from storm_pipeline.types import Sentence, Snippet
 
 EMBED = HashingEmbedder(256).embed
 DAM = Snippet(
@@ -235,3 +235,58 @@ def test_what_is_cited_was_shown_and_nothing_fails(
         assert verdict.sentence.citations or verdict.problem
         turned = grounding.by_quotation(claim, quotation)
         assert turned is None or set(turned.sentence.citations) <= held
+
+
+ALUMNI = Snippet(
+    "https://g.org/alumni", "Alumni", "Alumni of the Orrin school said that its teachers had shaped their lives."
+)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The Orrin Dam is closed to visitors. Opening hours for 2025 will be announced by the town of Selby.",
+        "La escuela está cerrada para los visitantes. El horario de 2025 se dará a conocer por la ciudad de Selby.",
+    ],
+)
+def test_nothing_is_cited_for_a_year_alone(other: str) -> None:
+    page = Snippet("https://h.org/visit", "Visit", other)
+    verdict = judged("Alumni said in 2025 that teachers had shaped their lives.", 1, shown=(ALUMNI, page))
+    assert urls(verdict, (ALUMNI, page)) == [ALUMNI.url]
+    assert verdict.completed is None
+    assert verdict.problem.endswith("“2025” is not in [1] nor in any other passage that speaks of the same")
+
+
+def test_a_date_in_another_window_of_the_page_supports_the_sentence() -> None:
+    page = (replace(STRIKE, published=None), Snippet(STRIKE.url, STRIKE.title, "Posted on 3 May 2019 by Ann Lee, 40."))
+    text = "On 3 May 2019 the workers at the dam had gone on strike."
+    cited = (Claim(text, (0,)), Claim(text.replace("workers", "40 workers"), (0,)))
+    grounding = Grounding(passages(page[:1]), known="Orrin Dam", embed=EMBED, pages=lambda _: page)
+    dated, counted = grounding.judge(cited)
+    assert not dated.problem
+    assert "“40”" in counted.problem
+
+
+def test_a_number_of_a_finding_that_the_prompt_shows_is_supported_where_it_cites_the_passage() -> None:
+    shown = passages(ALL)
+    told = Sentence("Some 912 workers went on strike.", shown[4].citations())
+    grounding = Grounding(shown, known="Orrin Dam", embed=EMBED, findings=[told])
+    right, wrong = grounding.judge(
+        [Claim("Some 912 workers at the dam went on strike.", (4,)), Claim("912 char.", (2,))]
+    )
+    assert not right.problem
+    assert wrong.problem
+
+
+@pytest.mark.parametrize("text", ["The dam had a four-year strike.", "The dam had a twelve-month strike of workers."])
+def test_a_number_that_is_part_of_a_word_is_not_looked_for(text: str) -> None:
+    strike = replace(STRIKE, text=f"{STRIKE.text} It lasted two years and three months.")
+    assert not judged(text, 1, shown=(strike,)).problem
+
+
+def test_a_sentence_of_the_article_is_read_in_its_language() -> None:
+    said = Passage("Hans Otto Roth und die Siebenbürger: 1,584 votes.", (DAM,))
+    claim = Claim("Hans Otto Roth won 1,584 votes.", (0,))
+    for source_language, problem in ((lambda _: "de", True), (lambda _: "en", False)):
+        grounding = Grounding([said], known="", embed=EMBED, source_language=source_language)
+        assert bool(grounding.judge([claim])[0].problem) is problem
