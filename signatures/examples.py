@@ -55,6 +55,9 @@ QUESTION = [
     ),
 ]
 
+PLAIN_QUESTION = [one.without("perspective") for one in QUESTION]
+"""The same interview by a writer without a perspective."""
+
 QUERIES = [
     dspy.Example(
         topic="Orrin Dam",

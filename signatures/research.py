@@ -50,6 +50,19 @@ class AskQuestion(dspy.Signature):
     question: str = dspy.OutputField()
 
 
+class AskPlainQuestion(dspy.Signature):
+    """You write for an encyclopedia and interview an expert about the topic. An interview has many questions; only when
+    the expert could tell you nothing new any more, end it with: Thank you so much for your help!
+    Ask the one question whose answer your article needs most now: specific, self-contained, naming the topic, about
+    something that was not asked before; follow up on what you have learnt. Reply with the question alone.
+    """
+
+    topic: str = dspy.InputField()
+    language: str = dspy.InputField()
+    conversation: str = dspy.InputField()
+    question: str = dspy.OutputField()
+
+
 class AskQuestions(dspy.Signature):
     """You write for an encyclopedia and prepare an interview with an expert about the topic, from your own perspective.
     Write down all the questions that you will ask, as many as are wanted: each specific, self-contained, naming the

@@ -165,6 +165,7 @@ class FakeModel:
         self._other = other
         self._signatures = SIGNATURES | dict(more or {})
         self._answers = default_answers() | dict(answers or {})
+        self._answers.setdefault("AskPlainQuestion", self._answers["AskQuestion"])
         self._faults = {name: list(replies) for name, replies in (faults or {}).items()}
         self.asked: list[Asked] = []
         self._lock = threading.Lock()

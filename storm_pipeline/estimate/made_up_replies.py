@@ -47,6 +47,7 @@ TYPICAL_REPLIES: Mapping[str, TypicalReply] = {
     "related": TypicalReply(3, items=5),
     "perspectives": TypicalReply(8),
     "question": TypicalReply(20, paraphrases=False),
+    "plain_question": TypicalReply(20, paraphrases=False),
     "questions": TypicalReply(20),
     "open_questions": TypicalReply(20, items=6),
     "queries": TypicalReply(5),

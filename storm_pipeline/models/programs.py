@@ -129,6 +129,7 @@ class Programs(SafeModule):
         self.related = Program(research.FindRelatedTopics, examples.RELATED, token_limit=120)
         self.perspectives = Program(research.FindPerspectives, examples.PERSPECTIVES, token_limit=400)
         self.question = Program(research.AskQuestion, examples.QUESTION, token_limit=100)
+        self.plain_question = Program(research.AskPlainQuestion, examples.PLAIN_QUESTION, token_limit=100)
         self.questions = Program(research.AskQuestions, token_limit=500)
         self.open_questions = Program(research.FindOpenQuestions, token_limit=500)
         self.queries = Program(research.WriteQueries, examples.QUERIES, token_limit=120)

@@ -166,14 +166,7 @@ def _on_subject(ctx: RunContext, query: str) -> str:
 def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
-            reply = ctx.ask(
-                "asker",
-                ctx.programs.question,
-                topic=ctx.about(topic),
-                language=ctx.settings.language_name,
-                perspective=_described(perspective),
-                conversation=history(turns),
-            ).question
+            reply = _reply_of_asker(ctx, topic, perspective, turns)
         if not _is_farewell(reply, ctx.settings.article_language):
             break
     else:
@@ -181,6 +174,14 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
     question = _first_question(reply, ctx.settings.article_language)
     asked = {_plain(turn.question) for turn in turns}
     return None if _plain(question) in asked else question
+
+
+def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str:
+    """What the writer says next. No prompt of one who has no perspective speaks of perspectives."""
+    about = {"topic": ctx.about(topic), "language": ctx.settings.language_name, "conversation": history(turns)}
+    if not perspective.focus:
+        return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
+    return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
 
 
 def history(turns: Sequence[Turn]) -> str:

@@ -206,8 +206,8 @@ def test_without_conversation_there_are_as_many_answers_and_a_call_of_the_writer
 
 def test_prompts_without_a_perspective_are_shorter() -> None:
     made, full = of(recipe="storm-no-perspective", writing="whole", **SMALL), of(**SMALL)
-    assert row(made, "question").calls == row(full, "question").calls
-    assert row(made, "question").tokens_in.likely < row(full, "question").tokens_in.likely
+    assert row(made, "plain_question").calls == row(full, "question").calls
+    assert row(made, "plain_question").tokens_in.likely < row(full, "question").tokens_in.likely
 
 
 def test_each_role_has_its_model_and_its_price() -> None:
