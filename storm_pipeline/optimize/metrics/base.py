@@ -1,0 +1,93 @@
+"""What all metrics for optimisers share."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import dspy
+import numpy as np
+
+from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.similarity import Embed
+from storm_pipeline.text.words import numbers
+
+Examples = Sequence[dspy.Example]
+_WORD = re.compile(r"[^\W\d_][\w'’-]+")
+
+
+class Metric(Protocol):
+    """A metric as DSPy's optimisers call it."""
+
+    def __call__(
+        self,
+        gold: dspy.Example,
+        pred: dspy.Prediction,
+        trace: Any = None,
+        pred_name: Any = None,
+        pred_trace: Any = None,
+    ) -> dspy.Prediction:
+        """A prediction with ``score`` in [0, 1] and ``feedback``."""
+        ...
+
+
+MakeMetric = Callable[[Embed, Examples], Metric]
+"""An encoder (texts to unit vectors) and all examples of a job → the metric."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What a metric compares a reply with; prompts, sets and optimisers' summaries of examples do not show it.
+
+    Attributes:
+        text: what the human editors wrote.
+        passages: what that rests on, in the order in which a prompt numbers them.
+        left: sentences of the article that a conversation has not come to.
+    """
+
+    text: str = field(default="", repr=False)
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
+    left: tuple[str, ...] = field(default=(), repr=False)
+
+
+def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]]) -> Metric:
+    """A function that returns score and feedback as a metric; scores are kept in [0, 1]."""
+
+    def metric(
+        gold: dspy.Example,
+        pred: dspy.Prediction,
+        trace: Any = None,  # noqa: ARG001 - what optimisers pass
+        pred_name: Any = None,  # noqa: ARG001
+        pred_trace: Any = None,  # noqa: ARG001
+    ) -> dspy.Prediction:
+        value, feedback = score(gold, pred)
+        return dspy.Prediction(score=min(1.0, max(0.0, float(value))), feedback=feedback)
+
+    return metric
+
+
+def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[float, tuple[float, float]]:
+    """The mean of paired differences, and its 95 % interval (bootstrap percentiles, 2,000 resamples).
+
+    Args:
+        differences: one a topic; at least one.
+        seed: of the resamples.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    draws = np.random.default_rng(seed).choice(values, size=(2000, len(values))).mean(axis=1)
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return float(values.mean()), (float(low), float(high))
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The entities of a text as far as spelling shows them: words that are capitalised throughout, and numbers."""
+    found = _WORD.findall(text)
+    plain = {word for word in found if word[0].islower()}
+    return frozenset(word.casefold() for word in found if word[0].isupper() and word.lower() not in plain) | frozenset(
+        numbers(text)
+    )
+
+
+def share_of(wanted: frozenset[str], found: frozenset[str]) -> float:
+    """The share of what is wanted that was found; 1.0 if nothing is."""
+    return len(wanted & found) / len(wanted) if wanted else 1.0

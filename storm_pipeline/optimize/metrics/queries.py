@@ -1,0 +1,53 @@
+"""Search queries: whether they find, and rank first, what the human article rests on."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
+
+import dspy
+import numpy as np
+
+from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric
+from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.fusion import rank_scores
+from storm_pipeline.retrieval.lexical import LexicalIndex
+
+_RANKED = 50
+_SHOWN = 5
+"""Results of a query that a run would read."""
+
+
+def queries_metric(embed: Embed, examples: Examples) -> Metric:
+    """The mean of recall and reciprocal rank of a section's own passages among those of all sections of all topics.
+
+    Ranked are BM25 and cosine, fused. Recall counts the first five results of all queries together, and at most five
+    passages as wanted; the reciprocal rank is that of the first own passage, averaged over the queries.
+    """
+    pool = list(dict.fromkeys(f"{own.title}. {own.text}" for one in examples for own in one.gold.passages))
+    index, vectors = LexicalIndex([((text, 1),) for text in pool], floor=0.0), np.asarray(embed(pool))
+
+    @lru_cache(maxsize=4096)
+    def ranked(query: str) -> Sequence[str]:
+        lexical = [match.position for match in islice(index.search(query), _RANKED)]
+        dense = [int(i) for i in np.argsort(-(vectors @ embed([query])[0]), kind="stable")[:_RANKED]]
+        fused = rank_scores([lexical, dense])
+        return [pool[i] for i in sorted(fused, key=lambda i: -fused[i])]
+
+    def score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+        queries = list(dict.fromkeys(" ".join(str(query).split()) for query in pred.queries))[: gold.number]
+        if not any(queries):
+            return 0.0, "There is no query."
+        own = dict.fromkeys(f"{one.title}. {one.text}" for one in gold.gold.passages)
+        ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in own), 0) for q in queries]
+        found = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(own)
+        recall = len(found) / min(_SHOWN, len(own))
+        told = [f"“{query}” {_placed(rank)}." for query, rank in zip(queries, ranks, strict=True)]
+        if missed := [text for text in own if text not in found]:
+            told.append(f"Never among the first {_SHOWN}: {missed[0][:160]}")
+        return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(told)
+
+    return as_metric(score)
+
+
+def _placed(rank: int) -> str:
+    return f"finds the first wanted passage at rank {rank}" if rank else "finds none of the wanted passages"
