@@ -13,25 +13,34 @@ from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
-    from storm_pipeline.models.compiled_sets import CompiledSet
+    from storm_pipeline.models.compiled_sets import Compiled, CompiledSet
 
-_LIST, _SHOW = "list", "show"
+_LIST, _SHOW, _COMPARE = "list", "show", "compare"
 _Programs = Annotated[
     list[str],
     typer.Argument(
         metavar="PROGRAM...",
-        help="Programs to compile; or `list` for those that can be, or `show SET` for what a set holds.",
+        help="Programs to compile; or `list` for those that can be, `show SET`, or `compare SET SET`.",
         show_default=False,
     ),
 ]
 _Train = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--train", metavar="FOLDER", help="Good articles, one a file: .md, .json, .wikitext.", show_default=False
+        "--train",
+        metavar="FOLDER",
+        help="Good articles, one a file: .md, .json, .wiki; or NAME:FOLDER of a data set that a package reads.",
+        show_default=False,
     ),
 ]
 _Optimizer = Annotated[
-    str, typer.Option("--optimizer", metavar="NAME", help="labeled, bootstrap, miprov2, gepa or simba.")
+    str | None,
+    typer.Option(
+        "--optimizer",
+        metavar="NAME",
+        help="labeled, bootstrap, miprov2, gepa or simba; default: the program's usual one, see `storm compile list`.",
+        show_default=False,
+    ),
 ]
 _To = Annotated[Path, typer.Option("--to", metavar="SET", help="Folder of the compiled set; it is added to.")]
 _Candidates = Annotated[int, typer.Option("--candidates", min=1, max=100, help="Programs that the optimiser tries.")]
@@ -53,7 +62,7 @@ def compile_programs(
     names: _Programs,
     *,
     train: _Train = None,
-    optimizer: _Optimizer = "bootstrap",
+    optimizer: _Optimizer = None,
     to: _To = Path("compiled"),
     candidates: _Candidates = 6,
     split_seed: _Seed = 0,
@@ -72,6 +81,8 @@ def compile_programs(
             _show_programs()
         elif names[0] == _SHOW:
             _show_set(names[1:])
+        elif names[0] == _COMPARE:
+            _compare(names[1:])
         else:
             _compile(
                 ctx,
@@ -90,8 +101,8 @@ def _compile(
     ctx: typer.Context,
     names: list[str],
     *,
-    train: Path | None,
-    optimizer: str,
+    train: str | None,
+    optimizer: str | None,
     to: Path,
     candidates: int,
     seed: int,
@@ -101,22 +112,20 @@ def _compile(
     if train is None:
         raise SettingsError("name a folder of good articles with --train")
     from storm_pipeline.optimize.compiling import compile_program, job_for
-    from storm_pipeline.optimize.tasks import read_articles
+    from storm_pipeline.optimize.tasks import read_training
     from storm_pipeline.retrieval.embedder import shared_embedder
 
     settings = with_chosen_model(settings_asking(ctx.obj), quiet=False)
-    articles = read_articles(train)
+    articles = read_training(train)
     command = " ".join(["storm", *sys.argv[1:]])
     jobs = [
         job_for(program, articles, settings, optimizer, candidates=candidates, seed=seed, command=command)
         for program in names
     ]
     for job in jobs:
-        held_back = len(job.split.held_back)
-        tell(
-            f"{job.task.program}: {len(job.split.train)} topics to train on, {len(job.split.validation)} to choose by, "
-            f"{held_back} held back; at most {job.most_calls} calls"
-        )
+        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls")
+    for title in jobs[0].copies if jobs else ():
+        tell(f"left out: {title!r}, most of which is another article's text")
     embedder = shared_embedder(settings.embedder, settings.cache, None)
     for job in jobs:
         compile_program(job, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
@@ -127,7 +136,29 @@ def _compile(
 def _show_programs() -> None:
     from storm_pipeline.optimize.tasks import TASKS
 
-    show_table(("program", "metric", "asked of"), [(one.program, one.metric_name, one.role) for one in TASKS.values()])
+    rows = [(one.program, one.metric_name, one.optimizer, one.role, one.asked_by) for one in TASKS.values()]
+    show_table(("program", "metric", "optimizer", "asked of", "asked by"), rows)
+
+
+def _compare(places: list[str]) -> None:
+    if len(places) != 2:
+        raise SettingsError("name two sets: storm compile compare SET SET")
+    first, second = (_read(Path(place)).programs for place in places)
+    rows = []
+    for name in dict.fromkeys((*first, *second)):
+        own = [_gain(found[name]) if name in found else "–" for found in (first, second)]
+        alike = name in first and name in second and _measured(first[name]) == _measured(second[name])
+        rows.append((name, *own, "yes" if alike else "no"))
+    show_table(("program", *places, "same model, metric, topics"), rows)
+
+
+def _measured(one: "Compiled") -> tuple[object, ...]:
+    """What two gains must share to be compared."""
+    return one.model, one.metric, frozenset(one.held_back)
+
+
+def _gain(one: "Compiled") -> str:
+    return f"{one.before:.3f} → {one.after:.3f} [{one.interval[0]:+.3f}, {one.interval[1]:+.3f}]"
 
 
 def _show_set(places: list[str]) -> None:
@@ -151,11 +182,11 @@ def _show(found: "CompiledSet") -> None:
             name,
             one.model,
             one.optimizer,
-            f"{one.metric} {one.before:.3f} → {one.after:.3f}",
-            f"[{one.interval[0]:+.3f}, {one.interval[1]:+.3f}]",
+            one.metric,
+            _gain(one),
             f"{len(one.topics)} + {len(one.held_back)}",
             str(one.calls),
         )
         for name, one in found.programs.items()
     ]
-    show_table(("program", "model", "optimizer", "before → after", "gain, 95 %", "topics + held back", "calls"), rows)
+    show_table(("program", "model", "optimizer", "metric", "before → after, 95 %", "topics + held back", "calls"), rows)

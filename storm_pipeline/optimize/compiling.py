@@ -29,8 +29,8 @@ from storm_pipeline.models.compiled_sets import Compiled, add_to_set
 from storm_pipeline.models.model_objects import ModelObject
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.optimize.metrics import Metric, mean_with_interval
-from storm_pipeline.optimize.optimizers import Plan, most_calls, optimized, require_optimizer
+from storm_pipeline.optimize.metrics.base import Metric, mean_with_interval
+from storm_pipeline.optimize.optimizers import Plan, have_replies, most_calls, optimized, require_optimizer
 from storm_pipeline.optimize.tasks import TASKS, Task, examples_of
 from storm_pipeline.references.similarity import Embed
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
@@ -46,6 +46,8 @@ _REFLECTION = 2000
 """Tokens of a reply that proposes instructions, at most, from a small model."""
 _SHARES = (0.4, 0.2)
 """Shares of the topics to train on and to choose candidates by; the gain is measured on the others."""
+_COPY = 0.3
+"""Share of an article's sentences in an earlier one from which it is a copy: it would be on both sides of the split."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Job:
         candidates: programs that the optimiser tries.
         seed: of split and optimiser.
         command: how it was started, for the set.
+        copies: titles left out, since most of their text is another article's.
     """
 
     task: Task
@@ -78,6 +81,17 @@ class Job:
     candidates: int = 6
     seed: int = 0
     command: str = ""
+    copies: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> str:
+        """How many topics and examples each part of the split has."""
+        parts = (
+            (self.split.train, "to train on"),
+            (self.split.validation, "to choose by"),
+            (self.split.held_back, "held back"),
+        )
+        return ", ".join(f"{len(part)} topics ({len(_flat(part))} examples) {what}" for part, what in parts)
 
     @property
     def most_calls(self) -> int:
@@ -92,33 +106,53 @@ def job_for(
     program: str,
     articles: Sequence[Article],
     settings: Settings,
-    optimizer: str,
+    optimizer: str | None = None,
     *,
     candidates: int = 6,
     seed: int = 0,
     command: str = "",
 ) -> Job:
-    """A job, checked before anything is asked.
+    """A job, checked before anything is asked; by default with the program's usual optimiser.
 
     Raises:
-        SettingsError: there is no such program or optimiser.
+        SettingsError: there is no such program or optimiser, or the articles hold no replies of the program to show.
         MissingExtraError: the optimiser needs a package.
         DatasetError: there are fewer than five topics with examples.
     """
     if program not in TASKS:
         raise SettingsError(f"{program!r} cannot be compiled from articles: choose among {', '.join(TASKS)}")
+    task = TASKS[program]
+    optimizer = optimizer or task.optimizer
     require_optimizer(optimizer)
-    by_topic = list(examples_of(TASKS[program], articles, settings))
+    kept, copies = _without_copies(articles)
+    by_topic = list(examples_of(task, kept, settings))
     if len(by_topic) < _FEWEST_TOPICS:
         raise DatasetError(
             f"{len(by_topic)} of {len(articles)} articles have examples for {program!r}, at least {_FEWEST_TOPICS} are "
             "needed: add articles with sections"
         )
+    if optimizer == "labeled" and not all(
+        have_replies(Programs().named()[program].predict, own) for _, own in by_topic
+    ):
+        raise SettingsError(f"articles hold no replies of {program!r} that could be shown: choose bootstrap or gepa")
     random.Random(seed).shuffle(by_topic)  # noqa: S311 - a split, no secret
     first = max(1, round(_SHARES[0] * len(by_topic)))
     second = first + max(1, round(_SHARES[1] * len(by_topic)))
     parts = by_topic[:first], by_topic[first:second], by_topic[second:]
-    return Job(TASKS[program], Split(*map(tuple, parts)), settings, optimizer, candidates, seed, command)
+    return Job(task, Split(*map(tuple, parts)), settings, optimizer, candidates, seed, command, copies)
+
+
+def _without_copies(articles: Sequence[Article]) -> tuple[list[Article], tuple[str, ...]]:
+    """The articles that are not mostly another one's text, and the titles of the others."""
+    kept: list[tuple[Article, frozenset[str]]] = []
+    copies: list[str] = []
+    for article in articles:
+        text = frozenset(sentence.text.casefold() for section in article.sections for sentence in section.sentences())
+        if any(len(text & other) > _COPY * min(len(text), len(other)) for _, other in kept):
+            copies.append(article.title)
+        else:
+            kept.append((article, text))
+    return [article for article, _ in kept], tuple(copies)
 
 
 def compile_program(
@@ -157,7 +191,8 @@ def compile_program(
     except OSError as error:
         raise ProgramError(cannot_write(folder, error)) from error
     calls: list[CallFinished] = []
-    metric = job.task.metric(embed)
+    split = job.split
+    metric = job.task.metric(embed, _flat((*split.train, *split.validation, *split.held_back)))
     with closing(Journal(folder / JOURNAL)) as journal:
         earlier = [call for call in journal.own_calls if call]
         control = RunControl(job.settings, _spent(earlier), threading.Event())
@@ -217,7 +252,7 @@ def compile_program(
         command=job.command,
     )
     versions = {"storm-pipeline": version("storm-pipeline"), "dspy": dspy.__version__}
-    add_to_set(folder, job.task.program, made.program, compiled, versions)
+    add_to_set(folder, job.task.program, _without_gold(made.program), compiled, versions)
     return compiled
 
 
@@ -272,6 +307,16 @@ class Asked(dspy.Module):
     def forward(self, **inputs: Any) -> dspy.Prediction:
         """The program's prediction; errors as :meth:`Asking.ask`."""
         return self._asking.ask(self.program, inputs)
+
+
+def _without_gold(program: Program) -> Program:
+    """The program, whose examples hold nothing but its fields; those without a reply are left out."""
+    for predictor in program.predictors():
+        whole = [demo for demo in predictor.demos if have_replies(predictor, (demo,))]
+        predictor.demos = [
+            dspy.Example(**{name: demo[name] for name in predictor.signature.fields if name in demo}) for demo in whole
+        ]
+    return program
 
 
 def _spent(calls: Sequence[Mapping[str, Any]]) -> Spent:

@@ -1,6 +1,6 @@
 """DSPy's optimisers by name, with defaults for programs of one predictor."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -8,9 +8,8 @@ from io import StringIO
 import dspy
 
 from storm_pipeline.errors import MissingExtraError, SettingsError
-from storm_pipeline.optimize.metrics import Metric
+from storm_pipeline.optimize.metrics.base import Examples, Metric
 
-Examples = Sequence[dspy.Example]
 _DEMOS = 3
 """Examples of a prompt, at most: a small model's window and patience are short."""
 
@@ -76,6 +75,11 @@ def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
     return each[name]
 
 
+def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
+    """Whether each example holds a reply, so that it can be shown in prompts."""
+    return all(example.get(name) for example in examples for name in predictor.signature.output_fields)
+
+
 def _labeled(student: dspy.Module, plan: Plan) -> dspy.Module:
     return dspy.LabeledFewShot(k=_DEMOS).compile(student, trainset=list(plan.train))
 
@@ -84,13 +88,18 @@ def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
         metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
         max_bootstrapped_demos=_DEMOS,
-        max_labeled_demos=_DEMOS,
+        max_labeled_demos=_labels(student, plan),
         num_candidate_programs=plan.candidates,
         num_threads=1,
         max_errors=len(plan.train),
         metric_threshold=0.5,
     )
     return optimizer.compile(student, teacher=plan.teacher, trainset=list(plan.train), valset=list(plan.validation))
+
+
+def _labels(student: dspy.Module, plan: Plan) -> int:
+    """How many examples an optimiser may show as they are."""
+    return _DEMOS if all(have_replies(own, plan.train) for own in student.predictors()) else 0
 
 
 def _miprov2(student: dspy.Module, plan: Plan) -> dspy.Module:
@@ -101,7 +110,7 @@ def _miprov2(student: dspy.Module, plan: Plan) -> dspy.Module:
         auto=None,
         num_candidates=plan.candidates,
         max_bootstrapped_demos=_DEMOS,
-        max_labeled_demos=_DEMOS,
+        max_labeled_demos=_labels(student, plan),
         num_threads=1,
         seed=plan.seed,
     )

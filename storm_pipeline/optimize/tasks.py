@@ -1,10 +1,8 @@
-"""What can be compiled from finished articles: for each program its examples, and the metric that judges its replies.
-
-A heading tree teaches the outline; a section's opening sentences and its heading teach the naming of sections.
-"""
+"""What can be compiled from finished articles: for each program its examples, metric and usual optimiser."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import dspy
@@ -12,20 +10,22 @@ import dspy
 from storm_pipeline.documents.articles.pages import AvailablePages
 from storm_pipeline.documents.articles.reading import SUFFIXES, read_article
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.optimize.metrics import Metric, heading_metric, outline_metric
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.optimize import examples as made
+from storm_pipeline.optimize.metrics.base import MakeMetric
+from storm_pipeline.optimize.metrics.cited import cited_metric
+from storm_pipeline.optimize.metrics.heading import heading_metric
+from storm_pipeline.optimize.metrics.outline import outline_metric
+from storm_pipeline.optimize.metrics.perspectives import perspectives_metric
+from storm_pipeline.optimize.metrics.queries import queries_metric
+from storm_pipeline.optimize.metrics.question import question_metric
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Article, Section
-from storm_pipeline.writers import writer_for
+from storm_pipeline.types import Article
 
-_FEWEST_HEADINGS = 3
-"""Sections of an article that teaches an outline, at least."""
-_SUBSECTIONS, _SECTIONS = 3, 20
-"""What the outline's signature allows."""
-_SENTENCES = 8
-"""Sentences of a section shown to name it."""
-_PER_ARTICLE = 4
-"""Sections of one article that teach their naming."""
+ENTRY_POINTS = "storm_pipeline.training"
+"""Group of entry points: installed packages name what reads a data set's folder as articles there."""
+_CAPABLE = "writers of whole sections (capable models)"
+_SMALL = "the writer of single sentences (embedded model)"
+ReadArticles = Callable[[Path], Sequence[Article]]
 
 
 @dataclass(frozen=True)
@@ -35,49 +35,54 @@ class Task:
     Attributes:
         program: name in :class:`storm_pipeline.models.programs.Programs`.
         role: whose model is asked.
-        metric: makes the metric, from an encoder.
+        metric: makes the metric, from an encoder and all examples.
         metric_name: its name.
-        examples: an article, and the settings of runs → examples with the program's inputs and outputs.
+        examples: an article, and the settings of runs → examples with the program's inputs, and its outputs or a
+            :class:`~storm_pipeline.optimize.metrics.base.Gold`.
+        optimizer: its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long.
+        asked_by: the runs that ask it: all that research, or those of one kind of writer.
     """
 
     program: str
     role: Role
-    metric: Callable[[Embed], Metric]
+    metric: MakeMetric
     metric_name: str
     examples: Callable[[Article, Settings], Iterator[dspy.Example]]
-
-
-def _outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    sections = [
-        {"title": section.heading, "subsections": [one.heading for one in section.subsections][:_SUBSECTIONS]}
-        for section in article.sections
-        if section.heading
-    ]
-    if len(sections) >= _FEWEST_HEADINGS:
-        wanted = writer_for(settings).wanted_sections(settings)
-        inputs = {"topic": article.title, "language": settings.language_name, "wanted": wanted}
-        yield dspy.Example(**inputs, sections=sections[:_SECTIONS]).with_inputs(*inputs)
-
-
-def _heading_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
-    named = [(section, texts) for section in article.sections if section.heading and (texts := _texts(section))]
-    for section, texts in named[:_PER_ARTICLE]:
-        inputs = {"topic": article.title, "sentences": "\n".join(texts[:_SENTENCES])}
-        yield dspy.Example(**inputs, heading=section.heading).with_inputs(*inputs)
-
-
-def _texts(section: Section) -> list[str]:
-    return [sentence.text for sentence in section.sentences()]
+    optimizer: str = "bootstrap"
+    asked_by: str = "every STORM recipe"
 
 
 TASKS = {
     task.program: task
     for task in (
-        Task("draft", "outliner", outline_metric, "outline", _outline_examples),
-        Task("heading", "writer", heading_metric, "heading", _heading_examples),
+        Task("perspectives", "asker", perspectives_metric, "perspectives", made.perspective_examples),
+        Task("question", "asker", question_metric, "question", made.question_examples),
+        Task("queries", "expert", queries_metric, "queries", made.query_examples),
+        Task("passage_answer", "expert", cited_metric("answer"), "cited text", made.answer_examples, asked_by=_CAPABLE),
+        Task("draft", "outliner", outline_metric, "outline", made.outline_examples),
+        Task("section", "writer", cited_metric("text"), "cited text", made.section_examples, "gepa", _CAPABLE),
+        Task("lead", "writer", cited_metric("lead"), "cited text", made.lead_examples, "gepa", _CAPABLE),
+        Task("heading", "writer", heading_metric, "heading", made.heading_examples, asked_by=_SMALL),
     )
 }
-"""Name of a program → how it is compiled."""
+"""Name of a program → how it is compiled, in the order in which a run asks them."""
+
+
+def read_training(place: str) -> tuple[Article, ...]:
+    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads.
+
+    Raises:
+        DatasetError: there is no such folder, nothing reads such a data set, or a file is damaged.
+    """
+    name, colon, folder = place.partition(":")
+    readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    if not colon or len(name) == 1 or Path(place).is_dir():  # C:\...
+        return read_articles(Path(place))
+    if name not in readers:
+        known = ", ".join(sorted(readers)) or "none is installed (storm-bench has some)"
+        raise DatasetError(f"nothing reads the data set {name!r}: choose among {known}, or name a folder of articles")
+    read: ReadArticles = readers[name].load()
+    return tuple(read(Path(folder)))
 
 
 def read_articles(folder: Path) -> tuple[Article, ...]:
@@ -95,9 +100,12 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
 def examples_of(
     task: Task, articles: Sequence[Article], settings: Settings
 ) -> tuple[tuple[str, tuple[dspy.Example, ...]], ...]:
-    """The examples by topic, in the order of the articles; an article without any is left out."""
-    made = ((article.title, tuple(task.examples(article, settings))) for article in articles)
-    return tuple((title, examples) for title, examples in made if examples)
+    """The examples by topic, in the order of the articles; articles of one title are one topic."""
+    by_topic: dict[str, list[dspy.Example]] = {}
+    for article in articles:
+        by_topic.setdefault(article.title.strip().casefold(), []).extend(task.examples(article, settings))
+    titles = {article.title.strip().casefold(): article.title for article in articles}
+    return tuple((titles[topic], tuple(own)) for topic, own in by_topic.items() if own)
 
 
 def _title(path: Path) -> str:

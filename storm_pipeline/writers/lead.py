@@ -71,7 +71,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
         "topic": topic,
         **language_and_style(ctx),
         "words": min(_LONGEST, max(_SHORTEST, sum(count_words(s.text) for s in body) // _SHARE)),
-        "article": _numbered(sections),
+        "article": numbered_body(sections),
     }
     with ctx.events.in_stage("lead"):
         try:
@@ -103,7 +103,7 @@ def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
     return Sentence(sentence.text, tuple(cited))
 
 
-def _numbered(sections: Sequence[Section]) -> str:
+def numbered_body(sections: Sequence[Section]) -> str:
     """The body with numbered sentences; if it is too long, only the first sentences of each section."""
     total = sum(count_words(sentence.text) for section in sections for sentence in section.sentences())
     share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total

@@ -17,7 +17,9 @@ from storm_pipeline.errors import BudgetSpentError, DatasetError, SettingsError
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import Job, compile_program, job_for
-from storm_pipeline.optimize.metrics import heading_metric, mean_with_interval, outline_metric
+from storm_pipeline.optimize.metrics.base import mean_with_interval
+from storm_pipeline.optimize.metrics.heading import heading_metric
+from storm_pipeline.optimize.metrics.outline import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -107,7 +109,7 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
 
 def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:
     with FakeModel() as server:
-        with pytest.raises(SettingsError, match="choose among draft, heading"):
+        with pytest.raises(SettingsError, match="choose among perspectives, question"):
             job(server, folder, "nothing")
         with pytest.raises(SettingsError, match="no optimiser 'x'"):
             job(server, folder, optimizer="x")
@@ -166,7 +168,8 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     with FakeModel(answers() | NAMED) as server:
         done = command("heading", "--train", str(folder), "--lm", server.lm, "--candidates", "1", "--to", "mine")
     assert done.exit_code == 0, done.output
-    assert "4 topics to train on, 2 to choose by, 4 held back; at most" in done.stderr
+    assert "4 topics (12 examples) to train on, 2 topics (6 examples) to choose by" in done.stderr
+    assert "4 topics (12 examples) held back; bootstrap, at most" in done.stderr
     shown = command("show", "mine")
     assert "heading" in shown.stdout and "bootstrap" in shown.stdout and "→" in shown.stdout
     (tmp_path / "mine/heading.json").write_text(json.dumps({"predict": {}}), encoding="utf-8")
@@ -174,5 +177,7 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     assert tampered.exit_code == 2
     assert "was changed since it was compiled" in tampered.stderr
     assert "draft" in command("list").stdout
+    compared = command("compare", "mine", "mine")
+    assert compared.exit_code == 2 and "was changed" in compared.stderr
     refused = command("heading")
     assert refused.exit_code == 2 and "--train" in refused.stderr

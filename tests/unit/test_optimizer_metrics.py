@@ -1,0 +1,163 @@
+"""What compiling learns from and judges by: examples from articles, and the metrics of questions, queries and texts."""
+
+from pathlib import Path
+
+import dspy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.optimize.compiling import job_for
+from storm_pipeline.optimize.metrics.base import Examples, Metric, names_in
+from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles, read_training
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+
+EMBED = HashingEmbedder().embed
+SETTINGS = Settings.build({"lm": "openai/x"})
+ROADS = "Amber Salt Silk Tea Wine Tin Fur Glass".split()
+SECTIONS = {
+    "Origin": "Merchants of {name} opened the {road} in 1204. The first inn of the {road} stood in Selby. "
+    "Monks kept its bridges for {name}.",
+    "Trade": "Carts of {name} went to Veddel every spring. The toll for {name} at Orsund was 3 marks. "
+    "Kings envied the towns of {name}.",
+    "Decline": "A flood took the {road} in 1702. Ships from Hallin carried {name} afterwards. "
+    "Nobody paid the toll for {name}.",
+}
+
+
+def paragraph(text: str) -> tuple[Paragraph, ...]:
+    return (Paragraph(tuple(Sentence(f"{one.strip()}.") for one in text.split(".") if one.strip())),)
+
+
+def article(name: str) -> Article:
+    road = f"{name} Road"
+    told = tuple(Section(h, paragraph(text.format(name=name, road=road))) for h, text in SECTIONS.items())
+    return Article(road, paragraph(f"The {road} was a road from Selby to Veddel. It was opened in 1204."), told)
+
+
+ARTICLES = [article(name) for name in ROADS]
+
+
+def examples(program: str) -> Examples:
+    return [one for _, own in examples_of(TASKS[program], ARTICLES, SETTINGS) for one in own]
+
+
+def metric(program: str) -> tuple[Metric, dspy.Example]:
+    found = examples(program)
+    return TASKS[program].metric(EMBED, found), found[0]
+
+
+@pytest.mark.parametrize("program", TASKS)
+def test_examples_have_the_inputs_of_the_program_and_hide_what_they_are_judged_by(program: str) -> None:
+    found = examples(program)
+    signature = Programs().named()[program].predict.signature
+    assert len({one.get("topic") or one.article for one in found}) == len(ROADS)
+    for one in found:
+        assert set(one.inputs()) == set(signature.input_fields)
+        assert "gold" not in one.inputs()
+        assert "flood" not in repr(one.get("gold"))
+
+
+def test_queries_are_worth_the_more_the_better_they_find_the_sections_passages() -> None:
+    judge, gold = metric("queries")
+    scores = [
+        judge(gold, dspy.Prediction(queries=queries))
+        for queries in (["merchants opened the Amber Road 1204 Selby"], ["Amber Road"], ["banana"], [])
+    ]
+    best, vague, wrong, none = (one.score for one in scores)
+    assert 1 >= best > wrong >= none == 0
+    assert best >= vague
+    assert "rank 1" in scores[0].feedback and "Never among" in scores[2].feedback
+
+
+def test_a_question_is_worth_the_more_the_more_it_leads_to_what_was_not_told() -> None:
+    found = examples("question")
+    gold = next(one for one in found if "Writer" in one.conversation)
+    judge = TASKS["question"].metric(EMBED, found)
+    asked = gold.conversation.splitlines()[0].removeprefix("Writer: ")
+    new = judge(gold, dspy.Prediction(question="What toll did carts of the Amber Road pay at Orsund and Veddel?"))
+    again, plain = (judge(gold, dspy.Prediction(question=text)) for text in (asked, "Thank you for your help!"))
+    nameless = judge(gold, dspy.Prediction(question="What toll did carts pay at Orsund and Veddel?"))
+    assert new.score > again.score > plain.score == 0
+    assert new.score > nameless.score
+    assert "asked before" in again.feedback and "does not name the topic" in nameless.feedback
+
+
+@pytest.mark.parametrize(("program", "field"), [("passage_answer", "answer"), ("section", "text"), ("lead", "lead")])
+def test_a_text_is_worth_the_more_the_better_it_is_supported_and_formed(program: str, field: str) -> None:
+    judge, gold = metric(program)
+    shown = gold.gold.passages
+    number = next(i for i, own in enumerate(shown, 1) if "1204" in own.text)
+    good = f"In 1204 merchants of Amber opened the Amber Road [{number}]."
+
+    def scored(text: str) -> dspy.Prediction:
+        return judge(gold, dspy.Prediction(**{field: text}))
+
+    assert scored(good).score > scored("Pandas invented the steam engine in 1950 [1].").score
+    assert scored(good).score > scored(good.replace(f" [{number}]", "")).score
+    assert scored(good).score > scored(f"{good} It is long [99].").score
+    assert scored("").score == 0
+    assert "does not say this" in scored("Pandas invented the steam engine in 1950 [1].").feedback
+
+
+def test_perspectives_are_worth_the_more_the_more_they_differ() -> None:
+    judge, gold = metric("perspectives")
+    names = ["Trader", "Builder of bridges", "Toll keeper", "Historian of the decline", "Geographer"]
+    apart = judge(gold, dspy.Prediction(editors=[{"name": n, "focus": f"What a {n.lower()} asks."} for n in names]))
+    same = judge(gold, dspy.Prediction(editors=[{"name": "Trader", "focus": f"Trade {n}."} for n in range(5)]))
+    few = judge(gold, dspy.Prediction(editors=[{"name": "Trader", "focus": "Trade."}]))
+    assert apart.score > same.score and apart.score > few.score
+    assert "1 of 5 editors" in few.feedback
+
+
+@given(st.sampled_from(["question", "queries", "passage_answer", "section", "lead"]), st.text(max_size=80))
+def test_any_reply_has_a_score_and_words(program: str, text: str) -> None:
+    judge, gold = metric(program)
+    reply = {"question": text, "queries": [text], "answer": text, "text": text, "lead": text}
+    found = judge(gold, dspy.Prediction(**reply))
+    assert 0.0 <= found.score <= 1.0 and found.feedback
+
+
+def test_what_a_section_cites_is_what_its_examples_rest_on() -> None:
+    snippets = [Snippet(f"https://a.test/{n}", f"Page {n}", f"Fact number {n} of the road.") for n in range(6)]
+    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in snippets)
+    sections = tuple(
+        Section(h, (Paragraph((Sentence(f"{h} is told.", (Citation(own.source_id, own.id),)),)),))
+        for h, own in zip(SECTIONS, snippets, strict=False)
+    )
+    cited = Article("Amber Road", (), sections, sources)
+    (_, (first, *_)) = examples_of(TASKS["queries"], [cited], SETTINGS)[0]
+    assert [one.text for one in first.gold.passages] == ["Fact number 0 of the road."]
+
+
+def test_copies_are_on_one_side_of_the_split_and_articles_of_a_title_are_one_topic() -> None:
+    copy = Article("Road of Amber", (), ARTICLES[0].sections)
+    made = job_for("heading", [*ARTICLES, copy, ARTICLES[0]], SETTINGS)
+    assert made.copies == ("Road of Amber", "Amber Road")
+    topics = [topic for part in (made.split.train, made.split.validation, made.split.held_back) for topic, _ in part]
+    assert sorted(topics) == sorted(own.title for own in ARTICLES)
+    assert (
+        made.sizes
+        == "3 topics (9 examples) to train on, 2 topics (6 examples) to choose by, 3 topics (9 examples) held back"
+    )
+
+
+def test_programs_whose_articles_hold_no_replies_cannot_show_them() -> None:
+    with pytest.raises(SettingsError, match="hold no replies of 'question'"):
+        job_for("question", ARTICLES, SETTINGS, "labeled")
+    assert job_for("section", ARTICLES, SETTINGS).optimizer == "gepa"
+
+
+def test_a_training_set_is_a_folder_or_a_data_set_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Amber Road\n\nA road.\n\n## Trade\n\nSalt was sold.\n", encoding="utf-8")
+    assert read_training(str(tmp_path)) == read_articles(tmp_path)
+    with pytest.raises(DatasetError, match="nothing reads the data set 'nothing'"):
+        read_training(f"nothing:{tmp_path}")
+
+
+def test_names_are_words_that_are_always_capitalised_and_numbers() -> None:
+    assert names_in("Carts went to Selby in 1204. No carts came back.") == {"selby", "1204", "no"}
