@@ -4,7 +4,7 @@ import base64
 import datetime
 import re
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
 _BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/]{16,}={0,2}")
@@ -25,9 +25,11 @@ def plain_text(value: object) -> str:
 def readable_title(value: object) -> str:
     """The title of a page or file as people read it, as :func:`plain_text`.
 
-    Base64 is decoded, and "Microsoft Word - Report.docx" becomes "Report": both stand in metadata of pages and files.
+    Base64 and percent signs of addresses are decoded, and "Microsoft Word - Report.docx" becomes "Report": all stand in
+    metadata of pages and files.
     """
     title = plain_text(value)
+    title = plain_text(unquote(title)) if "%20" in title else title
     title = _BY_PROGRAM.sub("", _decoded(title) or title)
     return (_FILE_NAME.sub("", title) or title).strip("~ ")
 

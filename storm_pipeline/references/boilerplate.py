@@ -9,26 +9,40 @@ English, German, French and Spanish sites.
 import re
 from functools import lru_cache
 
-from storm_pipeline.languages import detect, length_in_words, stop_words
+from storm_pipeline.languages import length_in_words
+from storm_pipeline.references.menus import is_menu, menu_items, without_contents
 from storm_pipeline.text.words import caseless
 
-_SENTENCE = re.compile(r"((?<=[.!?…。！？؟])\s+|\s+[|•·]\s+|(?<=[。！？])(?=[^\s”’」』）】》]))")
+_SENTENCE = re.compile(r"((?<=[.!?…。！？؟])\s+|\s+[|•·*]\s+|(?<=[。！？])(?=[^\s”’」』）】》]))")
 """Separator between sentences, as a group; empty in Chinese and Japanese."""
-_STOP = re.compile(r"( (?<=[.!?…؟] )| [|•·] )")
+_STOP = re.compile(r"( (?<=[.!?…؟] )| [|•·*] )")
 """The same in a line whose words are one space apart, where no full-width stop is; several times as fast."""
 _FULL_WIDTH = re.compile("[。！？]")
-_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:https?:|/|#|mailto:|data:)[^()\s]{0,2000}\)")
+_TARGET = (
+    r"\(\s*(?:<?(?:https?:|/|#|mailto:|data:|blob:|javascript:)[^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200}){0,4}>?)?"
+    r'\s*(?:"(?:[^"\\\n]|\\.){0,300}")?\s*\)'
+)
+"""Where a link leads, and its title."""
+_NOTE = re.compile(rf"\[(?:\\?\[[\w ]{{1,8}}\\?\]|\^|↑)\]{_TARGET}|\[\\?\[[\w ]{{1,8}}\\?\]")
+"""The mark of a footnote."""
+_LINK = re.compile(rf"\[([^\[\]]{{0,300}})\]{_TARGET}")
 _PICTURE = re.compile(
-    r"!\[[^\[\]]{0,500}\]\((?:https?:|/|#|data:)[^()\s]{0,2000}\)|\[Image \d+:[^\[\]]{0,500}\]\(\s*\)"
+    rf"!\[[^\[\]]{{0,500}}(?:\[[^\[\]]{{0,200}}\][^\[\]]{{0,200}})?\](?:{_TARGET}|\(\s*\))|!\[[^\[\]]{{0,500}}$|"
+    r"\[Image \d+:[^\[\]]{0,500}\]\(\s*\)"
 )
 """A picture with its alternative text, which describes the picture rather than the subject of the page."""
+_CUT_LINK = re.compile(
+    r"^[^\[\]]{0,100}\]\((?:https?:[^()\s]{0,2000})?\s*(?:\"[^\"\n]{0,300}\")?\s*\)|\[([^\[\]]{1,300})\]\([^()\s]{0,2000}$"
+)
+"""A link that begins or ends outside the text."""
+_RULE = re.compile(r"\s*(?:[=\-_*~]{5,})\s*")
+"""The line below a heading, or between two parts of a page."""
+_EMPTY = re.compile(r"<br ?/?>|(?<!\S)\*\*\s\*\*|(?<=\w)\[\s?\]", re.I)
+"""A line break of HTML, bold type and a link without text."""
+_ITALIC = re.compile(r"(?<![\w\\])_{1,2}(?=[^\s_])([^_\n]{1,200})(?<=[^\s_])_{1,2}(?!\w)")
 _EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
-_LISTED = re.compile(r"[,;\d]")
-_SHORTEST_MENU = 25
-_PROSE = 0.05
-"""Minimum share of function words in prose."""
 _LONGEST = 40
 """Maximum words of a sentence that may be removed."""
 _LONGEST_CALL = 10
@@ -64,6 +78,7 @@ _STOCK = re.compile(
     r"\bcookies? (?:is|are) (?:used to|set by)\b.{0,60}\b(?:how visitors|visitors with|user consent|cookie consent)\b|"
     r"\bthird[- ]party providers whose services we\b|\bbuild(?:ing up)? a profile of your interests\b|"
     r"\bimprove a profile about you\b|\buniquely identifying your browser\b|\bpages are the most and least popular\b|"
+    r"\bcontinue watching after the ad\b|"
     r"\bmessages you see on other websites\b|\byou will experience less targeted advertising\b|"
     r"\bnot know when you have visited our\b|\bsome or all of these services may not\b|"
     r"\bclick on the different category headings\b|\bnot usually directly identify you\b|"
@@ -106,7 +121,15 @@ _OF_STOCK = (
         "optin",
         "ed in to",
     ),
-    *("comment data", "your password", "exif metadata", "original state", "the clock", "under licenses"),
+    *(
+        "after the ad",
+        "comment data",
+        "your password",
+        "exif metadata",
+        "original state",
+        "the clock",
+        "under licenses",
+    ),
 )
 """Every stock sentence has one of these, in lower case."""
 _CALL = re.compile(
@@ -115,7 +138,10 @@ _CALL = re.compile(
     r"(?:accept|reject|allow|deny|manage) (?:all )?cookies?\b|do not sell (?:or share )?my (?:personal )?(?:data|info)|"
     r"click here\b|all rights reserved\b|"
     r"read more(?:\W|$|\s(?:about|on|at|here|from)\b)|"
-    r"advertisement(?:\W*$|\W+(?:scroll|continue|skip|story))|"
+    r"advertisement(?:\W*$|\W+(?:scroll|continue|skip|story|\d/\d))|skip ad\b|continue watching after the ad\b|"
+    r"(?:check out|now read|read) (?:this|these|more)\W*$|\(?sign in to edit\b|start a conversation\W*$|"
+    r"(?:archived from the original|retrieved) (?:on )?(?:[\d-]{10}|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2}, \d{4})\W*$|"
+    r"listen below\W*$|jump (?:up|to)\b|"
     r"share (?:this (?:article|page|post|story|video)|(?:this )?on (?:facebook|twitter|x|linkedin|whatsapp))\b|"
     r"(?:zum inhalt springen|newsletter abonnieren|jetzt abonnieren|alle rechte vorbehalten)\b|"
     r"(?:aller au contenu|abonnez-vous|tous droits réservés)\b|"
@@ -140,37 +166,40 @@ _NAMED_IN_MENUS = re.compile(
 
 @lru_cache(maxsize=4096)
 def without_boilerplate(text: str) -> str:
-    """The text on one line without addresses, pictures, marks of bold type, menus and site notices; possibly empty.
+    """The text on one line without mark-up, addresses, pictures, menus, contents and site notices; possibly empty.
 
     A mark of bold type may stand within a number: ``**1****,000 units**``.
 
     Args:
         text: of a page, in any form; lines are checked separately.
     """
-    linked = _LINK.sub(r"\1", _PICTURE.sub(" ", text)) if "](" in text else text
-    plain = _ADDRESS.sub(" ", linked) if "://" in linked or "www." in linked else linked
-    plain = _EMPTY_LINK.sub(" ", plain) if "](" in plain else plain
-    plain = _BOLD.sub(r"\1", plain) if "**" in plain else plain
-    kept = ""
-    for line in plain.splitlines():
+    pieces: list[str] = []
+    gaps: list[str] = []
+    for line in without_contents(_unmarked(text)).splitlines():
         spaced = " ".join(line.split())
         parts = (_SENTENCE if _FULL_WIDTH.search(spaced) else _STOP).split(spaced)
-        for piece, gap in zip(parts[::2], [*parts[1::2], " "], strict=True):
-            if piece and not is_interstitial(piece) and not is_menu(piece):
-                kept += piece + (" " if gap else "")
+        pieces += parts[::2]
+        gaps += [*parts[1::2], "\n"]
+    bars = [gap.strip() != "" or gap == "\n" for gap in gaps]
+    menu = menu_items(pieces, [bars[i] or bars[i - 1] for i in range(len(pieces))])
+    kept = ""
+    for i, (piece, gap) in enumerate(zip(pieces, gaps, strict=True)):
+        if piece and i not in menu and not is_interstitial(piece) and not is_menu(piece):
+            kept += piece + (" " if gap else "")
     return kept.strip()
 
 
-def is_menu(piece: str) -> bool:
-    """Whether a long text between full stops is a list of links: hardly any function words, no number, no comma.
-
-    Always false for languages without a function word list.
-    """
-    words = piece.split()
-    if len(words) < _SHORTEST_MENU or _LISTED.search(piece):
-        return False
-    function_words = stop_words(detect(piece))
-    return bool(function_words) and sum(w.casefold() in function_words for w in words) < _PROSE * len(words)
+def _unmarked(text: str) -> str:
+    """The text without the marks of Markdown, addresses and pictures; rules become line breaks."""
+    if "](" in text or "[[" in text or "![" in text:
+        text = _LINK.sub(r"\1", _NOTE.sub(" ", _PICTURE.sub(" ", text)))
+        text = _CUT_LINK.sub(lambda found: found[1] or " ", text)
+    if "://" in text or "www." in text:
+        text = _ADDRESS.sub(" ", text)
+    text = _EMPTY_LINK.sub(" ", text) if "](" in text else text
+    text = _BOLD.sub(r"\1", text) if "**" in text else text
+    text = _ITALIC.sub(r"\1", text) if "_" in text else text
+    return _EMPTY.sub(" ", _RULE.sub("\n", text))
 
 
 def is_interstitial(sentence: str) -> bool:

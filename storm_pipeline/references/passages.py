@@ -15,6 +15,7 @@ from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
+from storm_pipeline.references.damaged_text import repaired, whole_sentences
 from storm_pipeline.references.joining import are_neighbours, joined, piece_of
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
@@ -83,7 +84,13 @@ def passages(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     pieces = [piece for page in by_page.values() for piece in joined(tuple(page.values()))]
-    return _merged([Passage(text, own.snippets) for own in pieces if (text := without_boilerplate(own.text))])
+    return _merged([Passage(text, own.snippets) for own in pieces if (text := _readable(own.text))])
+
+
+@lru_cache(maxsize=4096)
+def _readable(text: str) -> str:
+    """What a page says, in whole sentences."""
+    return whole_sentences(repaired(without_boilerplate(text)))
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:

@@ -215,3 +215,27 @@ def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> Non
         "bosses",
         "[1].",
     ]
+
+
+@pytest.mark.parametrize(
+    ("furniture", "kept"),
+    [
+        ("HomeNewsSportWeather The dam leaks.", "The dam leaks."),
+        ("* Music\n* Culture\n* Reviews\n* Store\n* Magazine\nThe dam leaks.", "The dam leaks."),
+        ("Music | Culture | Reviews | Store | The dam leaks.", "The dam leaks."),
+        ("Introduction ........ 5 The dam ......... 12 The lake . . . . . 20\nThe dam leaks.", "The dam leaks."),
+        ("The dam leaks.\n==========\n----------", "The dam leaks."),
+        ('Built in [1936](https://a.org/x_(y) "A year").[\\[2\\]](https://a.org#2)', "Built in 1936."),
+        ('[[8]](https://a.org#8 "Jump up") The _Dam_ leaks. ![Image 39: oso', "The Dam leaks."),
+        ('Access](https://a.org "Read More") The dam of [Selby](https://a.org/sel', "The dam of Selby"),
+        (
+            '62. Roy, Ann (March 3, 2022). "The Dam Leaks". Selby Herald. 63. Lee, Bob (2021). "Dams". Wire. It leaks.',
+            "It leaks.",
+        ),
+        ("The alloys: * Copper * Zinc * Tin * Lead", "The alloys: * Copper * Zinc * Tin * Lead".replace(" *", "")),
+        ("The band: * Ann Lee * Bob Ray * Cy Home * Di Fox", "The band: Ann Lee Bob Ray Cy Home Di Fox"),
+        ("| Home | Away |\n| 3 | 1 |\n| 2 | 2 |", "| Home Away | | 3 1 | | 2 2 |"),
+    ],
+)
+def test_menus_and_marks_go_and_lists_stay(furniture: str, kept: str) -> None:
+    assert without_boilerplate(furniture) == kept

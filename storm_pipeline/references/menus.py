@@ -1,0 +1,90 @@
+"""Recognises menus, link lists and tables of contents in the text of a page. Pure functions."""
+
+import re
+from collections.abc import Sequence
+
+from storm_pipeline.languages import detect, stop_words
+
+_SHORTEST_MENU = 25
+_PROSE = 0.05
+"""Share of function words below which a long text between full stops is no prose."""
+_LISTED = re.compile(r"[,;\d]")
+_FEWEST, _LONGEST_ITEM = 4, 4
+"""Items of a list of links, and words of an item."""
+_KNOWN = 0.25
+"""Minimum share of a list's items that menus of many sites have."""
+_NAMES = re.compile(
+    r"\b(?:home(?:page)?|news(?:letters?)?|sports?|contact(?: us)?|about(?: us)?|log ?in|log ?out|sign (?:in|up|out)|"
+    r"search|menu|navigation|store|shop|cart|checkout|subscribe|subscriptions?|share (?:on|via|this)|facebook|twitter|"
+    r"bluesky|reddit|whatsapp|linkedin|instagram|youtube|tiktok|pinterest|email|e-mail|print|privacy|terms|cookies?|"
+    r"accessibility|careers|jobs|advertise|help|faqs?|support|sitemap|site map|rss|podcasts?|videos?|photos|gallery|"
+    r"galleries|weather|opinion|lifestyle|entertainment|horoscopes?|crosswords?|obituaries|classifieds|e-?paper|"
+    r"reviews|magazine|culture|politics|business|world|tech|my account|register|donate|follow us|back to top|"
+    r"read more|see also|related|recommended|trending|most read|popular|next|previous|inicio|noticias|deportes|"
+    r"contacto|buscar|suscríbete|startseite|kontakt|suche|anmelden|accueil|rechercher|connexion)\b",
+    re.I,
+)
+_GLUED = re.compile(r"(?<!\S)(?:[A-Z][a-z]+&?){4,}(?!\S)")
+"""Items of a menu without spaces between them: HomeNewsSportWeather."""
+_PART = re.compile(r"[A-Z][a-z]+")
+_LEADERS = r"(?:[ ]?[.…·_]){4,}"
+_CONTENTS = re.compile(rf"(?:[^.…\n]{{2,80}}{_LEADERS}[ ]?\d{{1,4}}\s*){{2,}}")
+"""Two or more entries of a table of contents: a title, dots, and a page number."""
+_ENTRY = re.compile(
+    r"(?:\b\d{1,3}\. )?\b[A-Z][\w'’-]{1,30}, [A-Z][\w'’-]{0,30}[^()\n]{0,60} "
+    r"\((?:[A-Z][a-z]+ \d{1,2}, |\d{1,2} [A-Z][a-z]+ )?\d{4}\)\. "
+    r"[\"“][^\"”\n]{3,200}[\"”]\.? [^.\n]{2,60}\.(?: Retrieved [^.\n]{6,20}\.)?"
+)
+"""An entry of a list of references."""
+_ROW_OF_DOTS = re.compile(_LEADERS)
+
+
+def without_contents(text: str) -> str:
+    """The text without tables of contents, entries of lists of references, glued menus and rows of dots."""
+    if "...." in text or ". . ." in text or "……" in text or "____" in text:
+        text = _ROW_OF_DOTS.sub(" … ", _CONTENTS.sub(" ", text))
+    text = _ENTRY.sub(" ", text)
+    return _GLUED.sub(lambda found: " " if _are_links(_PART.findall(found[0])) else found[0], text)
+
+
+def menu_items(pieces: Sequence[str], is_item: Sequence[bool]) -> set[int]:
+    """Positions of the pieces of a line that are items of menus: short ones in a row, of which many sites have some.
+
+    Args:
+        pieces: between full stops, bullets and bars.
+        is_item: whether a bullet or a bar stands before or after the piece.
+    """
+    found: set[int] = set()
+    run: list[int] = []
+    for i in range(len(pieces) + 1):
+        if i < len(pieces) and is_item[i] and _may_be_item(pieces[i]):
+            run.append(i)
+            continue
+        if _are_links([pieces[j] for j in run]):
+            found.update(run)
+        run = []
+    return found
+
+
+def _may_be_item(piece: str) -> bool:
+    piece = piece.lstrip("*•+-# ")
+    return (
+        0 < len(piece.split()) <= _LONGEST_ITEM and not _LISTED.search(piece) and piece[-1:] not in (".", "!", "?", ":")
+    )
+
+
+def _are_links(items: Sequence[str]) -> bool:
+    known = sum(bool(_NAMES.search(item)) for item in items)
+    return len(items) >= _FEWEST and known >= 2 and known >= _KNOWN * len(items)
+
+
+def is_menu(piece: str) -> bool:
+    """Whether a long text between full stops is a list of links: hardly any function words, no number, no comma.
+
+    Always false for languages without a function word list.
+    """
+    words = piece.split()
+    if len(words) < _SHORTEST_MENU or _LISTED.search(piece):
+        return False
+    function_words = stop_words(detect(piece))
+    return bool(function_words) and sum(w.casefold() in function_words for w in words) < _PROSE * len(words)
