@@ -93,44 +93,16 @@ _STOCK = re.compile(
 """Sentences that many sites have word for word: of consent dialogs (OneTrust, CookieYes, Complianz, opt-outs of sale),
 comment forms and file pages of Wikimedia Commons."""
 _OF_NOTICES = (
-    *("cookie", "privacy", "terms", "all rights reserved", "image may contain", "skip to ", "new tab", "new window"),
-    *("javascript", "your browser", "us on ", "subscribe to our", "your inbox", "akismet", "datenschutz"),
-    *("confidentialit", "privacidad"),
-)
+    "cookie|privacy|terms|all rights reserved|image may contain|skip to |new tab|new window|javascript|"
+    "your browser|us on |subscribe to our|your inbox|akismet|datenschutz|confidentialit|privacidad"
+).split("|")
 """Every notice has one of these, in lower case."""
 _OF_STOCK = (
-    *(
-        "cookie",
-        "party providers",
-        "profile of your",
-        "profile about you",
-        "your browser",
-        "least popular",
-        "other websites",
-    ),
-    *("targeted advertising", "visited our", "these services", "category headings", "identify you", "your device"),
-    *(
-        "technical storage",
-        "consenting",
-        " ads",
-        "opt out",
-        "opt-out",
-        "optout",
-        "opt in",
-        "opt-in",
-        "optin",
-        "ed in to",
-    ),
-    *(
-        "after the ad",
-        "comment data",
-        "your password",
-        "exif metadata",
-        "original state",
-        "the clock",
-        "under licenses",
-    ),
-)
+    "cookie|party providers|profile of your|profile about you|your browser|least popular|other websites|"
+    "targeted advertising|visited our|these services|category headings|identify you|your device|"
+    "technical storage|consenting| ads|opt out|opt-out|optout|opt in|opt-in|optin|ed in to|after the ad|"
+    "comment data|your password|exif metadata|original state|the clock|under licenses"
+).split("|")
 """Every stock sentence has one of these, in lower case."""
 _CALL = re.compile(
     r"\W*(?:(?:please |already \w+ )?(?:sign|log) (?:in|up)\b.*\b(?:account|newsletter|read|continue|comment)\b|"
