@@ -53,12 +53,13 @@ if TYPE_CHECKING:
         RunStarted,
         RunStopped,
         Searched,
+        SectionWritten,
         StageAdvanced,
         StageFinished,
         StageStarted,
     )
-    from storm_pipeline.run.stream import Stream
-    from storm_pipeline.search.base import SearchEngine
+    from storm_pipeline.run.stream import AsyncStream, Stream
+    from storm_pipeline.search.base import AsyncSearchEngine, SearchEngine
     from storm_pipeline.settings import Settings
     from storm_pipeline.storm import (
         Storm,
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Article",
     "AssetError",
+    "AsyncSearchEngine",
+    "AsyncStream",
     "BudgetSpentError",
     "CallFinished",
     "CallbackSink",
@@ -108,6 +111,7 @@ __all__ = [
     "SearchEngine",
     "SearchError",
     "Searched",
+    "SectionWritten",
     "Settings",
     "SettingsError",
     "Snippet",
@@ -137,17 +141,21 @@ _NAMES = {
     ),
     "run.events": (
         "CallFinished CallbackSink Counted Degraded Downloading Event EventSink Excluded Failed JsonLinesSink "
-        "Noted Retried Reused Revised RunFinished RunStarted RunStopped Searched StageAdvanced StageFinished "
-        "StageStarted"
+        "Noted Retried Reused Revised RunFinished RunStarted RunStopped Searched SectionWritten StageAdvanced "
+        "StageFinished StageStarted"
     ),
-    "run.stream": "Stream",
-    "search.base": "SearchEngine",
+    "run.stream": "AsyncStream Stream",
+    "search.base": "AsyncSearchEngine SearchEngine",
     "settings": "Settings",
     "storm": "Storm resume write",
     "types": "Article Outline Snippet",
 }
 """Module → the public names that it defines."""
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> object:

@@ -1,13 +1,16 @@
 """Thread pools that keep order and context, and limits that all threads of the process share."""
 
+import asyncio
 import contextvars
 import ctypes
+import inspect
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
@@ -19,6 +22,55 @@ _MAX_WORKERS = 64
 _M_ARENA_MAX = -8
 _in_flight: Counter[str] = Counter()
 _changed = threading.Condition()
+_LOOK_AGAIN = 1.0
+"""Seconds between two checks that an event loop still runs."""
+
+callers_loop: contextvars.ContextVar[asyncio.AbstractEventLoop | None] = contextvars.ContextVar(
+    "storm_loop", default=None
+)
+"""The event loop in which a run is awaited, which is free while the run's threads work; None if nobody awaits it."""
+
+
+def result_of(awaitable: Awaitable[B]) -> B:
+    """Wait, in a thread of a run, for an awaitable of the user's.
+
+    It runs in the loop of whoever awaits the run, where clients that belong to that loop work; else in one of our own.
+
+    Raises:
+        RuntimeError: that loop ended before the awaitable did.
+        Exception: what the awaitable raised.
+    """
+
+    async def work() -> B:
+        return await awaitable
+
+    loop = callers_loop.get() or _own_loop()
+    coroutine = work()
+    try:
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    except RuntimeError:  # it is closed
+        for unused in (coroutine, awaitable):
+            if inspect.iscoroutine(unused):
+                unused.close()  # else Python prints that it was never awaited
+        raise
+    while True:
+        try:
+            return future.result(_LOOK_AGAIN)
+        except CancelledError as error:
+            raise RuntimeError("the event loop was closed") from error
+        except TimeoutError:
+            if future.done():
+                raise  # the awaitable's own
+            if not loop.is_running():
+                raise RuntimeError("the event loop was stopped") from None
+
+
+@cache
+def _own_loop() -> asyncio.AbstractEventLoop:
+    """A loop that runs in a thread until the process ends."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="storm-loop", daemon=True).start()
+    return loop
 
 
 class Tasks:

@@ -1,6 +1,6 @@
 """Every setting of a run, in one frozen value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_origin
@@ -22,6 +22,7 @@ from storm_pipeline.configuration.setting_types import (
 )
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.languages import language_name
+from storm_pipeline.text.formatting import did_you_mean
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _DEPTHS: dict[str, dict[str, int]] = {
@@ -336,6 +337,12 @@ def option_name(setting: str) -> str:
     return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
 
 
+def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
+    """What to say of an unknown setting; ``others`` are names that may be meant besides the settings'."""
+    hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
+    return f"there is no setting {name!r}; {hint}"
+
+
 def _explained(error: ValidationError) -> SettingsError:
     """The first validation error, in terms of the settings and their options."""
     first = error.errors()[0]
@@ -343,7 +350,7 @@ def _explained(error: ValidationError) -> SettingsError:
     own = first.get("ctx", {}).get("error")
     why = str(own) if isinstance(own, ValueError) else first["msg"].lower()
     if first["type"] == "extra_forbidden":
-        return SettingsError(f"there is no setting {name!r}; see `storm write --help-all` for those that exist")
+        return SettingsError(no_such_setting(name))
     if not name:
         return SettingsError(why)
     if name == "api_key_env":  # the value may be the key itself, which no message repeats

@@ -29,14 +29,14 @@ from storm_pipeline.run.keys import require_keys
 from storm_pipeline.run.saved_settings import changed_settings, usable_settings
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, session
-from storm_pipeline.run.stream import Stream, in_thread
+from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
-from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.tables_of_contents import ContentsSource
-from storm_pipeline.settings import Role, Settings
+from storm_pipeline.settings import Role, Settings, no_such_setting
 from storm_pipeline.steps.images import find_images
-from storm_pipeline.text.formatting import is_printable
+from storm_pipeline.text.formatting import did_you_mean, is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
 from storm_pipeline.writers import writer_for
@@ -57,8 +57,8 @@ class Storm:
     Args:
         settings: all settings in one value; or pass them one by one as keywords.
         lm: the language model: its name, or a ``dspy.LM`` with its own parameters.
-        search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``; see
-            :class:`storm_pipeline.search.base.SearchEngine`.
+        search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``, which may
+            be asynchronous; see :class:`storm_pipeline.search.base.SearchEngine`.
         models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles use the settings' models.
         embedder: name or folder of a sentence-transformers model, or any object with its protocol.
         contents: source of tables of contents; default: Wikipedia.
@@ -75,7 +75,7 @@ class Storm:
         settings: Settings | None = None,
         *,
         lm: str | ModelObject | None = None,
-        search: str | SearchEngine | Search | None = None,
+        search: str | SearchEngine | AsyncSearchEngine | Search | None = None,
         models: Mapping[Role, str | ModelObject] | None = None,
         embedder: str | Embedder | None = None,
         contents: ContentsSource | None = None,
@@ -85,6 +85,8 @@ class Storm:
     ) -> None:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
+        if unknown := keywords.keys() - Settings.model_fields.keys():
+            raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "sinks")))
         values: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
         named, self._model_objects = split_models(lm, models or {})
         values |= named
@@ -138,7 +140,8 @@ class Storm:
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
         if recipe not in recipes.RECIPES:
-            raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes.RECIPES)}")
+            hint = did_you_mean(recipe, recipes.RECIPES, f"choose one of {', '.join(recipes.RECIPES)}")
+            raise SettingsError(f"there is no recipe {recipe!r}: {hint}")
         return self._new_run(topic, recipe, _write, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
@@ -326,6 +329,21 @@ class Storm:
             lambda sink: self.write(topic, recipe, outline=outline, sinks=[*sinks, sink], halt=stopped), stopped
         )
 
+    def astream(
+        self,
+        topic: str,
+        recipe: str = recipes.DEFAULT,
+        *,
+        outline: Outline | Path | str | None = None,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> AsyncStream:
+        """As :meth:`stream`, for asyncio: ``async for event in storm.astream(topic): …``; see :class:`AsyncStream`."""
+        stopped = halt or threading.Event()
+        return AsyncStream(
+            lambda sink: self.write(topic, recipe, outline=outline, sinks=[*sinks, sink], halt=stopped), stopped
+        )
+
     def stop(self) -> None:
         """Stop every run of this object gracefully: work in flight is finished and saved, then StoppedError is raised.
 
@@ -458,7 +476,7 @@ class StormKeywords(SettingsKeywords, total=False):
     """The keyword arguments of :class:`Storm` other than ``settings``."""
 
     lm: str | ModelObject | None
-    search: str | SearchEngine | Search | None
+    search: str | SearchEngine | AsyncSearchEngine | Search | None
     models: Mapping[Role, str | ModelObject] | None
     embedder: str | Embedder | None
     contents: ContentsSource | None

@@ -1,6 +1,5 @@
 """The settings of one place: a TOML file, variables, and the files of a folder with what they claim."""
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from storm_pipeline.configuration.providers import settable_in_env_file
 from storm_pipeline.configuration.trust import Claim, decides_alone, decision
 from storm_pipeline.configuration.variables import OWN, read_env, use_variables
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import Settings, no_such_setting
 
 
 @dataclass(frozen=True)
@@ -138,6 +137,4 @@ def _check_names(names: Iterable[str], origin: str) -> None:
                 f"{origin} has {name!r}: keys do not belong in it, since it is shared; put the key into the "
                 "environment or .env, and name the variable with api_key_env if it is not the provider's usual one"
             )
-        close = difflib.get_close_matches(name.replace("-", "_"), Settings.model_fields, 1)
-        hint = f"did you mean {close[0]!r}?" if close else "see `storm write --help-all` for those that exist"
-        raise SettingsError(f"{origin}: there is no setting {name!r}; {hint}")
+        raise SettingsError(f"{origin}: {no_such_setting(name)}")

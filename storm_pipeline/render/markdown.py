@@ -48,6 +48,11 @@ def to_markdown(article: Article, *, shared: bool = False) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def section_to_markdown(section: Section) -> str:
+    """A section by itself, from its heading (``##``) down; without markers, since numbers belong to a whole article."""
+    return "\n\n".join(_section(section, 2, {})) + "\n"
+
+
 def escape(text: str) -> str:
     """The text on one line, escaped so that Markdown shows it literally, also at the start of a line."""
     return _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
@@ -87,7 +92,9 @@ def _address(url: str) -> str:
 def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
     """One block per paragraph; sentences without text are skipped."""
     for paragraph in paragraphs:
-        lines = [f"{text}{marker(s, numbers)}" for s in paragraph.sentences if (text := escape(s.text))]
+        lines = [
+            f"{text}{marker(s, numbers) if numbers else ''}" for s in paragraph.sentences if (text := escape(s.text))
+        ]
         if lines:
             yield "\n".join(lines)
 

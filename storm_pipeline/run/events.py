@@ -57,6 +57,23 @@ class StageAdvanced(Event):
 
 
 @dataclass(frozen=True)
+class SectionWritten(Event):
+    """A section was written, or revised in a later round, which replaces it; the copy editor may still change it.
+
+    Attributes:
+        number: its place in the outline, from 1; sections are written side by side, so they come in any order.
+        heading: its heading.
+        text: the section as Markdown, without citation markers, which belong to the whole article.
+        sources: addresses of the pages that it cites, in the order of the text.
+    """
+
+    number: int
+    heading: str
+    text: str
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class StageFinished(Event):
     """A stage ended after ``seconds``."""
 

@@ -51,6 +51,7 @@ class RecordedSearch(Search):
         self._unread: set[Unread] = set()
         self._read: set[str] = set()
         self._seen: set[SeenPage] = set()
+        self._lost: dict[str, None] = {}
         self._lock = threading.Lock()
 
     @property
@@ -73,6 +74,12 @@ class RecordedSearch(Search):
         for url, reason in unread:
             reasons.setdefault(url, reason)
         return reasons
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What searches lost so far, such as results in a wrong form, each once; one sentence each."""
+        with self._lock:
+            return tuple(self._lost)
 
     @property
     def cache_problems(self) -> tuple[str, ...]:
@@ -133,6 +140,7 @@ class RecordedSearch(Search):
             self._unread.update(result.unread)
             self._read.update(result.read)
             self._seen.update(result.seen)
+            self._lost |= dict.fromkeys(result.lost)
         return new
 
     def _emit_excluded(self, exclusions: Iterable[Exclusion]) -> None:

@@ -4,16 +4,21 @@ import asyncio
 import contextvars
 import queue
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeVar
 
+from storm_pipeline.concurrency import callers_loop
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.types import Article
 
 T = TypeVar("T")
+Work = Callable[[EventSink], Article]
+"""Executes a run, sending its events to a sink."""
 _SECONDS_TO_END = 5.0
 
 
@@ -30,7 +35,7 @@ async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event 
     """
     stopped = halt or threading.Event()
     done: Future[T] = Future()
-    context = contextvars.copy_context()
+    context = _context_with(asyncio.get_running_loop())
 
     def run() -> None:
         try:
@@ -49,25 +54,69 @@ async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event 
         raise
 
 
+class _Run:
+    """A run in its thread, and how it ended. It knows no stream, so that nothing keeps a dropped one alive.
+
+    Args:
+        work: executes the run.
+        halt: set to stop the run.
+        put: receives every event, and None when the run has ended.
+        loop: the event loop of an asynchronous caller.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        halt: threading.Event,
+        put: Callable[[Event | None], None],
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.halt = halt
+        self._put = put
+        self._article: Article | None = None
+        self._error: BaseException | None = None
+        context = _context_with(loop)
+        self.thread = threading.Thread(target=context.run, args=(self._execute, work), name="storm-stream")
+        self.thread.start()
+
+    @property
+    def article(self) -> Article:
+        """The article; raises RunError before the end."""
+        if self._article is None:
+            raise RunError("the article is not finished yet: iterate over all events first")
+        return self._article
+
+    def raise_error(self) -> None:
+        """Raise the error that ended the run, unless that was being stopped."""
+        self.thread.join()
+        if self._error is not None and not (self.halt.is_set() and isinstance(self._error, StoppedError)):
+            raise self._error
+
+    def _execute(self, work: Work) -> None:
+        try:
+            self._article = work(CallbackSink(self._put))
+        except BaseException as error:  # noqa: BLE001 - raised where the stream is read
+            self._error = error
+        finally:
+            self._put(None)
+
+
 class Stream:
     """Iterates over the events of a run as they happen, then holds the article. One consumer; also in ``with``.
 
-    The run executes in a background thread. An error that ends it is raised after the last event. Leaving the ``with``
-    block, or :meth:`cancel`, stops it gracefully: work in flight is finished and saved, and it can be resumed.
+    The run executes in a background thread. An error that ends it is raised after the last event. :meth:`close`,
+    leaving the ``with`` block, and dropping the stream (a loop over ``storm.stream(topic)`` that is left) stop it
+    gracefully: work in flight is finished and saved, and it can be resumed.
 
     Args:
-        work: executes the run, sending its events to a sink.
+        work: executes the run.
         halt: set to stop the run.
     """
 
-    def __init__(self, work: Callable[[EventSink], Article], halt: threading.Event) -> None:
-        self._halt = halt
+    def __init__(self, work: Work, halt: threading.Event) -> None:
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
-        self._article: Article | None = None
-        self._error: BaseException | None = None
-        context = contextvars.copy_context()  # so that the caller's `dspy.context` applies in the thread
-        self._thread = threading.Thread(target=context.run, args=(self._run, work), name="storm-stream")
-        self._thread.start()
+        self._run = _Run(work, halt, self._events.put)
+        weakref.finalize(self, halt.set)
 
     @property
     def article(self) -> Article:
@@ -76,22 +125,18 @@ class Stream:
         Raises:
             RunError: it is not finished yet.
         """
-        if self._article is None:
-            raise RunError("the article is not finished yet: iterate over all events first")
-        return self._article
+        return self._run.article
 
-    def cancel(self) -> None:
-        """Stop the run gracefully, and wait until work in flight is saved."""
-        self._halt.set()
-        self._thread.join()
+    def close(self) -> None:
+        """Stop the run gracefully, and wait until work in flight is saved. A finished run stays as it is."""
+        self._run.halt.set()
+        self._run.thread.join()
 
     def __iter__(self) -> Iterator[Event]:
         while (event := self._events.get()) is not None:
             yield event
-        self._thread.join()
         self._events.put(None)  # ends a repeated iteration
-        if self._error is not None and not (self._halt.is_set() and isinstance(self._error, StoppedError)):
-            raise self._error
+        self._run.raise_error()
 
     def __enter__(self) -> Self:
         return self
@@ -99,12 +144,77 @@ class Stream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.cancel()
+        self.close()
 
-    def _run(self, work: Callable[[EventSink], Article]) -> None:
+
+class AsyncStream:
+    """As :class:`Stream`, for asyncio: ``async for event in storm.astream(topic)``; also in ``async with``.
+
+    Awaiting :meth:`aclose`, leaving the block, dropping the stream, and cancelling the task that waits for an event
+    stop the run gracefully.
+
+    Args:
+        work: executes the run.
+        halt: set to stop the run.
+
+    Raises:
+        RuntimeError: no event loop runs in this thread.
+    """
+
+    def __init__(self, work: Work, halt: threading.Event) -> None:
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def put(event: Event | None) -> None:
+            try:
+                loop.call_soon_threadsafe(events.put_nowait, event)
+            except RuntimeError:  # the loop is closed: nobody can read it
+                halt.set()
+
+        self._events = events
+        self._run = _Run(work, halt, put, loop)
+        weakref.finalize(self, halt.set)
+
+    @property
+    def article(self) -> Article:
+        """The article, available after the last event; errors as :attr:`Stream.article`."""
+        return self._run.article
+
+    async def aclose(self) -> None:
+        """Stop the run gracefully; wait until work in flight is saved, but no longer than five seconds."""
+        self._run.halt.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SECONDS_TO_END):
+                while await self._events.get() is not None:
+                    pass
+                self._events.put_nowait(None)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
         try:
-            self._article = work(CallbackSink(self._events.put))
-        except BaseException as error:  # noqa: BLE001 - re-raised in the consumer's thread
-            self._error = error
-        finally:
-            self._events.put(None)
+            event = await self._events.get()
+        except asyncio.CancelledError:
+            self._run.halt.set()
+            raise
+        if event is not None:
+            return event
+        self._events.put_nowait(None)  # ends a repeated iteration
+        self._run.raise_error()
+        raise StopAsyncIteration
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def _context_with(loop: asyncio.AbstractEventLoop | None) -> contextvars.Context:
+    """The caller's context, so that its `dspy.context` applies in a run's threads, with the loop it awaits them in."""
+    context = contextvars.copy_context()
+    context.run(callers_loop.set, loop)
+    return context

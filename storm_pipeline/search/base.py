@@ -26,6 +26,20 @@ class SearchEngine(Protocol):
     def search(self, query: str, k: int) -> Sequence[Snippet]: ...  # noqa: D102
 
 
+@runtime_checkable
+class AsyncSearchEngine(Protocol):
+    """A :class:`SearchEngine` whose ``search`` is a coroutine function.
+
+    It runs in the event loop that awaits the run (``awrite``, ``astream`` …), so that clients made there work; of a
+    run that nobody awaits, in a loop in a thread of its own, the same for every search of the process.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    async def search(self, query: str, k: int) -> Sequence[Snippet]: ...  # noqa: D102
+
+
 class Search(ABC):
     """A search of a run: a validated engine, or a filter, cache or page reader that wraps one."""
 

@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 
+from storm_pipeline.concurrency import result_of
 from storm_pipeline.documents.plain import one_line, readable_title
 from storm_pipeline.errors import SearchError, SettingsError, StormError
-from storm_pipeline.search.base import Search, SearchEngine
+from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.result import SearchResult, checked_value
 from storm_pipeline.text.words import encodable_values
 from storm_pipeline.types import Snippet
 
 _EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and text"
+_MOST_KEYS, _MOST_SHOWN = 8, 300
 _FIELDS = tuple(field.name for field in fields(Snippet))
 _log = logging.getLogger(__name__)
 
 
-def checked(engine: SearchEngine | Search, *, is_remote: bool = False) -> Search:
+def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: bool = False) -> Search:
     """Wrap an engine in validation, unless it is a :class:`Search` already.
 
     Args:
@@ -38,14 +40,15 @@ class CheckedSearch(Search):
     keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`.
 
     Args:
-        engine: any object with a ``name`` and a method ``search(query, k)``; see :class:`SearchEngine`.
+        engine: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; see
+            :class:`SearchEngine`.
         is_remote: set the ``accessed`` of snippets that have none to today (UTC).
 
     Raises:
         SettingsError: ``name`` is not a string, or there is no such method.
     """
 
-    def __init__(self, engine: SearchEngine, *, is_remote: bool = False) -> None:
+    def __init__(self, engine: SearchEngine | AsyncSearchEngine, *, is_remote: bool = False) -> None:
         self._name = _name(engine)
         self._is_remote = is_remote
         self._engine = engine
@@ -63,7 +66,8 @@ class CheckedSearch(Search):
             StormError: the package's own errors are passed on.
         """
         try:
-            return self._result(self._engine.search(query, k))
+            answer: object = self._engine.search(query, k)
+            return self._result(result_of(answer) if inspect.isawaitable(answer) else answer)
         except StormError:
             raise
         except Exception as error:
@@ -101,6 +105,11 @@ def _snippet(item: object, engine: str) -> Snippet:
     if isinstance(item, Snippet):
         values = {name: getattr(item, name) for name in _FIELDS}
     elif isinstance(item, Mapping):
+        absent = [name for name in ("url", "text") if name not in item]
+        if absent:
+            missing = " and ".join(f"no `{name}`" for name in absent)
+            keys = ", ".join(f"`{key}`" for key in list(item)[:_MOST_KEYS])
+            raise TypeError(one_line(f"{missing}{' but ' if keys else ''}{keys}")[:_MOST_SHOWN])
         values = {"engine": engine} | {name: item[name] for name in _FIELDS if name in item}
         values["title"] = values.get("title") or ""
     else:
@@ -123,8 +132,6 @@ def _name(engine: object) -> str:
     search = getattr(engine, "search", None)
     if not callable(search):
         raise SettingsError(f"{form}, which has no method `search`")
-    if inspect.iscoroutinefunction(search):
-        raise SettingsError(f"{form}, whose `search` is asynchronous: make it a regular method")
     try:
         name = getattr(engine, "name", None)
     except Exception as error:

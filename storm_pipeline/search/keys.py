@@ -1,4 +1,4 @@
-"""Whether the keys of a search engine are set, before anything is made for a run."""
+"""Whether a search engine exists and its keys are set, before anything is made for a run."""
 
 from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.engine_info import EngineConfig
@@ -6,18 +6,18 @@ from storm_pipeline.search.registry import engines, open_search
 
 
 def require_engine_keys(spec: str) -> None:
-    """Check that the keys of an engine, or of all engines of a composite one, are set.
+    """Check that an engine exists and its keys are set, or those of all engines of a composite one.
 
     Args:
         spec: as for :func:`storm_pipeline.search.registry.open_search`.
 
     Raises:
-        SettingsError: a key is missing, or a composite specification is malformed.
+        SettingsError: there is no such engine, a key is missing, or a composite specification is malformed.
     """
     name, _, argument = spec.strip().partition(":")
     info = next((info for info in engines() if info.base_name == name), None)
     if info and info.separator:
         for part in split_specs(name, argument.strip(), info.separator):
             require_engine_keys(part)
-    elif info and info.key_set is False:
+    elif info is None or info.key_set is False:
         open_search(spec, EngineConfig())  # cheap for these engines, and raises what is missing

@@ -8,6 +8,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.domains import DomainSearch
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.text.formatting import did_you_mean
 
 _MODULES = (
     "wiki_leads",
@@ -56,10 +57,9 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
         if module.INFO.base_name == name:
             return _opened(module, argument.strip(), config)
     known = ", ".join(engine.name for engine in engines())
-    raise SettingsError(
-        f"there is no search engine {redacted(repr(spec))}; choose one of: {known} (`storm search engines` lists "
-        "their requirements)"
-    )
+    otherwise = f"choose one of: {known} (`storm search engines` lists their requirements)"
+    hint = did_you_mean(name, [engine.base_name for engine in engines()], otherwise)
+    raise SettingsError(f"there is no search engine {redacted(repr(spec))}; {hint}")
 
 
 def _module(name: str) -> ModuleType:

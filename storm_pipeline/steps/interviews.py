@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.errors import ModelError, NothingFoundError
+from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
+from storm_pipeline.steps.searching import nothing_found
 from storm_pipeline.types import Conversation, Perspective
 
 Conversations = tuple[Conversation, ...]
@@ -62,9 +63,9 @@ def _require_sources(ctx: RunContext, topic: str, conversations: Conversations) 
         if not why:
             ctx.run.journal.forget("reply", role="asker")
         raise ModelError(f"no question about {topic!r} could be asked: {why or 'the writer asked none'}")
-    ctx.run.journal.forget("search")
     tried = ", ".join(repr(query) for query in queries[:3])
-    raise NothingFoundError(
+    raise nothing_found(
+        ctx,
         f"{ctx.search.name} found no source for {topic!r} ({len(queries)} queries, such as {tried}); "
-        f"try another topic, or another engine with --search{'. ' + why if why else ''}"
+        "try another topic, or another engine with --search",
     )

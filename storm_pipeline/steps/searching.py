@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.errors import SearchError
+from storm_pipeline.errors import NothingFoundError, SearchError
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.net.retrying import reporting_retries
 from storm_pipeline.run.context import RunContext
@@ -52,6 +52,18 @@ def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tu
             )
         )
     return tuple(distinct.values())
+
+
+def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
+    """The error of a run without sources: what was looked for, and what failed, was lost or may not be used.
+
+    The searches are made again when the run is resumed.
+    """
+    ctx.run.journal.forget("search")
+    excluded = ctx.search.excluded
+    left_out = [f"{len(excluded)} pages may not be used, such as {one.url}: {one.reason}" for one in excluded[:1]]
+    why = [ctx.ledger.failure_summary(), *ctx.search.lost[:1], *left_out]
+    return NothingFoundError(". ".join([what, *filter(None, why)]))
 
 
 def _search(ctx: RunContext, query: str, depth: int) -> _Hits:

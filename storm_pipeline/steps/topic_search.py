@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.references.facts import facts_of
 from storm_pipeline.references.subject import sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.exclusions import usable
-from storm_pipeline.steps.searching import search_all
+from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.types import Outline, Snippet
 
 _DEPTH = 8
@@ -37,10 +36,10 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     if sentences >= _LITTLE:
         return ctx
     if not sentences:
-        ctx.run.journal.forget("search")
-        raise NothingFoundError(
+        raise nothing_found(
+            ctx,
             f"no page of {ctx.search.name} is about {topic!r} or names it; name another engine with --search "
-            "(`storm search engines` lists them)"
+            "(`storm search engines` lists them)",
         )
     ctx.events.degraded(
         f"{ctx.search.name} says little about {topic!r} ({sentences} sentences name it): the article will be short; "
@@ -60,7 +59,6 @@ def search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
     with ctx.events.in_stage("search"):
         found = usable(ctx, search_all(ctx, [topic]))
     if not found:
-        ctx.run.journal.forget("search")
-        raise NothingFoundError(f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
+        raise nothing_found(ctx, f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
     ctx.store.add(found)
     return found

@@ -1,6 +1,7 @@
 """Human-readable formatting of values."""
 
 import re
+from collections.abc import Iterable
 
 _JOINERS = {0x200C: None, 0x200D: None}
 _ISO = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
@@ -24,6 +25,16 @@ def day(iso: str) -> str:
         return iso
     month = f"{_MONTHS[int(found[2]) - 1]} {found[1]}"
     return f"{int(found[3])} {month}" if found[3] else month
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """``did you mean 'search'?`` for a misspelt name that is close to a known one, else the given text."""
+    import difflib
+
+    close = difflib.get_close_matches(
+        name.replace("-", "_"), by_form := {one.replace("-", "_"): one for one in known}, 1
+    )
+    return f"did you mean {by_form[close[0]]!r}?" if close else otherwise
 
 
 def first_line(error: object) -> str:

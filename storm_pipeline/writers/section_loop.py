@@ -6,7 +6,9 @@ from dataclasses import replace
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
+from storm_pipeline.render.markdown import section_to_markdown
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.events import SectionWritten
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.types import Outline, Section
@@ -81,6 +83,12 @@ def _with(section: Section, others: Sequence[Section], *, first: bool) -> Sectio
     return replace(section, paragraphs=(*more, *section.paragraphs) if first else (*section.paragraphs, *more))
 
 
+def _written(ctx: RunContext, number: int, section: Section) -> SectionWritten:
+    cited = dict.fromkeys(citation.source_id for one in section.sentences() for citation in one.citations)
+    sources = tuple(ctx.store.source(source_id).url for source_id in cited)
+    return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)
+
+
 def _write(
     ctx: RunContext, evidence: SectionEvidence, number: int, write: Callable[[SectionEvidence], Section]
 ) -> Section | None:
@@ -93,6 +101,7 @@ def _write(
             section = write(evidence)
         if any(True for _ in section.sentences()):
             ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)
+            ctx.events.emit(_written(ctx, number, section))
             return section
         ctx.events.degraded(f"section {title!r} left out: too few of its sentences are supported by the sources")
     except ModelError as error:

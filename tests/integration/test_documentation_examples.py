@@ -1,6 +1,8 @@
 """Every Python example of the documentation runs, with doubles for the services that it names."""
 
 import re
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from llm import FakeModel
 
 from storm_pipeline import Snippet, Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.listing import run_state
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 
@@ -62,6 +65,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
                 "embedder": HashingEmbedder(),
                 "contents": NoContents(),
                 "cache": tmp_path / "cache",
+                "prices": ("openai/fake=1/1",),
             }
             real(self, None, **(kept | SMALL | doubled))
 
@@ -88,6 +92,46 @@ def test_the_example_of_the_api_runs_against_a_server(
         for code in python_blocks(page):
             exec(compile(code, page.name, "exec"), {"token": "a-token-of-the-tests"})
     assert "# Silk Road" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("doubles")
+def test_the_web_service_shows_sections_and_stops_for_nobody(tmp_path: Path) -> None:
+    uvicorn = pytest.importorskip("uvicorn")
+    (page,) = (page for page in PAGES if name(page) == "docs/web-service.md")
+    namespace: dict[str, Any] = {"__name__": "example"}
+    for code in python_blocks(page):
+        exec(compile(code, page.name, "exec"), namespace)
+    server = uvicorn.Server(uvicorn.Config(namespace["app"], port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
+            whole = client.get("/article", params={"topic": "Silk Road"}).text
+            assert whole.count("event: section") >= 2
+            assert "## History" in whole
+            assert whole.rpartition("event: ")[2].startswith("article")
+            refused = client.get("/article", params={"topic": " "}).text
+            assert "event: failed" in refused
+            assert "the topic is empty" in refused
+            with client.stream("GET", "/article", params={"topic": "Amber Road"}) as lines:
+                assert next(lines.iter_lines()).startswith("event: section")
+        assert ended_of("amber-road", tmp_path) == "stopped"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def ended_of(slug: str, tmp_path: Path) -> str:
+    """How a run of the documentation ended, once it has."""
+    (folder,) = (tmp_path / "runs").glob(f"{slug}-*")
+    for _ in range(200):
+        if (state := run_state(folder)) != "running":
+            break
+        time.sleep(0.05)
+    return state
 
 
 @pytest.mark.usefixtures("doubles")

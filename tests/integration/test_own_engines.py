@@ -173,3 +173,13 @@ class Searchless:
 def test_what_is_no_engine_is_refused_when_it_is_given(engine: Any) -> None:
     with pytest.raises(SettingsError, match=r"give `search` the name of an engine, or an object with a `name`"):
         Storm(search=engine)
+
+
+def test_an_engine_with_other_keys_is_told_which_ones_are_missing(tmp_path: Path) -> None:
+    engine = Mine(lambda _, found: [{"link": one.url, "snippet": one.text} for one in found])
+    said = (
+        "such as number 1, which has no `url` and no `text` but `link`, `snippet`: expected a list of Snippet objects"
+    )
+    for recipe in ("rag", "storm"):
+        with FakeModel() as server, pytest.raises(NothingFoundError, match=said):
+            storm(server, tmp_path / recipe, search=engine).write("Silk Road", recipe)

@@ -121,6 +121,8 @@ def test_public_names() -> None:
     assert sorted(storm_pipeline.__all__) == [
         "Article",
         "AssetError",
+        "AsyncSearchEngine",
+        "AsyncStream",
         "BudgetSpentError",
         "CallFinished",
         "CallbackSink",
@@ -155,6 +157,7 @@ def test_public_names() -> None:
         "SearchEngine",
         "SearchError",
         "Searched",
+        "SectionWritten",
         "Settings",
         "SettingsError",
         "Snippet",
@@ -173,6 +176,7 @@ def test_public_names() -> None:
         "resume",
         "write",
     ]
+    assert dir(storm_pipeline) == sorted(storm_pipeline.__all__)  # what an interpreter completes
     for name in storm_pipeline.__all__:
         assert getattr(storm_pipeline, name) is not None
 

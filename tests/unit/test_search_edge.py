@@ -49,14 +49,17 @@ def test_snippets_and_dicts_are_taken() -> None:
         (None, "no fields, being None"),
         ("https://a.org", "no fields, being an object of type str"),
         (object(), "no fields, being an object of type object"),
-        ({"title": "T", "text": "t"}, "no `url`"),
-        ({"url": "u:a", "title": "T"}, "no `text`"),
+        ({"title": "T", "text": "t"}, "no `url` but `title`, `text`"),
+        ({"url": "u:a", "title": "T"}, "no `text` but `url`, `title`"),
         ({"url": "u:a", "text": " \n"}, "no `text`"),
         ({"url": "u:a", "text": None}, "no `text`"),
         ({"url": 5, "text": "t"}, "`url` of type int"),
         ({"url": "u:a", "text": ["t"]}, "`text` of type list"),
         ({**PLAIN, "published": date(2020, 1, 1)}, "`published` of type date"),
         ({**PLAIN, "page": "4"}, "`page` of type str"),
+        ({"link": "u:a", "snippet": "t"}, "no `url` and no `text` but `link`, `snippet`"),
+        ({"title": "T", 5: "t\n"}, "no `url` and no `text` but `title`, `5`"),
+        ({}, "no `url` and no `text`"),
         (Snippet("", "T", "t"), "no `url`"),
         (Snippet("u:a", "T", ""), "no `text`"),
         (Snippet("u:a", None, "t"), "`title` of type NoneType"),  # type: ignore[arg-type]
@@ -189,13 +192,6 @@ class Failing(Nameless):
         raise RuntimeError("not connected")
 
 
-class Asynchronous:
-    name = "later"
-
-    async def search(self, query: str, k: int) -> list[Snippet]:
-        return []
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -208,7 +204,6 @@ class Asynchronous:
         (SimpleNamespace(name="x", search=[]), "which has no method `search`"),
         (5, "not an object of type int, which has no method `search`"),
         (Whole, "not the class Whole: create an instance of it"),
-        (Asynchronous(), "whose `search` is asynchronous"),
     ],
 )
 def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
