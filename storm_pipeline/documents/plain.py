@@ -31,7 +31,7 @@ def readable_title(value: object) -> str:
     title = plain_text(value)
     title = plain_text(unquote(title)) if "%20" in title else title
     title = _BY_PROGRAM.sub("", _decoded(title) or title)
-    return (_FILE_NAME.sub("", title) or title).strip("~ ")
+    return (_FILE_NAME.sub("", title) or title).lstrip("~ ")
 
 
 def _decoded(title: str) -> str:

@@ -1,23 +1,43 @@
-"""``storm experiment data``: building a new data set from today's Wikipedia."""
+"""``storm experiment data``: a published data set, or a new one from today's Wikipedia."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from storm_pipeline import SettingsError
 from storm_pipeline.api import Guard, SettingsCommand, say
 
 if TYPE_CHECKING:
     from storm_bench.datasets.dataset import DataSet
     from storm_pipeline.api import Search
 
-data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Build a new data set for given months.")
+_ABOUT = "Fetch a published data set, or build a new one for given months."
+data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=_ABOUT)
 
 _Months = Annotated[list[str], typer.Argument(metavar="MONTH…", help="Months, each as 2026-09.", show_default=False)]
 _To = Annotated[Path, typer.Option("--to", help="Folder to build in; an interrupted build is resumed there.")]
 _Size = Annotated[int, typer.Option("--size", min=1, help="Maximum number of topics, sampled at random.")]
 _Seed = Annotated[int, typer.Option("--chance", min=0, help="Seed of the sample.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+
+
+@data_app.command("fetch", short_help="A data set as its authors publish it: freshwiki, wikigenbench or wiki_live.")
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
+    *,
+    to: Annotated[Path | None, typer.Option("--to", help="Folder to write to; default: data/NAME.")] = None,
+    debug: _Debug = False,
+) -> None:
+    """Fetch a published data set from its authors' repository on GitHub; the experiments read it as it is."""
+    with Guard(debug=debug):
+        from storm_bench.datasets.dataset import PUBLISHED
+        from storm_bench.datasets.fetching import fetch_published
+
+        if name not in PUBLISHED:
+            raise SettingsError(f"no data set {name!r} is published: choose one of {', '.join(PUBLISHED)}")
+        folder = to or Path("data") / name
+        say(f"{fetch_published(name, folder)} files in {folder}, from https://github.com/{PUBLISHED[name].repository}")
 
 
 @data_app.command("freshwiki", short_help="The most edited articles of MONTHs (STORM paper, section 2.1).")

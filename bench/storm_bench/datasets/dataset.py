@@ -17,6 +17,29 @@ from storm_pipeline.api import write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 
+
+@dataclass(frozen=True)
+class Published:
+    """Where the authors of a data set publish it.
+
+    Attributes:
+        repository: owner and name on GitHub.
+        revision: a commit or branch that has the data.
+        folders: of the repository, that hold the data.
+    """
+
+    repository: str
+    revision: str
+    folders: tuple[str, ...]
+
+
+PUBLISHED = {
+    "freshwiki": Published("stanford-oval/storm", "NAACL-2024-code-backup", ("FreshWiki/json", "FreshWiki/txt")),
+    "wikigenbench": Published("zhzihao/WikiGenBench", "fe44519c68a79b6e902648c63abdf3a185b27a2a", ("data",)),
+    "wiki_live": Published("WangShao2000/Wiki_Live_Challenge", "main", ("data",)),
+}
+"""Name of each data set that can be fetched → where it is."""
+
 BUILD = ".build"
 """Folder of cached service responses inside a built data set; may be deleted after the build."""
 
@@ -48,19 +71,25 @@ class DataSet:
         return DataSet(self.name, tuple(known[name] for name in wanted), self.problems)
 
 
-def folder_of(folder: Path, *parts: str) -> Path:
-    """Check that a folder has the given subfolders, and return it.
+def folder_of(folder: Path, name: str, *layouts: str) -> Path:
+    """The subfolder that holds a data set's articles: the first of several layouts that is there.
 
     Raises:
-        DatasetError: a subfolder is missing.
+        DatasetError: the folder has none of them.
     """
     folder = Path(folder).expanduser()
-    for part in parts:
-        if not (folder / part).is_dir():
-            raise DatasetError(
-                f"{folder} is not such a data set: it has no folder {part}/; check the path or build one"
-            )
-    return folder
+    for layout in layouts:
+        if (folder / layout).is_dir():
+            return folder / layout
+    raise DatasetError(not_such(folder, name, f"it has no folder {layouts[0]}/"))
+
+
+def not_such(folder: Path, name: str, why: str) -> str:
+    """What is said of a folder that does not hold the named data set, with the ways to get one."""
+    return (
+        f"{folder} is not such a data set: {why}. Check the path, get the published one with "
+        f"`storm experiment data fetch {name}` (https://github.com/{PUBLISHED[name].repository}), or build one"
+    )
 
 
 def folder_to_build(folder: Path, *parts: str) -> Path:
@@ -83,14 +112,31 @@ def remove_others(folder: Path, kept: Iterable[str], suffix: str) -> None:
             file.unlink()
 
 
+def read_text(file: Path) -> str:
+    """Read a text file.
+
+    Raises:
+        DatasetError: it cannot be read or is not UTF-8.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{file} cannot be read ({error}); download or rebuild it") from error
+
+
 def read_model(file: Path, model: type[M]) -> M:
     """Read a JSON file into a pydantic model.
 
     Raises:
         DatasetError: it is absent or damaged; the message names file and location.
     """
+    return as_model(file, model, read_json(file))
+
+
+def as_model(file: Path, model: type[M], value: object) -> M:
+    """A value that was read from a file as a pydantic model; errors as :func:`read_model`."""
     try:
-        return model.model_validate(read_json(file))
+        return model.model_validate(value)
     except ValidationError as error:
         where, why = first_problem(error, "the top level")
         raise DatasetError(f"{file} is damaged at {where}: {why.lower()}; download or rebuild it") from error

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from storm_bench.datasets.dataset import DataSet, folder_of, read_model
+from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_text
 from storm_bench.datasets.human_back_matter import without_back_matter
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
 from storm_pipeline import DatasetError
@@ -57,16 +57,16 @@ def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
     all contain the last one's text (kept only there, and listed in ``problems``).
 
     Args:
-        folder: contains ``json/``.
+        folder: contains ``json/``, or is a copy of the repository that publishes it (``FreshWiki/json/``).
         strict: fail on a damaged file instead of skipping it.
 
     Raises:
         DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
     """
-    folder = folder_of(folder, "json")
+    articles = folder_of(folder, NAME, "json", "FreshWiki/json")
     topics: list[Topic] = []
     problems: list[str] = []
-    for file in sorted((folder / "json").glob("*.json")):
+    for file in sorted(articles.glob("*.json")):
         try:
             topic, repairs = _topic(file)
         except DatasetError as error:
@@ -108,10 +108,7 @@ def _topic(file: Path) -> tuple[Topic, list[str]]:
 def _published_text(file: Path) -> str:
     """The article's ``txt/`` file; empty if there is none."""
     path = file.parent.parent / "txt" / f"{file.stem}.txt"
-    try:
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise DatasetError(f"{path} cannot be read ({error}); download or rebuild it") from error
+    return read_text(path) if path.is_file() else ""
 
 
 def _section(section: _Section) -> HumanSection:

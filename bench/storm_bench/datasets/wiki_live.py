@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from storm_bench.datasets.dataset import DataSet, read_model
+from storm_bench.datasets.dataset import DataSet, as_model, not_such, read_json
 from storm_bench.datasets.human_back_matter import without_back_matter
 from storm_bench.datasets.usable_documents import usable
+from storm_bench.datasets.wiki_live_published import ARTICLES, article_files, benchmarks_in, topic_values
 from storm_bench.types import (
     CitedStatement,
     HumanArticle,
@@ -70,7 +71,7 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     are removed when a corpus is built (:mod:`.leakage`).
 
     Args:
-        folder: contains ``NAME.json.gz``.
+        folder: contains ``NAME.json.gz``, or is a copy of the repository (:mod:`.wiki_live_published`).
         strict: fail on a damaged file instead of skipping it.
 
     Raises:
@@ -79,7 +80,8 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     folder = Path(folder).expanduser()
     topics: list[Topic] = []
     problems: list[str] = []
-    for file in sorted(folder.glob(f"*{_SUFFIX}")):
+    published = [file for benchmark in benchmarks_in(folder) for file in article_files(benchmark)]
+    for file in [*sorted(folder.glob(f"*{_SUFFIX}")), *published]:
         try:
             topics.append(_topic(file))
         except DatasetError as error:
@@ -87,13 +89,14 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
                 raise
             problems.append(f"skipped: {error}")
     if not topics:
-        why = problems[0] if problems else f"it has no {_SUFFIX} file"
-        raise DatasetError(f"{folder} holds no readable topic: {why}")
+        if problems:
+            raise DatasetError(f"{folder} holds no readable topic: {problems[0]}")
+        raise DatasetError(not_such(folder, NAME, f"it has no {_SUFFIX} file and no {ARTICLES}/"))
     return DataSet(NAME, tuple(topics), tuple(problems))
 
 
 def _topic(file: Path) -> Topic:
-    data = read_model(file, _File)
+    data = as_model(file, _File, topic_values(file) if file.suffix == ".md" else read_json(file))
     title = plain_text(data.title.replace("_", " "))
     tree = HeadingNode.of_markdown(data.article, title)
     body, back = without_back_matter(tuple(map(_section, tree.subsections)))
@@ -103,7 +106,8 @@ def _topic(file: Path) -> Topic:
     address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
     human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
     documents = usable(map(_document, data.pages))
-    return Topic(file.name.removesuffix(_SUFFIX), title, human, documents, tuple(_systems(data.systems)))
+    name = file.stem if file.suffix == ".md" else file.name.removesuffix(_SUFFIX)
+    return Topic(name, title, human, documents, tuple(_systems(data.systems)))
 
 
 def _section(part: HeadingNode) -> HumanSection:

@@ -1,7 +1,8 @@
 """Reads WikiGenBench (WikiGenBen): articles on recent events, with pages cited by editors and found by search.
 
-The folder contains ``manifest.csv``, ``wiki/ID.json`` (key, url, text, outlines, contents, info_kv, reference:
-citation, URL and text) and, for some topics, ``google/ID.json`` (title, link, text).
+The folder contains ``wiki/ID.json`` (key, url, text, outlines, contents, info_kv, reference: citation, URL and text),
+for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.csv``. The authors' repository
+(zhzihao/WikiGenBench) has the same files as ``data/ID.json`` and ``data/google/ID.json``.
 """
 
 import csv
@@ -22,6 +23,7 @@ from storm_pipeline.api import MARKER, plain_text, web_address
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"
+_LEAST_PAGES, _LEAST_SECTIONS = 5, 3
 _QUOTED = re.compile(r"[\"“]([^\"“”]{3,})[\"”]")
 
 
@@ -52,31 +54,32 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
     those have lost capitals and punctuation. ``human.references`` has all citations.
 
     Args:
-        folder: contains ``wiki/`` and, for pages found by search, ``google/``.
-        core_only: only topics marked ``in_core`` in the manifest: with enough pages, and not mere lists.
+        folder: contains ``wiki/`` and, for pages found by search, ``google/``; or is a copy of the repository.
+        core_only: only topics marked ``in_core`` in the manifest; without a manifest those of :func:`in_core`.
         strict: fail on a damaged file instead of skipping it.
 
     Raises:
         DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
     """
-    folder = folder_of(folder, "wiki")
-    rows = _manifest(folder / MANIFEST)
-    if core_only and not rows:
-        raise DatasetError(f"{folder} has no {MANIFEST}, which marks the core topics; use all topics or download it")
-    names = {file.stem for file in (folder / "wiki").glob("*.json")} | set(rows)
+    articles = folder_of(folder, NAME, "wiki", "data")
+    rows = _manifest(articles.parent / MANIFEST)
+    names = {file.stem for file in articles.glob("*.json")} | set(rows)
     topics: list[Topic] = []
     problems: list[str] = []
     for name in sorted(names, key=lambda name: (len(name), name)):
-        if core_only and rows.get(name) != "1":
+        if core_only and rows and rows.get(name) != "1":
             continue
         try:
-            topics.append(_topic(folder, name))
+            topic = _topic(articles, name)
+            if rows or not core_only or in_core(topic):
+                topics.append(topic)
         except DatasetError as error:
             if strict:
                 raise
             problems.append(f"skipped: {error}")
     if not topics:
-        raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else 'it is empty'}")
+        why = "it has no topic of the core" if core_only else "it is empty"
+        raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else why}")
     return DataSet(NAME, tuple(topics), tuple(problems))
 
 
@@ -91,16 +94,27 @@ def _manifest(file: Path) -> Mapping[str, str]:
         raise DatasetError(f"{file} is damaged: it has no column of topic ids; download or rebuild it") from error
 
 
-def _topic(folder: Path, name: str) -> Topic:
-    page = read_model(folder / "wiki" / f"{name}.json", _Page)
+def in_core(topic: Topic) -> bool:
+    """Whether a topic has enough to write from, and is written in prose: five pages, three sections, no mere list."""
+    return (
+        len(topic.documents) >= _LEAST_PAGES
+        and len(topic.human.sections) >= _LEAST_SECTIONS
+        and not topic.title.startswith("List of ")
+    )
+
+
+def _topic(articles: Path, name: str) -> Topic:
+    file = articles / f"{name}.json"
+    page = read_model(file, _Page)
     lead, tree = article_tree(page.text, page.outlines, page.contents)
     body, back = without_back_matter(tree)
     title = plain_text(page.key.replace("_", " "))
     if not title or not (lead or body):
-        raise DatasetError(f"{folder / 'wiki' / name}.json holds no article: key or text is empty; download it again")
+        raise DatasetError(f"{file} holds no article: key or text is empty; download it again")
     cited = tuple(TopicDocument(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
-    return Topic(name, title, human, usable(chain(cited, _found(folder / "google" / f"{name}.json"))))
+    found = articles / "google" if articles.name == "data" else articles.parent / "google"
+    return Topic(name, title, human, usable(chain(cited, _found(found / f"{name}.json"))))
 
 
 def _title(citation: str) -> str:

@@ -103,7 +103,7 @@ def test_damaged_files_are_named_and_skipped_or_refused(name: str, tmp_path: Pat
 
 
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"has no folder json/; check the path or build one"):
+    with pytest.raises(DatasetError, match=r"has no folder json/. Check the path"):
         read_freshwiki(tmp_path)
     with pytest.raises(DatasetError, match="holds no readable article: it is empty"):
         read_freshwiki(tree(tmp_path))

@@ -141,5 +141,5 @@ def test_a_damaged_file_is_skipped_or_refused(tmp_path: Path, data: bytes, said:
 
 
 def test_a_folder_without_topics(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"holds no readable topic: it has no \.json\.gz file"):
+    with pytest.raises(DatasetError, match=r"is not such a data set: it has no \.json\.gz file"):
         read_wiki_live(tmp_path)

@@ -163,7 +163,7 @@ def test_damaged_files_are_named_and_skipped_or_refused(page: Any, hits: Any, tm
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="has no folder wiki/"):
         read_wikigenbench(tmp_path)
-    with pytest.raises(DatasetError, match=r"has no manifest\.csv, which marks the core"):
+    with pytest.raises(DatasetError, match="has no topic of the core"):
         read_wikigenbench(tree(tmp_path, {"7": PAGE}), core_only=True)
     with pytest.raises(DatasetError, match=r"manifest\.csv is damaged"):
         read_wikigenbench(tree(tmp_path, {"7": PAGE}, manifest="name,core\na,1\n"))
