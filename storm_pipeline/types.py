@@ -9,6 +9,32 @@ from storm_pipeline.identity import snippet_id, source_id
 
 
 @dataclass(frozen=True)
+class Work:
+    """What a bibliography says of a work beyond author, title, date, publisher and DOI; what is not known is empty.
+
+    Attributes:
+        kind: ``article`` (in a journal), ``chapter``, ``book``, ``paper`` (in proceedings), ``thesis``, ``report``,
+            ``manuscript`` or ``page`` (of the web).
+        volume: of the journal or the series.
+        issue: of the journal.
+        extent: the pages that the work takes up, such as ``233-250``.
+        editors: of the book that it stands in, joined by ``; ``.
+        place: where it was published.
+        isbn: of the book.
+        edition: which of the book.
+    """
+
+    kind: str = ""
+    volume: str = ""
+    issue: str = ""
+    extent: str = ""
+    editors: str = ""
+    place: str = ""
+    isbn: str = ""
+    edition: str = ""
+
+
+@dataclass(frozen=True)
 class Snippet:
     """A piece of text that a search engine found, and the page it comes from.
 
@@ -27,6 +53,8 @@ class Snippet:
         publisher: name of the publisher; None if unknown.
         doi: DOI of the page in lower case, without ``https://doi.org/``; None if unknown.
         accessed: ISO date on which the search service or the page was requested; None for local texts.
+        page_label: the number that is printed on the page, if it is another than ``page``: ``xiv``, ``233``.
+        work: what else a bibliography says of the work; None if nothing is known.
     """
 
     url: str
@@ -42,6 +70,8 @@ class Snippet:
     publisher: str | None = None
     doi: str | None = None
     accessed: str | None = None
+    page_label: str | None = None
+    work: Work | None = None
 
     @cached_property
     def id(self) -> str:

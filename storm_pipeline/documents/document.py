@@ -1,6 +1,9 @@
 """Results of reading: a file's text, a searchable document, or why a file was skipped."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from storm_pipeline.documents.record import UNKNOWN, Record
 
 
 @dataclass(frozen=True)
@@ -12,12 +15,16 @@ class FileText:
         pages: page number from 1 (None if unpaginated) and text, in order.
         published: ISO date in its metadata, if any.
         problems: what could not be read: predicates of sentences whose subject is the file's name.
+        record: what the file says of itself as a work.
+        labels: page number → the number printed on it, where that is another.
     """
 
     title: str = ""
     pages: tuple[tuple[int | None, str], ...] = ()
     published: str | None = None
     problems: tuple[str, ...] = ()
+    record: Record = UNKNOWN
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -29,12 +36,16 @@ class Document:
         title: may be empty.
         pages: page number from 1 (None if unpaginated) and text, in order; no text is blank.
         published: ISO date if known.
+        record: what is known of it as a work.
+        labels: page number → the number printed on it, where that is another.
     """
 
     url: str
     title: str
     pages: tuple[tuple[int | None, str], ...]
     published: str | None = None
+    record: Record = UNKNOWN
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Text of EPUB books, chapter by chapter in reading order."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -9,13 +10,17 @@ from storm_pipeline.documents.archive import BoundedZip, TooLargeError
 from storm_pipeline.documents.damage import DAMAGE, unreadable
 from storm_pipeline.documents.document import FileText
 from storm_pipeline.documents.markup import local_name, parse_xhtml, parse_xml, text_of
-from storm_pipeline.documents.plain import iso_date
+from storm_pipeline.documents.plain import iso_date, plain_text
+from storm_pipeline.documents.record import Record, usable_authors
+from storm_pipeline.types import Work
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _FAIRPLAY = "META-INF/sinf.xml"
 # Fonts are obfuscated in DRM-free books too; the text is not.
 _FONT_OBFUSCATION = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
+_ISBN = re.compile(r"(?<!\d)(?:97[89]\d{10}|\d{9}[\dXx])(?!\d)")
+_YEAR = re.compile(r"\d{4}")
 _MAX_CHAPTERS = 5_000
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", ""})
 
@@ -49,7 +54,23 @@ def read_epub(data: bytes) -> FileText:
         if missing
         else ()
     )
-    return FileText(_metadata(package, "title"), tuple(pages), iso_date(_metadata(package, "date")), problems)
+    record = _record(package)
+    return FileText(record.title, tuple(pages), record.published or None, problems, record)
+
+
+def _record(package: Any) -> Record:
+    """What the package document says of the book."""
+    isbns = (_ISBN.search(text.replace("-", "")) for text in _all(package, "identifier"))
+    date = _metadata(package, "date")
+    year = _YEAR.match(date)
+    return Record(
+        title=_metadata(package, "title"),
+        authors="; ".join(dict.fromkeys(filter(None, map(usable_authors, _all(package, "creator"))))),
+        published=iso_date(date) or (year[0] if year else ""),
+        publisher=_metadata(package, "publisher"),
+        language=_metadata(package, "language"),
+        work=Work(kind="book", isbn=next((one[0] for one in isbns if one), "")),
+    )
 
 
 def _is_protected(book: BoundedZip) -> bool:
@@ -84,9 +105,14 @@ def _chapters(package: Any, folder: str) -> Iterator[str]:
 
 def _metadata(package: Any, name: str) -> str:
     """The first metadata element of a name; empty if there is none."""
+    return next(_all(package, name), "")
+
+
+def _all(package: Any, name: str) -> Iterator[str]:
+    """The texts of the metadata elements of a name."""
     metadata = next(_named(package, "metadata"), None)
-    found = next(_named(metadata, name), None) if metadata is not None else None
-    return " ".join("".join(found.itertext()).split()) if found is not None else ""
+    found = _named(metadata, name) if metadata is not None else ()
+    return (plain_text("".join(one.itertext())) for one in found)
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:

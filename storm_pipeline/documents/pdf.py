@@ -1,20 +1,32 @@
-"""Text of PDF files, page by page."""
+"""Text of PDF files, page by page, as people read it."""
 
 import io
 import logging
 import math
 import re
 import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.documents.damage import DAMAGE, unreadable
 from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.front_matter import FrontMatter, split_front_matter
+from storm_pipeline.documents.furniture import LaidOut, without_furniture
+from storm_pipeline.documents.paragraphs import blocks, joined, page_texts
+from storm_pipeline.documents.pdf_layout import page_lines
+from storm_pipeline.documents.pdf_record import pdf_record
 
-_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[a-zà-öø-ÿ])")
+_EXTENT = re.compile(r"(\d+)\s*[-–]+\s*(\d+)")
+SCAN = "contains no text, perhaps only images"
+"""How the problem of a file without a text layer begins."""
 
 
 def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math.inf) -> FileText:
     """The text of a PDF. Never raises: what can't be read is reported among the problems.
+
+    Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are no
+    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
 
     Args:
         data: the file.
@@ -25,8 +37,9 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
     import pypdf
     from pypdf.errors import PyPdfError
 
-    # Without a handler the library's warnings about minor defects would go to the terminal.
-    logging.getLogger("pypdf").addHandler(logging.NullHandler())
+    # Without a handler the libraries' warnings about minor defects would go to the terminal.
+    for library in ("pypdf", "pdfminer"):
+        logging.getLogger(library).addHandler(logging.NullHandler())
     damage = (PyPdfError, *DAMAGE)
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
@@ -35,26 +48,104 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
         count = len(reader.pages)
     except damage as error:
         return unreadable("PDF", error)
-    pages, problems = [], []
+    layouts = _Layouts(data)
+    pages: list[LaidOut] = []
+    plain: dict[int, str] = {}
+    problems: list[str] = []
     for number in range(1, count + 1):
         if number > (max_pages or count) or time.monotonic() > deadline:
             problems.append(f"is long: only its first {number - 1} of {count} pages were read")
             break
         try:
-            text = _HYPHENATED.sub("", reader.pages[number - 1].extract_text())
+            page = layouts.page(number)
+            if page is None:
+                plain[number] = reader.pages[number - 1].extract_text()
+            pages.append(page or LaidOut(number, 0.0, ()))
         except damage as error:
             problems.append(f"is damaged on page {number} ({type(error).__name__}); the page was skipped")
-        else:
-            if text.strip():
-                pages.append((number, text))
-    if not pages and not problems:
-        problems.append("contains no text, perhaps only images; run text recognition (OCR) on it first")
-    return FileText(_title(reader, damage), tuple(pages), problems=tuple(problems))
+    if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
+        problems.append(f"{SCAN}; run text recognition (OCR) on it first")
+    return _file_text(reader, pages, plain, damage, tuple(problems))
 
 
-def _title(reader: Any, damage: tuple[type[Exception], ...]) -> str:
+class _Layouts:
+    """The lines of a file's pages by pdfminer; once a page fails, no more of them are tried."""
+
+    def __init__(self, data: bytes) -> None:
+        self._failed = False
+        try:
+            from pdfminer.pdfdocument import PDFDocument
+            from pdfminer.pdfpage import PDFPage
+            from pdfminer.pdfparser import PDFParser
+
+            self._pages = PDFPage.create_pages(PDFDocument(PDFParser(io.BytesIO(data))))
+        except Exception:  # noqa: BLE001  (what pdfminer raises on damaged files is not declared)
+            self._failed = True
+
+    def page(self, number: int) -> LaidOut | None:
+        """The next page; None if it has none, or cannot be laid out."""
+        if self._failed:
+            return None
+        try:
+            return _laid_out(next(self._pages), number)
+        except Exception:  # noqa: BLE001
+            self._failed = True
+            return None
+
+
+def _laid_out(page: Any, number: int) -> LaidOut | None:
+    from pdfminer.converter import PDFPageAggregator
+    from pdfminer.layout import LAParams
+    from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
+
+    resources = PDFResourceManager()
+    # Characters a wide space apart are pieces of their own, so that no piece reaches from one column into the next.
+    parameters = LAParams(char_margin=0.9, boxes_flow=None, all_texts=True)
+    device = PDFPageAggregator(resources, pageno=number, laparams=parameters)
+    PDFPageInterpreter(resources, device).process_page(page)
+    layout = device.get_result()
+    lines = tuple(page_lines(layout))
+    return LaidOut(number, layout.height, lines) if lines else None
+
+
+def _file_text(
+    reader: Any,
+    pages: Sequence[LaidOut],
+    plain: Mapping[int, str],
+    damage: tuple[type[Exception], ...],
+    problems: tuple[str, ...],
+) -> FileText:
+    """The pages' texts without their furniture, with what metadata and the first page say of the file."""
+    sizes: Counter[float] = Counter()
+    for line in (line for page in pages for line in page.lines):
+        sizes[line.size] += len(line.text)
+    body = sizes.most_common(1)[0][0] if sizes else 10.0
+    furnished, offset = without_furniture(pages, body)
+    parts = [blocks(one.lines) for one in furnished]
+    front = FrontMatter()
+    if pages and pages[0].number == 1 and parts[0]:
+        front, parts[0] = split_front_matter(parts[0], body, furnished[0].furniture)
+    texts = page_texts(parts)
+    numbered = {page.number: text for page, text in zip(pages, texts, strict=True)}
+    numbered |= {number: joined(text, text) for number, text in plain.items()}
+    found = tuple((number, text) for number, text in numbered.items() if text.strip())
+    record = pdf_record(reader, front, damage)
+    labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)), damage)
+    return FileText(record.title, found, record.published or None, problems, record, labels)
+
+
+def _stated_offset(extent: str, count: int) -> int:
+    """By how much the numbers of a work's pages in its journal or book are higher than the file's; 0 if unknown."""
+    found = _EXTENT.fullmatch(extent)
+    return int(found[1]) - 1 if found and int(found[2]) - int(found[1]) + 1 == count else 0
+
+
+def _labels(reader: Any, numbers: Sequence[int], offset: int, damage: tuple[type[Exception], ...]) -> dict[int, str]:
+    """Page number → the label that the file gives the page, else the number printed on it, where it is another."""
     try:
-        title = reader.metadata.title if reader.metadata else None
-    except damage:  # damaged metadata does not mean damaged text
-        return ""
-    return title.strip() if isinstance(title, str) else ""
+        stated = [str(label).strip() for label in reader.page_labels]
+    except damage:
+        stated = []
+    if any(label and label != str(number) for number, label in enumerate(stated, 1)):
+        return {number: stated[number - 1] for number in numbers if number <= len(stated) and stated[number - 1]}
+    return {number: str(number + offset) for number in numbers if offset and number + offset > 0}

@@ -11,6 +11,7 @@ from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.json_lines import read_json_lines
 from storm_pipeline.documents.pdf import read_pdf
 from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.record import Record, record_of_name, usable_title
 from storm_pipeline.documents.text_file import read_markdown, read_text
 from storm_pipeline.documents.web_page import read_html
 
@@ -100,7 +101,9 @@ def _read(file: Path) -> Iterator[Document | Unreadable]:
 def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Document | Unreadable]:
     pages = tuple((number, content) for number, content in text.pages if plain_text(content))
     if pages:
-        yield Document(url, plain_text(text.title) or plain_text(stem), pages, text.published)
+        stated = Record(usable_title(text.title), published=text.published or "")
+        record = text.record.completed(stated).completed(record_of_name(stem))
+        yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
     elif not text.problems:
         yield Unreadable(f"{name} contains no text; it was skipped.")
     yield from (Unreadable(f"{name} {problem}.") for problem in text.problems)

@@ -2,6 +2,9 @@
 
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.plain import web_address
+from storm_pipeline.documents.record import Record
+from storm_pipeline.types import Work
 
 
 def read_html(data: bytes) -> FileText:
@@ -13,4 +16,14 @@ def read_html(data: bytes) -> FileText:
         html, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
     )
     text = (found.text if found else "") or trafilatura.html2txt(html)
-    return FileText((found and found.title) or "", ((None, text),), found.date if found else None)
+    if not found:
+        return FileText(pages=((None, text),))
+    record = Record(
+        title=found.title or "",
+        authors=found.author or "",
+        published=found.date or "",
+        container=found.sitename or "",
+        url=web_address(found.url),
+        work=Work(kind="page"),
+    )
+    return FileText(record.title, ((None, text),), found.date, record=record)

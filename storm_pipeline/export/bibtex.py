@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from storm_pipeline.export.author_names import Name
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.export.tex_text import tex_text
+from storm_pipeline.text.person_names import Name
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _SENTENCE_BREAK = r" \par "

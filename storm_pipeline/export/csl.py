@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from storm_pipeline.export.author_names import Name
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import Reference
+from storm_pipeline.text.person_names import Name
 
 _KINDS = {"journal": "article-journal", "paper": "article", "page": "webpage", "document": "document"}
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from storm_pipeline.export.author_names import Name, read_names
 from storm_pipeline.export.characters import clean
 from storm_pipeline.references.citations import cited_page_numbers
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
+from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.types import Article, Snippet, Source
 
 _DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")

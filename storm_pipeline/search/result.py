@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar, get_type_hints
 
-from storm_pipeline.types import Exclusion, Snippet
+from storm_pipeline.types import Exclusion, Snippet, Work
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,19 @@ def checked_value(kind: type[T], values: object) -> T:
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"no fields, being of type {type(values).__name__}")
+    if kind is Snippet and isinstance(values.get("work"), Mapping):
+        values = {**values, "work": _work(values["work"])}
     for name, value in values.items():
         expected = _TYPES[kind].get(name)
         if expected is None or not isinstance(value, expected):
             raise TypeError(f"`{name}` of type {type(value).__name__}")
     return kind(**values)
+
+
+def _work(values: Mapping[str, Any]) -> Work:
+    if not values.keys() <= {field.name for field in fields(Work)}:
+        raise TypeError("`work` with unknown fields")
+    return Work(**{name: _text(value) for name, value in values.items()})
 
 
 def _text(value: object) -> str:

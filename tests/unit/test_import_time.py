@@ -22,6 +22,7 @@ HEAVY = {
     "numpy",
     "openai",
     "pydantic",
+    "pdfminer",
     "pypdf",
     "pysbd",
     "qdrant_client",

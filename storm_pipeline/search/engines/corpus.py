@@ -7,6 +7,7 @@ from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
@@ -78,8 +79,23 @@ class CorpusSearch:
 
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:
+    record = document.record
     return [
-        Snippet(document.url, document.title, plain, document.published, page, CorpusSearch.name)
+        Snippet(
+            document.url,
+            document.title,
+            plain,
+            document.published,
+            page,
+            CorpusSearch.name,
+            author=record.authors or None,
+            site=record.container or None,
+            language=record.language or None,
+            publisher=record.publisher or None,
+            doi=record.doi or None,
+            page_label=document.labels.get(page) if page else None,
+            work=record.work if record != UNKNOWN else None,
+        )
         for page, text in document.pages
         for passage in chunks(punctuated_blocks(text), limit)
         if (plain := plain_text(passage))

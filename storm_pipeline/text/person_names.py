@@ -1,4 +1,4 @@
-"""Names of authors, read from the one line in which a page or a service states them."""
+"""Names of authors, read from the one line in which a page, a service or a byline states them."""
 
 import re
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ _INSTITUTIONAL = frozenset(
 )
 _MOST_WORDS = 4
 _BY = re.compile(r"^by(?: |$)", re.I)
+_BETWEEN_NAMES = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y|e)\b)\s*", re.I)
+_NOTE_MARKS = re.compile(r"[\d*†‡§¶¹²³⁰-⁹]+")
 _WORD = re.compile(r"[^\W\d_][^\W\d_.'’-]*(?:[.'’-]+[^\W\d_]*)*")
 
 
@@ -46,6 +48,19 @@ def read_names(text: str | None) -> tuple[Name, ...]:
     """
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
+
+
+def person_names(line: str) -> tuple[str, ...]:
+    """The persons that a byline such as ``By A. Doe¹, B. Roe and C. Poe`` names, each ``Given Family``.
+
+    Empty where it names anything but persons.
+    """
+    plain = _NOTE_MARKS.sub("", _BY.sub("", " ".join(line.split())))
+    parts = [part for part in (one.strip(" .;,") for one in _BETWEEN_NAMES.split(plain)) if part]
+    names = [_name(part) for part in parts]
+    if not all(name.given and len(name.natural.split()) <= _MOST_WORDS for name in names):
+        return ()
+    return tuple(dict.fromkeys(name.natural for name in names))
 
 
 def _name(text: str) -> Name:

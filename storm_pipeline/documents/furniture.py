@@ -1,0 +1,130 @@
+"""What stands on pages beside their text: running heads, page numbers, stamps, footnotes."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.documents.pdf_layout import Line, rows
+
+_BAND = 0.14
+"""Share of a page's height at its top and at its foot where furniture stands."""
+_MOST_WORDS = 25
+"""Words that a row of furniture has at most."""
+_ROWS = 2
+"""Rows at the top and at the foot that can be furniture."""
+_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
+_ALONE = re.compile(
+    r"\W*(?:page\s+|p\.\s*|seite\s+|s\.\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|sur|/)\s*\d+)?\W*", re.I
+)
+_AT_AN_END = re.compile(r"^\W*(\d{1,4})\b|\b(\d{1,4})\W*$")
+_NOTE = re.compile(r"(?:\d{1,3}|[*†‡])[.)]?\s*\S")
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """A page: its number in the file, from 1, its height in points, and its lines in reading order."""
+
+    number: int
+    height: float
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """A page's lines without its furniture.
+
+    Attributes:
+        lines: what is left, in reading order.
+        furniture: what was taken out, without footnotes.
+    """
+
+    lines: tuple[Line, ...]
+    furniture: tuple[str, ...]
+
+
+def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[Furnished], int]:
+    """Each page without what repeats at its edges, page numbers and footnotes; and how the printed numbers count.
+
+    Args:
+        pages: in order.
+        body: size of the type that the text is set in, in points.
+
+    Returns:
+        The pages, and by how much the number printed on a page is higher than that of the file; 0 too where too few
+        pages show a number, or their numbers do not go on from page to page.
+    """
+    edges = [_edge_rows(page) for page in pages]
+    seen = Counter(key for rows_of_page in edges for key in {_key(row) for row in rows_of_page})
+    often = 2 if len(pages) <= 8 else 3
+    offset = _printed_offset([(page.number, edge) for page, edge in zip(pages, edges, strict=True)])
+    found = []
+    for page, edge in zip(pages, edges, strict=True):
+        furniture = [
+            row
+            for row in edge
+            if len(_text(row).split()) <= _MOST_WORDS
+            and (
+                seen[_key(row)] >= often
+                or _ALONE.fullmatch(_text(row))
+                or (_numbers(row) and _stands_apart(row, page, body))
+                or (offset is not None and page.number + offset in _numbers(row) and not _text(row).endswith("."))
+            )
+        ]
+        dropped = {id(line) for row in furniture for line in row}
+        kept = [line for line in page.lines if id(line) not in dropped]
+        found.append(Furnished(tuple(_without_notes(kept, body)), tuple(map(_text, furniture))))
+    return found, offset or 0
+
+
+def _printed_offset(pages: Sequence[tuple[int, Sequence[Sequence[Line]]]]) -> int | None:
+    offsets = Counter(
+        offset for number, edge in pages for offset in {printed - number for row in edge for printed in _numbers(row)}
+    )
+    if not offsets:
+        return None
+    offset, agreeing = offsets.most_common(1)[0]
+    return offset if agreeing >= max(2, 0.4 * len(pages)) else None
+
+
+def _numbers(row: Sequence[Line]) -> set[int]:
+    """The numbers with which a row begins or ends."""
+    return {int(one) for groups in _AT_AN_END.findall(_text(row)) for one in groups if one}
+
+
+def _edge_rows(page: LaidOut) -> list[list[Line]]:
+    found = rows(page.lines)
+    top = [row for row in found[:_ROWS] if row[0].y > (1 - _BAND) * page.height]
+    foot = [row for row in found[-_ROWS:] if row[0].y < _BAND * page.height]
+    return [*top, *(row for row in foot if row not in top)]
+
+
+def _stands_apart(row: Sequence[Line], page: LaidOut, body: float) -> bool:
+    """Whether a row of small type has more than a line's space between it and the next."""
+    gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not own for own in row))
+    return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")
+
+
+def _key(row: Sequence[Line]) -> str:
+    return _NUMBER.sub("#", _text(row).casefold())
+
+
+def _text(row: Sequence[Line]) -> str:
+    return " ".join(line.text for line in row)
+
+
+def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
+    """The lines without footnotes: small type at the foot of a column that begins with a mark."""
+    kept = list(lines)
+    small: set[int] = set()
+    run: list[int] = []
+    for place, line in enumerate([*kept, None]):
+        if line is not None and line.size < 0.92 * body and (not run or line.y < kept[run[-1]].y):
+            run.append(place)
+            continue
+        begins = next((n for n, one in enumerate(run) if kept[one].is_note or _NOTE.match(kept[one].text)), None)
+        at_foot = line is None or (run and line.y > kept[run[-1]].y)
+        if begins is not None and at_foot:
+            small.update(run[begins:])
+        run = [place] if line is not None and line.size < 0.92 * body else []
+    return [line for place, line in enumerate(kept) if place not in small]

@@ -1,0 +1,116 @@
+"""What a PDF's metadata and first page say of it as a work."""
+
+import re
+from typing import Any
+
+from storm_pipeline.documents.front_matter import FrontMatter
+from storm_pipeline.documents.plain import iso_date, plain_text
+from storm_pipeline.documents.record import Record, usable_authors, usable_title
+from storm_pipeline.types import Work
+
+_PRISM = tuple(
+    f"http://prismstandard.org/namespaces/basic/{version}/" for version in ("2.0", "2.1", "2.2", "3.0", "1.2")
+)
+_DOI_PLACES = (("http://ns.adobe.com/pdfx/1.3/", "doi"), ("http://crossref.org/crossmark/1.0/", "DOI"))
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+_SCANNED = re.compile(
+    r"scan|abbyy|ocr|paper ?capture|canon|xerox|ricoh|konica|epson|tesseract|luradocument|itext", re.I
+)
+_KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
+
+
+def pdf_record(reader: Any, front: FrontMatter, damage: tuple[type[Exception], ...]) -> Record:
+    """What is known of a file: by its XMP first, then by its properties, then by its first page.
+
+    Args:
+        reader: pypdf's reader of the file.
+        front: what the first page says.
+        damage: what damaged metadata raises; it does not mean damaged text.
+    """
+    try:
+        stated = _xmp_record(reader.xmp_metadata) if reader.xmp_metadata else Record()
+    except damage:
+        stated = Record()
+    try:
+        properties, created = _properties(reader.metadata or {})
+    except damage:
+        properties, created = Record(), ""
+    read = Record(front.title, "; ".join(front.authors), front.year, doi=front.doi)
+    known = stated.completed(properties)
+    if " " not in known.title and read.title:  # a code, or the file's name
+        known = Record().completed(read).completed(known)
+    known = known.completed(read)
+    return known.completed(Record(published=created))
+
+
+def _xmp_record(xmp: Any) -> Record:
+    creators = [usable_authors(name) for name in xmp.dc_creator or ()]
+    prism = {name: _prism(xmp, name) for name in (
+        "publicationName", "publicationDate", "coverDate", "doi", "volume", "number", "startingPage", "endingPage",
+        "pageRange", "aggregationType", "isbn", "url",
+    )}  # fmt: skip
+    first, last = prism["startingPage"], prism["endingPage"]
+    dates = [prism["publicationDate"], prism["coverDate"], *map(_day, xmp.dc_date or ())]
+    identifier = [plain_text(xmp.dc_identifier), prism["doi"], *(_element(xmp, *place) for place in _DOI_PLACES)]
+    return Record(
+        title=usable_title(_of_languages(xmp.dc_title)),
+        authors="; ".join(dict.fromkeys(filter(None, creators))),
+        published=next((one for date in dates if (one := _date(date))), ""),
+        container=prism["publicationName"],
+        publisher="; ".join(filter(None, map(plain_text, xmp.dc_publisher or ()))),
+        doi=next((one for text in identifier if (one := found_doi(text))), ""),
+        url=prism["url"],
+        language=next((one for one in map(plain_text, xmp.dc_language or ()) if one), ""),
+        work=Work(
+            kind=_KINDS.get(prism["aggregationType"].lower(), ""),
+            volume=prism["volume"],
+            issue=prism["number"],
+            extent=prism["pageRange"] or (f"{first}-{last}" if first and last else first),
+            isbn=prism["isbn"],
+        ),
+    )
+
+
+def _properties(info: Any) -> tuple[Record, str]:
+    """What the document information says, and the year in which the file was made, unless by a scanner."""
+    made = " ".join(plain_text(str(info.get(key) or "")) for key in ("/Creator", "/Producer"))
+    created = plain_text(str(info.get("/CreationDate") or ""))
+    year = re.search(r"(?:19|20)\d\d", created)
+    doi = found_doi(" ".join(str(info.get(key) or "") for key in ("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject")))
+    record = Record(
+        usable_title(str(info.get("/Title") or "")), usable_authors(str(info.get("/Author") or "")), doi=doi
+    )
+    return record, year[0] if year and not _SCANNED.search(made) else ""
+
+
+def found_doi(text: str) -> str:
+    """The first DOI in a text, in lower case; empty if there is none."""
+    found = _DOI.search(text)
+    return found[0].rstrip(".,;)]}").lower() if found else ""
+
+
+def _prism(xmp: Any, name: str) -> str:
+    return next((text for namespace in _PRISM if (text := _element(xmp, namespace, name))), "")
+
+
+def _element(xmp: Any, namespace: str, name: str) -> str:
+    for found in xmp.get_element("", namespace, name):
+        text = found.value if found.nodeType == found.ATTRIBUTE_NODE else xmp._get_text(found)
+        if plain := plain_text(text):
+            return plain
+    return ""
+
+
+def _of_languages(titles: Any) -> str:
+    """The default of a text in several languages."""
+    return plain_text((titles or {}).get("x-default") or next(iter((titles or {}).values()), ""))
+
+
+def _day(value: Any) -> str:
+    return value.date().isoformat() if hasattr(value, "date") else str(value)
+
+
+def _date(text: str) -> str:
+    """An ISO date, or its year; empty for anything else."""
+    year = re.match(r"(?:1[5-9]|20)\d\d", text)
+    return iso_date(text) or (year[0] if year else "")

@@ -1,0 +1,98 @@
+"""What is known of a document as a work: the entry of a bibliography."""
+
+import re
+from dataclasses import dataclass, fields, replace
+from pathlib import PurePath
+
+from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.text.person_names import Name, person_names
+from storm_pipeline.types import Work
+
+_BY_PROGRAM = re.compile(
+    r"^(?:microsoft (?:word|powerpoint|excel|publisher)|powerpoint presentation|untitled|slide \d+|document\d*"
+    r"|full page photo)\b",
+    re.I,
+)
+_FILE_NAME = re.compile(r"\.(?:docx?|dotx?|odt|pptx?|xlsx?|rtf|indd|qxd|pdf|tex|dvi|ps|fm|p65)$", re.I)
+_CODE = re.compile(r"^(?:pii|doi|isbn|issn)\b|^[\W\d_]*$", re.I)
+_NOBODY = re.compile(
+    r"user|owner|admin\w*|author|unknown|anonymous|microsoft.*|windows.*|acrobat.*|python-docx|scanner|.*[\\@/].*|.*\b(?:scan|copier|printer)\b.*|\w",
+    re.I,
+)
+_STEM = (
+    re.compile(r"(?P<author>[^\d_-][^_\d]*?)[\s_,.(-]+(?P<year>1[5-9]\d\d|20\d\d)[a-z]?\)?[\s_,.-]+(?P<title>\S.*)"),
+    re.compile(r"(?P<year>1[5-9]\d\d|20\d\d)[a-z]?[\s_,.-]+(?P<author>[^\d_-][^_\d-]*?)\s*[_-]+\s*(?P<title>\S.*)"),
+)
+_NO_WORK = Work()
+_OTHERS = re.compile(r"\s*(?:\bet al\.?|\bu\. ?a\.?|\b(?:and|und|et) others)\s*$", re.I)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a work; what is not known is empty.
+
+    Attributes:
+        title: of the work itself, not of the book or journal that it stands in.
+        authors: joined by ``; ``, each ``Given Family`` or ``Family, Given``.
+        published: ISO date, or its year, or year and month.
+        container: the journal, the book, or the proceedings that it stands in.
+        publisher: who published it.
+        doi: in lower case, without ``https://doi.org/``.
+        url: where it is on the web.
+        language: language code.
+        work: its kind, and what else a bibliography says.
+    """
+
+    title: str = ""
+    authors: str = ""
+    published: str = ""
+    container: str = ""
+    publisher: str = ""
+    doi: str = ""
+    url: str = ""
+    language: str = ""
+    work: Work = _NO_WORK
+
+    def completed(self, other: "Record") -> "Record":
+        """This record with what it lacks taken from another one of the same work."""
+        missing = {
+            one.name: getattr(other, one.name)
+            for one in fields(self)
+            if one.name != "work" and not getattr(self, one.name)
+        }
+        more = {one.name: getattr(other.work, one.name) for one in fields(Work) if not getattr(self.work, one.name)}
+        return replace(self, **missing, work=replace(self.work, **more))
+
+
+UNKNOWN = Record()
+"""Of a work of which nothing is known."""
+
+
+def usable_title(value: object) -> str:
+    """A title in a file's metadata; empty where a program has put a file's name or nothing of use there."""
+    title = plain_text(value).strip("~ ")
+    refused = _BY_PROGRAM.search(title) or _FILE_NAME.search(title) or _CODE.search(title) or len(title) < 3
+    return "" if refused else title
+
+
+def usable_authors(value: object) -> str:
+    """The authors in a file's metadata, joined by ``; ``; empty where a machine's or an account's name stands there."""
+    text = plain_text(value).strip("; ")
+    if not text or _NOBODY.fullmatch(text):
+        return ""
+    if ";" not in text and (names := person_names(text)):
+        return "; ".join(names)
+    return text
+
+
+def record_of_name(name: str) -> Record:
+    """What a file's name says of a work: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
+    stem = plain_text(PurePath(name).stem.replace("_", " "))
+    found = next((match for form in _STEM if (match := form.fullmatch(stem))), None)
+    if found is None:
+        return Record()
+    author = _OTHERS.sub("", found["author"].strip(" -,.("))
+    names = [Name(one.strip()) for one in re.split(r"\s*(?:,|&|\band\b|\bund\b)\s*", author) if one.strip()]
+    if not names or not all(one.family[:1].isupper() and len(one.family.split()) <= 3 for one in names):
+        return Record()
+    return Record(found["title"].strip(" -,."), "; ".join(one.family for one in names), found["year"])

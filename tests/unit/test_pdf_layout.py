@@ -1,0 +1,136 @@
+"""PDF files as people read them: columns, running heads, note marks, hyphens, titles, printed page numbers."""
+
+import re
+
+import own_papers
+import papers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.paragraphs import joined
+from storm_pipeline.documents.pdf import read_pdf
+
+
+def text(file: FileText) -> str:
+    return " ".join(" ".join(page for _, page in file.pages).split())
+
+
+@pytest.mark.parametrize("by_row", [False, True], ids=["column by column", "row by row"])
+def test_columns_are_read_one_after_the_other(by_row: bool) -> None:
+    read = text(read_pdf(own_papers.two_columns(by_row=by_row)))
+    first, second = "No merchant of the Kontor was allowed to marry while he served there.", "The price was set by the"
+    assert first in read
+    assert "The price was set by the elders of the office, who kept a ledger of every debt." in read
+    assert read.index(first) < read.index(second)
+
+
+def test_head_furniture_and_notes_are_no_text() -> None:
+    read = read_pdf(own_papers.two_columns())
+    assert text(read).startswith(
+        "The German Kontor was the largest of the four foreign offices of the Hanseatic League. It"
+    )
+    for outside in ("Helle", "University", "Journal", "doi.org", "234", "charter of 1343", "League.12", "Bryggen.13"):
+        assert outside not in text(read), outside
+    assert all(page.startswith("The German Kontor was") for _, page in read.pages), "the running head"
+
+
+def test_a_table_is_read_row_by_row() -> None:
+    sheet = papers.Sheet()
+    for row in range(12):
+        sheet.put(72, 700 - 14 * row, f"Ship {row}", 10)
+        sheet.put(330, 700 - 14 * row, f"{row * 7} lasts", 10)
+    assert "Ship 3 21 lasts" in text(read_pdf(papers.file([sheet])))
+
+
+def test_exponents_stay_and_note_marks_go() -> None:
+    sheet = papers.Sheet()
+    sheet.line(72, 700, "The island of 40 km^2^ was sold to the League.^17^ Its heat was 10^6^ joules.")
+    assert text(read_pdf(papers.file([sheet]))) == (
+        "The island of 40 km² was sold to the League. Its heat was 10⁶ joules."
+    )
+
+
+@pytest.mark.parametrize("hyphen", ["-", "\u2010", "\xad"])
+def test_words_that_lines_cut_are_joined(hyphen: str) -> None:
+    assert joined(f"the mer{hyphen}\nchants came", "") == "the merchants came"
+
+
+def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
+    whole = "A well-known man, and a well-\nknown woman."
+    assert joined(whole, whole) == "A well-known man, and a well-known woman."
+
+
+@given(st.text(alphabet="ab -\u2010\n.", max_size=60))
+def test_joining_changes_nothing_but_hyphens_and_line_ends(plain: str) -> None:
+    kept = re.compile(r"[^-\u2010\n]")
+    assert kept.findall(joined(plain, plain)) == kept.findall(plain)
+
+
+def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> None:
+    first, second = papers.Sheet(), papers.Sheet()
+    first.paragraph(72, 700, "The first sentence ends here. The second sentence of the page goes on")
+    second.paragraph(72, 700, "over the break of the page. A third one follows it there.")
+    pages = [" ".join(page.split()) for _, page in read_pdf(papers.file([first, second])).pages]
+    assert pages == [
+        "The first sentence ends here. The second sentence of the page goes on over the break of the page.",
+        "A third one follows it there.",
+    ]
+
+
+def test_a_page_that_says_the_same_on_every_page_is_kept() -> None:
+    sheets = [papers.Sheet() for _ in range(3)]
+    for sheet in sheets:
+        sheet.paragraph(72, 780, "Every sheet of this register says the same, word for word, and nothing else. " * 3)
+    assert len(read_pdf(papers.file(sheets)).pages) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "labels"),
+    [
+        (own_papers.chapter(), {1: "117", 2: "118", 3: "119"}),  # by the running heads
+        (own_papers.two_columns(), {1: "233", 2: "234"}),  # by the metadata
+        (own_papers.manuscript(), {}),  # as the file counts
+    ],
+    ids=["heads", "metadata", "same"],
+)
+def test_pages_are_labelled_as_printed(data: bytes, labels: dict[int, str]) -> None:
+    assert read_pdf(data).labels == labels
+
+
+def test_labels_that_the_file_gives_come_first() -> None:
+    sheets = [papers.Sheet(), papers.Sheet()]
+    for sheet in sheets:
+        sheet.paragraph(72, 700, "The ships came in spring, and left before the ice closed the harbour.")
+    assert read_pdf(papers.file(sheets, first_label=41)).labels == {1: "41", 2: "42"}
+
+
+@pytest.mark.parametrize(
+    "title", ["microsoft Word - x.doc", "Microsoft PowerPoint - talk", "paper_final.tex", "untitled", "PII: S0001", "1"]
+)
+def test_titles_that_programs_give_are_refused(title: str) -> None:
+    sheet = papers.Sheet()
+    sheet.put(72, 740, "Grain and Hunger in Bergen", 20, "B")
+    sheet.paragraph(72, 680, own_papers.MANUSCRIPT[0], size=11)
+    assert read_pdf(papers.file([sheet], info={"Title": title})).title == "Grain and Hunger in Bergen"
+
+
+def test_the_first_page_names_the_authors_where_metadata_does_not() -> None:
+    record = read_pdf(own_papers.manuscript()).record
+    assert (record.title, record.authors) == ("Grain and Hunger in Bergen", "Maria Sund")
+
+
+def test_xmp_tells_journal_volume_pages_and_doi() -> None:
+    record = read_pdf(own_papers.two_columns()).record
+    assert (record.authors, record.published, record.container, record.doi) == (
+        "Knut Helle; Anna B. Lunde",
+        "2019-03-01",
+        "Journal of Northern Trade",
+        "10.1234/jnt.2019.12.233",
+    )
+    assert (record.work.kind, record.work.volume, record.work.extent) == ("article", "12", "233-234")
+
+
+def test_the_date_of_a_scan_is_not_that_of_the_work() -> None:
+    assert read_pdf(own_papers.chapter()).record.published == ""
