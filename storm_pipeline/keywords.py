@@ -40,6 +40,7 @@ class SettingsKeywords(TypedDict, total=False):
     depth: Literal[1, 2, 3] | None
     rounds: int | None
     related_topics: int
+    dois: Literal["ask", "never"]
     wikipedia_contents: Literal["auto", "always", "never"]
     top_k: int
     search_rate: float | None

@@ -145,7 +145,7 @@ class Settings(BaseModel):
     wikipedia_contents: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether those tables of contents are looked up in Wikipedia; auto: unless only documents of your "
-        "own are searched, of which nothing then leaves the machine but what the model is asked.",
+        "own are searched, of which nothing then leaves the machine but what the model is asked, and DOIs (`dois`).",
     )
 
     search: EngineName = Field(
@@ -153,6 +153,11 @@ class Settings(BaseModel):
         min_length=1,
         description="Search engine, see `storm search engines`; auto: the first whose key is set, else one that needs "
         "no key if the network is up, else the embedded corpus.",
+    )
+    dois: Literal["ask", "never"] = Field(
+        default="ask",
+        description="Whether Crossref is asked who wrote your own documents whose DOI is known but not their author, "
+        "year or journal; it learns these DOIs alone.",
     )
     top_k: int = Field(
         default=3, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."

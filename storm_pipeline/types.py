@@ -34,6 +34,10 @@ class Work:
     edition: str = ""
 
 
+NO_WORK = Work()
+"""Of which nothing is known."""
+
+
 @dataclass(frozen=True)
 class Snippet:
     """A piece of text that a search engine found, and the page it comes from.

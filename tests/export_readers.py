@@ -84,8 +84,14 @@ def read_ris(data: bytes) -> Rows:
     return flat(
         (note, one["urls"][0].replace("%3B", ";") if "urls" in one else one.get("unknown_tag", {}).get("AV", [""])[0])
         for one in found
-        for note in one.get("notes", [])
+        for note in _quoted(*one.get("notes", [""]))
     )
+
+
+def _quoted(note: str) -> list[str]:
+    """The sentences that the one note of a record quotes."""
+    found = re.fullmatch(r"Cited(?: pp?\. [^:]+)?: “(.*)”", note)
+    return found[1].split("” “") if found else []
 
 
 def read_csl(data: bytes) -> Rows:

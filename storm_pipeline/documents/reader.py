@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from storm_pipeline.documents.bibliography import read_bibliography, with_entry
+from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.documents.document import Document, FileText, Unreadable
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
@@ -26,11 +28,12 @@ _READERS: dict[str, Callable[[bytes], FileText]] = {
 }
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
 _READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
+_MAX_BIBLIOGRAPHY = 50_000_000
 _MAX_BYTES = 200_000_000
 
 
 def read_documents(path: Path, *, linked: bool = False) -> Iterator[Document | Unreadable]:
-    """All documents of a file or, recursively and sorted by name, of a folder.
+    """All documents of a file or, recursively and sorted by name, of a folder, with what bibliographies there say.
 
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
     regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
@@ -44,23 +47,58 @@ def read_documents(path: Path, *, linked: bool = False) -> Iterator[Document | U
         return
     others: Counter[str] = Counter()
     refused: list[OSError] = []
-    for folder, folders, files in os.walk(path, onerror=refused.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for file in sorted(Path(folder, name) for name in files if not name.startswith((".", "~$"))):
-            suffix = file.suffix.lower()
-            if suffix not in _READERS and suffix not in _JSON_LINES:
-                others[suffix or "no extension"] += 1
-            elif linked or _stays_below(file, path):
-                yield from _read(file)
-            else:
-                yield Unreadable(
-                    f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
-                    "copy that file into the folder if it belongs there."
-                )
+    library = _Library()
+    files = []
+    for file in _files(path, refused):
+        if library.takes(file, is_inside=linked or _stays_below(file, path)):
+            continue
+        files.append(file)
+    for file in files:
+        suffix = file.suffix.lower()
+        if suffix not in _READERS and suffix not in _JSON_LINES:
+            others[suffix or "no extension"] += 1
+        elif linked or _stays_below(file, path):
+            yield from (with_entry(one, library.entries) if isinstance(one, Document) else one for one in _read(file))
+        else:
+            yield Unreadable(
+                f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
+                "copy that file into the folder if it belongs there."
+            )
+    yield from library.problems
     yield from (Unreadable(f"{error.filename} cannot be opened; check its permissions.") for error in refused)
     if others:
         kinds = ", ".join(sorted(others))
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {_READABLE}.")
+
+
+def _files(path: Path, refused: list[OSError]) -> Iterator[Path]:
+    for folder, folders, files in os.walk(path, onerror=refused.append):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
+
+
+class _Library:
+    """The bibliographies of a folder."""
+
+    def __init__(self) -> None:
+        self.entries: tuple[Entry, ...] = ()
+        self.problems: list[Unreadable] = []
+
+    def takes(self, file: Path, *, is_inside: bool) -> bool:
+        """Read a file, if it is a bibliography, and say whether it is one."""
+        suffix = file.suffix.lower()
+        if suffix not in BIBLIOGRAPHIES or not is_inside:
+            return False
+        try:
+            is_small = file.is_file() and file.stat().st_size <= _MAX_BIBLIOGRAPHY
+            entries = read_bibliography(file.name, file.read_bytes()) if is_small else None
+        except OSError:
+            entries = None
+        if entries is None and suffix != ".json":
+            why = f"{_printable(file)} cannot be read as a bibliography; export it again"
+            self.problems.append(Unreadable(f"{why}, smaller than {_MAX_BIBLIOGRAPHY:,} bytes."))
+        self.entries += entries or ()
+        return entries is not None or suffix != ".json"
 
 
 def _stays_below(file: Path, folder: Path) -> bool:

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.text.person_names import Name, person_names
-from storm_pipeline.types import Work
+from storm_pipeline.types import NO_WORK, Work
 
 _BY_PROGRAM = re.compile(
     r"^(?:microsoft (?:word|powerpoint|excel|publisher)|powerpoint presentation|untitled|slide \d+|document\d*"
@@ -16,14 +16,13 @@ _BY_PROGRAM = re.compile(
 _FILE_NAME = re.compile(r"\.(?:docx?|dotx?|odt|pptx?|xlsx?|rtf|indd|qxd|pdf|tex|dvi|ps|fm|p65)$", re.I)
 _CODE = re.compile(r"^(?:pii|doi|isbn|issn)\b|^[\W\d_]*$", re.I)
 _NOBODY = re.compile(
-    r"user|owner|admin\w*|author|unknown|anonymous|microsoft.*|windows.*|acrobat.*|python-docx|scanner|.*[\\@/].*|.*\b(?:scan|copier|printer)\b.*|\w",
+    r"user|owner|admin\w*|author|unknown|anonymous|microsoft.*|windows.*|acrobat.*|python-docx|scanner|.*[\\@/].*|.*\b(?:scan(?:ner)?|copier|printer)\b.*|\w",
     re.I,
 )
 _STEM = (
     re.compile(r"(?P<author>[^\d_-][^_\d]*?)[\s_,.(-]+(?P<year>1[5-9]\d\d|20\d\d)[a-z]?\)?[\s_,.-]+(?P<title>\S.*)"),
     re.compile(r"(?P<year>1[5-9]\d\d|20\d\d)[a-z]?[\s_,.-]+(?P<author>[^\d_-][^_\d-]*?)\s*[_-]+\s*(?P<title>\S.*)"),
 )
-_NO_WORK = Work()
 _OTHERS = re.compile(r"\s*(?:\bet al\.?|\bu\. ?a\.?|\b(?:and|und|et) others)\s*$", re.I)
 
 
@@ -51,7 +50,7 @@ class Record:
     doi: str = ""
     url: str = ""
     language: str = ""
-    work: Work = _NO_WORK
+    work: Work = NO_WORK
 
     def completed(self, other: "Record") -> "Record":
         """This record with what it lacks taken from another one of the same work."""

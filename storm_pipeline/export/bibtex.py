@@ -7,9 +7,20 @@ from urllib.parse import quote
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.export.tex_text import tex_text
+from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_KINDS = {
+    "journal": "article",
+    "proceedings": "inproceedings",
+    "chapter": "incollection",
+    "book": "book",
+    "thesis": "phdthesis",
+    "report": "techreport",
+}
+_CONTAINERS = {"journal": "journal", "proceedings": "booktitle", "chapter": "booktitle"}
+_PUBLISHERS = {"thesis": "school", "report": "institution"}
 _SENTENCE_BREAK = r" \par "
 _IN_DOI = "/:;().,-~!*'+=@$&"
 
@@ -25,7 +36,7 @@ def bibtex_text(manuscript: Manuscript) -> str:
 
 
 def _entry(reference: Reference) -> str:
-    kind = "article" if reference.kind == "journal" else "misc"
+    kind = _KINDS.get(reference.kind, "misc")
     fields = "".join(f"  {name} = {value},\n" for name, value in _fields(reference))
     return f"@{kind}{{{reference.key},\n{fields}}}\n"
 
@@ -34,12 +45,21 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "title", f"{{{{{tex_text(reference.title)}}}}}"  # doubled, which keeps its capitals
     if reference.authors:
         yield "author", f"{{{' and '.join(map(_name, reference.authors))}}}"
+    if reference.editors:
+        yield "editor", f"{{{' and '.join(map(_name, reference.editors))}}}"
+    work = reference.work
     year, _, rest = reference.published.partition("-")
     texts = {
-        "journal" if reference.kind == "journal" else "howpublished": reference.site,
-        "publisher": reference.publisher,
+        _CONTAINERS.get(reference.kind, "howpublished"): reference.site,
+        "volume": work.volume,
+        "number": work.issue,
+        "edition": work.edition,
+        _PUBLISHERS.get(reference.kind, "publisher"): reference.publisher,
+        "address": work.place,
+        "isbn": work.isbn,
         "year": year,
-        "pages": ", ".join(map(str, reference.pages)),
+        "pages": work.extent,
+        "citedpages": page_span(reference.pages),
         "language": reference.language,
         "urldate": reference.accessed,
         "note": _note(reference),

@@ -5,14 +5,25 @@ from typing import Any
 
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import Reference
+from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
 
-_KINDS = {"journal": "article-journal", "paper": "article", "page": "webpage", "document": "document"}
+_KINDS = {
+    "journal": "article-journal",
+    "paper": "article",
+    "proceedings": "paper-conference",
+    "chapter": "chapter",
+    "book": "book",
+    "thesis": "thesis",
+    "report": "report",
+    "page": "webpage",
+    "document": "document",
+}
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The references as a JSON list of items; ``custom.sentences`` of each are the sentences that cite it."""
-    items = [csl_item(reference) | _sentences(reference) for reference in manuscript.references]
+    """The references as a JSON list; ``custom`` of each has the sentences that cite it, and the pages cited."""
+    items = [csl_item(reference) | _custom(reference) for reference in manuscript.references]
     return (json.dumps(items, ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -23,21 +34,29 @@ def csl_item(reference: Reference) -> dict[str, Any]:
         "type": _KINDS[reference.kind],
         "title": reference.title,
         "author": [_name(name) for name in reference.authors],
+        "editor": [_name(name) for name in reference.editors],
         "container-title": reference.site,
         "publisher": reference.publisher,
+        "publisher-place": reference.work.place,
+        "volume": reference.work.volume,
+        "issue": reference.work.issue,
+        "edition": reference.work.edition,
+        "ISBN": reference.work.isbn,
         "DOI": reference.doi,
         "URL": reference.link,
         "archive_location": "" if reference.link else reference.address,
         "issued": _date(reference.published),
         "accessed": _date(reference.accessed),
         "language": reference.language,
-        "page": ", ".join(map(str, reference.pages)),
+        "page": reference.work.extent,
     }
     return {name: value for name, value in fields.items() if value}
 
 
-def _sentences(reference: Reference) -> dict[str, Any]:
-    return {"custom": {"sentences": reference.sentences}} if reference.sentences else {}
+def _custom(reference: Reference) -> dict[str, Any]:
+    custom = {"sentences": reference.sentences, "pages": page_span(reference.pages)}
+    kept = {name: value for name, value in custom.items() if value}
+    return {"custom": kept} if kept else {}
 
 
 def _name(name: Name) -> dict[str, str]:

@@ -16,10 +16,18 @@ class Run:
 
 
 def plain_entry(reference: Reference) -> tuple[Run, ...]:
-    """A reference in a form of our own: authors, title, site, publisher, date, pages, DOI or address, day of access."""
+    """A reference in a form of our own: authors, title, site, publisher, date, pages, DOI or address, day of access.
+
+    The pages are those of the work in its journal or book, if they are known, and the cited ones.
+    """
     authors = ", ".join(name.natural for name in reference.authors)
     site = [text for text in dict.fromkeys((reference.site, reference.publisher)) if text]
-    about = [*site, reference.published, reference.locator]
+    work = reference.work
+    editors = f"Ed. {', '.join(name.natural for name in reference.editors)}" if reference.editors else ""
+    number = " ".join(filter(None, (work.volume, f"({work.issue})" if work.issue else "")))
+    extent = f"pp. {work.extent.replace('-', '–')}" if work.extent else ""
+    cited = f"cited: {reference.locator}" if extent and reference.pages else reference.locator
+    about = [*site[:1], editors, number, *site[1:], work.place, reference.published, extent, cited]
     runs = [
         *([Run(f"{_ended(authors)} ")] if authors else []),
         Run(reference.title, italic=True),

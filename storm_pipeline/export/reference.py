@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from storm_pipeline.export.characters import clean
-from storm_pipeline.references.citations import cited_page_numbers
+from storm_pipeline.references.citations import cited_page_names, locator
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.text.person_names import Name, read_names
-from storm_pipeline.types import Article, Snippet, Source
+from storm_pipeline.types import NO_WORK, Article, Snippet, Source, Work
 
 _DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/(10\.\d{4,9}/\S+)", re.I)
 _PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
+_KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"} | {
+    kind: kind for kind in ("book", "chapter", "thesis", "report", "page")
+}
+"""Kind of a work → kind of a reference."""
 _IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
 
 
@@ -29,19 +33,21 @@ class Reference:
         source_id: id of the :class:`storm_pipeline.types.Source`.
         number: its place in the list, from 1.
         key: tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter.
-        kind: ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``page`` (of the web) or ``document``.
+        kind: ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a paper in them),
+            ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``.
         title: never empty.
         address: where it stands, as text; of a file of the user's, its name alone.
         link: the address as a URI in ASCII; empty where it may not be a link.
         authors: as far as known, in order.
-        site: name of the site or the journal.
+        site: name of the site, the journal, or the book that it stands in.
         publisher: who published it.
         doi: without ``https://doi.org/``.
         published: ISO date, or only its year, or year and month.
         accessed: ISO date.
         language: language code.
-        pages: numbers of the pages on which the cited passages stand, ascending.
+        pages: the pages on which the cited passages stand, in order, by their printed numbers if those are known.
         sentences: the sentences of the article that cite it, in order.
+        work: volume, extent, editors and the like.
     """
 
     source_id: str
@@ -58,14 +64,19 @@ class Reference:
     published: str
     accessed: str
     language: str
-    pages: tuple[int, ...]
+    pages: tuple[str, ...]
     sentences: tuple[str, ...]
+    work: Work = NO_WORK
 
     @property
     def locator(self) -> str:
-        """The cited pages: ``p. 3`` or ``pp. 3, 7``; empty where there are none."""
-        numbers = ", ".join(map(str, self.pages))
-        return f"{'p.' if len(self.pages) == 1 else 'pp.'} {numbers}" if numbers else ""
+        """The cited pages: ``p. 3``, ``pp. 3, 7`` or ``pp. 1–4``; empty where there are none."""
+        return locator(self.pages)
+
+    @property
+    def editors(self) -> tuple[Name, ...]:
+        """Who edited the book that it stands in."""
+        return read_names(self.work.editors)
 
 
 def read_references(article: Article, sentences: Iterable[tuple[str, tuple[int, ...]]]) -> tuple[Reference, ...]:
@@ -82,7 +93,7 @@ def read_references(article: Article, sentences: Iterable[tuple[str, tuple[int, 
     for text, numbers in sentences:
         for number in numbers:
             citing.setdefault(number, []).append(text)
-    pages = cited_page_numbers(article)
+    pages = cited_page_names(article)
     keys: set[str] = set()
     found = []
     for number, source in enumerate(article.references, 1):
@@ -93,7 +104,7 @@ def read_references(article: Article, sentences: Iterable[tuple[str, tuple[int, 
 
 
 def _reference(
-    number: int, source: Source, pages: tuple[int, ...], sentences: tuple[str, ...], taken: set[str]
+    number: int, source: Source, pages: tuple[str, ...], sentences: tuple[str, ...], taken: set[str]
 ) -> Reference:
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
@@ -105,12 +116,14 @@ def _reference(
     authors = read_names(first(lambda snippet: snippet.author))
     site, doi = first(lambda snippet: snippet.site), _doi(first(lambda snippet: snippet.doi), address)
     published = _date(first(lambda snippet: snippet.published))
+    work = _work(next((one.work for one in ordered if one.work), NO_WORK))
+    title = clean(label(source)) or f"Source {number}"
     return Reference(
         source_id=source.id,
         number=number,
-        key=_key(authors, address, published, taken),
-        kind=_kind(address, link, doi, site),
-        title=clean(label(source)) or f"Source {number}",
+        key=_key(authors, title if not link else "", address, published, taken),
+        kind=_KINDS.get(work.kind) or _kind(address, link, doi, site),
+        title=title,
         address=address,
         link=link,
         authors=authors,
@@ -122,7 +135,12 @@ def _reference(
         language=first(lambda snippet: snippet.language),
         pages=pages,
         sentences=sentences,
+        work=work,
     )
+
+
+def _work(work: Work) -> Work:
+    return Work(**{name: clean(value) for name, value in vars(work).items()})
 
 
 def _date(text: str) -> str:
@@ -143,9 +161,9 @@ def _kind(address: str, link: str, doi: str, site: str) -> str:
     return "page" if link.lower().startswith("http") else "document"
 
 
-def _key(authors: tuple[Name, ...], address: str, published: str, taken: set[str]) -> str:
-    """``doe2019``, ``example-org2019``, ``source``; with ``-2`` and so on behind it where it is taken."""
-    name = authors[0].family if authors else host(address)
+def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: set[str]) -> str:
+    """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
+    name = authors[0].family if authors else " ".join(title.split()[:4]) or host(address)
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-")
     base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]

@@ -5,11 +5,21 @@ from collections.abc import Iterator
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import Reference
 
-_KINDS = {"journal": "JOUR", "paper": "UNPB", "page": "ELEC", "document": "GEN"}
+_KINDS = {
+    "journal": "JOUR",
+    "paper": "UNPB",
+    "proceedings": "CPAPER",
+    "chapter": "CHAP",
+    "book": "BOOK",
+    "thesis": "THES",
+    "report": "RPRT",
+    "page": "ELEC",
+    "document": "GEN",
+}
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """A record for each reference; its notes (``N1``) are the sentences that cite it.
+    """A record for each reference; its one note (``N1``) has the cited pages and the sentences that cite it.
 
     A value is one line, so that none can begin a field or end a record.
     """
@@ -19,24 +29,43 @@ def write(manuscript: Manuscript) -> bytes:
 
 def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "TY", _KINDS[reference.kind]
+    work = reference.work
+    first, _, last = work.extent.partition("-")
     known = [
         ("ID", reference.key),
         ("TI", reference.title),
         *(("AU", name.inverted) for name in reference.authors),
+        *(("A2", name.inverted) for name in reference.editors),
         ("T2", reference.site),
+        ("VL", work.volume),
+        ("IS", work.issue),
+        ("ET", work.edition),
         ("PB", reference.publisher),
+        ("CY", work.place),
+        ("SN", work.isbn),
         ("PY", reference.published[:4]),
         ("DA", _slashed(reference.published)),
-        ("SP", ", ".join(map(str, reference.pages))),
+        ("SP", first),
+        ("EP", last),
         ("DO", reference.doi),
         ("UR", reference.link.replace(";", "%3B")),  # which separates addresses
         ("AV", "" if reference.link else reference.address),
         ("Y2", _slashed(reference.accessed)),
         ("LA", reference.language),
-        *(("N1", sentence) for sentence in reference.sentences),
+        ("N1", _note(reference)),
     ]
     yield from ((tag, value) for tag, value in known if value)
     yield "ER", ""
+
+
+def _note(reference: Reference) -> str:
+    """The cited pages, and the sentences in quotation marks."""
+    quoted = " ".join(f"“{sentence}”" for sentence in reference.sentences)
+    return (
+        ": ".join(filter(None, (f"Cited {reference.locator}" if reference.pages else "Cited", quoted)))
+        if quoted
+        else ""
+    )
 
 
 def _slashed(iso: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.export.reference import Reference
+from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.formatting import day
 
 _SPECIAL = re.compile(r"[&<>\[\]{}|=]|'(?=')|(?<=')'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_|(?<=:)/(?=/)")
@@ -13,7 +14,17 @@ _MARKUP_IN_URL = re.compile(r"'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_")
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
 _LINE_START = re.compile(r"^[*#:;!+\-]")
 _MAGIC_LINK = re.compile(r"\b(RFC|PMID|ISBN) (?=[\d ])")
-_TEMPLATES = {"journal": "cite journal", "paper": "cite web", "page": "cite web", "document": "citation"}
+_TEMPLATES = {
+    "journal": "cite journal",
+    "paper": "cite web",
+    "proceedings": "cite conference",
+    "chapter": "cite book",
+    "book": "cite book",
+    "thesis": "cite thesis",
+    "report": "cite report",
+    "page": "cite web",
+    "document": "citation",
+}
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -64,7 +75,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     yield ("journal" if reference.kind == "journal" else "website"), escape(reference.site)
     yield "publisher", escape(reference.publisher)
     yield "date", day(reference.published) if reference.published else ""
-    yield ("page" if len(reference.pages) == 1 else "pages"), ", ".join(map(str, reference.pages))
+    yield ("page" if len(reference.pages) == 1 else "pages"), page_span(reference.pages)
     yield "doi", escape(reference.doi)
     yield "id", "" if reference.link else escape(reference.address)
     yield "language", escape(reference.language)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from storm_pipeline.languages import split_sentences
 from storm_pipeline.preprints import PREPRINT
 from storm_pipeline.text.words import HAN_KANA, MARKER, tidy
-from storm_pipeline.types import Article, Citation, Sentence
+from storm_pipeline.types import Article, Citation, Sentence, Snippet
 
 _LINK = re.compile(
     r"""!?(?P<text>\[\[?[^\[\]]*\]?\])\(\s*<?
@@ -36,9 +36,10 @@ _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।
 _FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")
 """French puts a space before the other punctuation marks."""
 
-_PAGES = rf"(?:, pp?\. \d+(?:, \d+)*)?(?:, {PREPRINT})?"
+_LABEL = re.compile(r"[\w.-]{1,20}")
+_PAGES = rf"(?:, pp?\. [\w.-]+(?:(?:–|, )[\w.-]+)*)?(?:, {PREPRINT})?"
 _MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
-_MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (\S*?){_PAGES}")
+_MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (.*?){_PAGES}")
 _MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKDOWN_STRUCTURE = ("#", "*", "---", "![")
 
@@ -103,20 +104,43 @@ def cited_snippet_ids(sentences: Iterable[Sentence]) -> frozenset[str]:
     return frozenset(citation.snippet_id for sentence in sentences for citation in sentence.citations)
 
 
-def cited_page_numbers(article: Article) -> dict[str, tuple[int, ...]]:
-    """The pages on which the cited passages of each paged source stand, ascending, by the source's id."""
+def page_name(snippet: Snippet) -> str:
+    """The number by which a passage's page is cited: the printed one if it is known; empty without pages."""
+    label = snippet.page_label or ""
+    return label if _LABEL.fullmatch(label) else str(snippet.page or "")
+
+
+def page_names(snippets: Iterable[Snippet]) -> tuple[str, ...]:
+    """The distinct names of the pages that passages stand on, in the order of the pages."""
+    return tuple(dict.fromkeys(filter(None, map(page_name, sorted(snippets, key=lambda one: one.page or 0)))))
+
+
+def page_span(names: Sequence[str]) -> str:
+    """Pages as text, those that follow each other as a range: ``3, 7``, ``1–4``, ``xiv, 2``."""
+    spans: list[list[str]] = []
+    for name in names:
+        if spans and name.isdecimal() and spans[-1][-1].isdecimal() and int(name) == int(spans[-1][-1]) + 1:
+            spans[-1] = [spans[-1][0], name]
+        else:
+            spans.append([name])
+    return ", ".join("–".join(span) for span in spans)
+
+
+def locator(names: Sequence[str]) -> str:
+    """Pages as they are cited: ``p. 3``, ``pp. 3, 7`` or ``pp. 1–4``; empty without any."""
+    return f"{'p.' if len(names) == 1 else 'pp.'} {page_span(names)}" if names else ""
+
+
+def cited_page_names(article: Article) -> dict[str, tuple[str, ...]]:
+    """The pages on which the cited passages of each paged source stand, in order, by the source's id."""
     cited = cited_snippet_ids(article.sentences())
-    found = {}
-    for source in article.references:
-        if pages := sorted({snippet.page for snippet in source.snippets if snippet.page and snippet.id in cited}):
-            found[source.id] = tuple(pages)
-    return found
+    found = {source.id: page_names(one for one in source.snippets if one.id in cited) for source in article.references}
+    return {name: pages for name, pages in found.items() if pages}
 
 
 def cited_pages(article: Article) -> dict[str, str]:
-    """:func:`cited_page_numbers` as text: id → ``p. 3`` or ``pp. 3, 7``."""
-    found = cited_page_numbers(article).items()
-    return {name: ("p. " if len(pages) == 1 else "pp. ") + ", ".join(map(str, pages)) for name, pages in found}
+    """:func:`cited_page_names` as text, by the source's id."""
+    return {name: locator(pages) for name, pages in cited_page_names(article).items()}
 
 
 def sentence_table(article: Article) -> list[tuple[str, tuple[str, ...]]]:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
-from storm_pipeline.references.citations import cited_pages, number_references
+from storm_pipeline.references.citations import cited_pages, number_references, page_name
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.images import COMMONS, IMAGE_POLICY, LEAD, placed_images
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
@@ -45,7 +45,7 @@ class _Mark:
     number: int
     id: str
     source: _Link
-    passages: tuple[tuple[str, int | None], ...]
+    passages: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class _Page:
             number, source = self._numbers[source_id], self._sources[source_id]
             anchor = f"cite-{number}-{len(self._uses[number]) + 1}"
             self._uses[number].append(anchor)
-            passages = tuple((tidy(s.text), s.page) for s in source.snippets if s.id in cited[source_id])
+            passages = tuple((tidy(s.text), page_name(s)) for s in source.snippets if s.id in cited[source_id])
             yield _Mark(number, anchor, _link(source), passages)
 
     def references(self) -> tuple[_Reference, ...]:

@@ -11,7 +11,8 @@ from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.images import COMMONS, LEAD, placed_images
-from storm_pipeline.render.links import is_link, is_shared_link, label, one_line, shared_address
+from storm_pipeline.render.links import is_shared_link, label, one_line, shared_address
+from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Image, Paragraph, Section, Source
 
@@ -20,16 +21,12 @@ _LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
 
 
-def to_markdown(article: Article, *, shared: bool = False) -> str:
+def to_markdown(article: Article) -> str:
     """Render an article.
 
     Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of the
     cited sources with page numbers if known, and a line of counts. An image stands above the text of its section, with
-    a line of credit below.
-
-    Args:
-        article: the article.
-        shared: name local files without their folders, for texts that leave the machine; by default they are links.
+    a line of credit below. Files of the user's are named without their folders, with author and year if known.
     """
     numbers = number_references(article)
     images = placed_images(article)
@@ -42,7 +39,7 @@ def to_markdown(article: Article, *, shared: bool = False) -> str:
         blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
         numbered = enumerate(article.references, 1)
-        lines = (_reference(n, source, pages.get(source.id, ""), shared=shared) for n, source in numbered)
+        lines = (_reference(n, source, pages.get(source.id, "")) for n, source in numbered)
         blocks.append("\n".join(lines))
     blocks.extend(["---", _counts(article), *([f"*{escape(article.note)}*"] if article.note else [])])
     return "\n\n".join(blocks) + "\n"
@@ -99,13 +96,22 @@ def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> I
             yield "\n".join(lines)
 
 
-def _reference(number: int, source: Source, pages: str, *, shared: bool) -> str:
+def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
     where = "".join(f", {fact}" for fact in (pages, PREPRINT if is_preprint(source.url) else "") if fact)
-    if is_shared_link(source.url) if shared else is_link(source.url):
+    if is_shared_link(source.url):
         return f"{number}. [{name}]({_address(source.url)}){where}"
-    address = shared_address(source.url) if shared else one_line(source.url)
-    return f"{number}. {name} — {escape(address)}{where}"
+    address = shared_address(source.url).replace(" — ", " - ")
+    return f"{number}. {name}{_origin(source)} — {escape(address)}{where}"
+
+
+def _origin(source: Source) -> str:
+    """Authors and year of a source in brackets; empty if neither is known."""
+    authors = next((one.author for one in source.snippets if one.author), "")
+    years = (one.published[:4] for one in source.snippets if one.published)
+    known = [name.natural for name in read_names(authors)] + [next(years, "")]
+    text = escape(", ".join(filter(None, known)))
+    return f" ({text})" if text else ""
 
 
 def _counts(article: Article) -> str:

@@ -99,6 +99,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         rate=settings.search_rate,
         on_progress=progress,
         remember=remember,
+        dois=settings.dois == "ask",
     )
     opened = open_search(choice.spec, config)
     return Engine(

@@ -100,6 +100,7 @@ class EngineConfig:
         rate: requests a second; None for the engine's own rate.
         on_progress: called with the progress of a download.
         remember: wraps a remote engine in a cache, given its cache key.
+        dois: whether Crossref may be asked about the DOIs of own documents.
     """
 
     cache: Path = field(default_factory=default_cache)
@@ -107,6 +108,7 @@ class EngineConfig:
     rate: float | None = None
     on_progress: Progress | None = None
     remember: Callable[[Search, str], Search] | None = None
+    dois: bool = False
 
 
 @dataclass(frozen=True)

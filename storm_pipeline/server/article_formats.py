@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, export
@@ -12,7 +11,7 @@ from storm_pipeline.types import Article
 
 _STYLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 _TEXTS: dict[str, tuple[str, str, str, Callable[[Article], str]]] = {
-    "markdown": ("text/markdown", ".md", "Markdown with numbered citations", partial(to_markdown, shared=True)),
+    "markdown": ("text/markdown", ".md", "Markdown with numbered citations", to_markdown),
     "html": ("text/html", ".html", "one self-contained page", Article.to_html),
     "json": ("application/json", ".json", "everything, the research included", Article.to_json),
 }

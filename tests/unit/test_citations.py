@@ -15,6 +15,7 @@ from storm_pipeline.references.citations import (
     parse_markdown,
     sentence_table,
 )
+from storm_pipeline.render.links import shared_address
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Source
@@ -152,7 +153,7 @@ def test_numbers_agree_with_references(article: Article) -> None:
 @given(articles())
 @settings(max_examples=80, deadline=None)
 def test_markdown_reads_back_to_the_same_citations(article: Article) -> None:
-    urls = {source.id: "%20".join(tidy(source.url).split(" ")) for source in article.sources}
+    urls = {source.id: shared_address(source.url) for source in article.sources}
     expected = [(text, tuple(urls[i] for i in ids)) for text, ids in sentence_table(article)]
     assert parse_markdown(to_markdown(article)) == expected
 

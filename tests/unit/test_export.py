@@ -163,7 +163,7 @@ def test_wikitext() -> None:
         "\n"
         "== Heat_waves ==\n"
         "\n"
-        '&#42; It was &#123;warm&#125;.<ref name="doe2019" /><ref name="memo-pdf">{{citation |title=A memo '
+        '&#42; It was &#123;warm&#125;.<ref name="doe2019" /><ref name="a-memo">{{citation |title=A memo '
         "|pages=3, 7 |id=corpus:memo.pdf}}</ref>\n"
         "\n"
         "=== 1 &#124; 2 ===\n"
@@ -208,15 +208,17 @@ def test_bibtex() -> None:
     assert entries["doe2019"]["doi"] == "10.1000/182"
     assert entries["doe2019"]["kind"] == "article"
     assert entries["reef-staff"]["authors"] == "{Reef Staff}"
-    assert entries["memo-pdf"]["pages"] == "3, 7"
+    assert "pages" not in entries["a-memo"], "those are the pages of the whole work"
+    assert entries["a-memo"]["citedpages"] == "3, 7"
 
 
 def test_ris() -> None:
+    assert all(one.count("N1  - ") == 1 for one in export(example(), "ris").decode().split("\r\n\r\n"))
     assert export(example(), "ris").decode().split("\r\n\r\n")[0] == (
         "TY  - JOUR\r\nID  - doe2019\r\nTI  - Corals & heat\r\nAU  - Doe, Jane\r\nAU  - van Gogh, Vincent\r\n"
         "T2  - Marine Letters\r\nPB  - Sea Press\r\nPY  - 2019\r\nDA  - 2019/05//\r\nDO  - 10.1000/182\r\n"
-        "UR  - https://doi.org/10.1000/182\r\nY2  - 2026/11/22/\r\nN1  - Corals [1] bleach at 30 °C & die.\r\n"
-        "N1  - * It was {warm}.\r\nER  - "
+        "UR  - https://doi.org/10.1000/182\r\nY2  - 2026/11/22/\r\nN1  - Cited: “Corals [1] bleach at 30 °C & die.” "
+        "“* It was {warm}.”\r\nER  - "
     )
 
 

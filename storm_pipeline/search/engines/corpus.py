@@ -11,6 +11,7 @@ from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
+from storm_pipeline.search.own_records import with_crossref
 from storm_pipeline.search.page_passages import best_passages
 from storm_pipeline.types import Snippet
 
@@ -25,9 +26,9 @@ INFO = EngineInfo(
 )
 
 
-def open_engine(argument: str, _config: EngineConfig) -> "CorpusSearch":
+def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
     """The engine of ``corpus:PATH``."""
-    return CorpusSearch(Path(require_argument("corpus", argument, "a path", "corpus:PATH")))
+    return CorpusSearch(Path(require_argument("corpus", argument, "a path", "corpus:PATH")), dois=config.dois)
 
 
 class CorpusSearch:
@@ -43,6 +44,7 @@ class CorpusSearch:
         passages: maximum number of passages per document, >= 1.
         limit: maximum number of words in a passage.
         linked: as for :func:`storm_pipeline.documents.reader.read_documents`.
+        dois: whether Crossref is asked who wrote the documents whose DOI is all that is known.
 
     Raises:
         CorpusError: the path does not exist, or nothing in it could be read.
@@ -50,7 +52,9 @@ class CorpusSearch:
 
     name = "corpus"
 
-    def __init__(self, path: Path, *, passages: int = 3, limit: int = 150, linked: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, passages: int = 3, limit: int = 150, linked: bool = False, dois: bool = False
+    ) -> None:
         path = Path(path).expanduser()
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
@@ -60,6 +64,9 @@ class CorpusSearch:
         if not documents:
             why = self._problems[0] if self._problems else "it is empty"
             raise CorpusError(f"the corpus {path} contains no searchable text: {why}")
+        if dois:
+            documents, unasked = with_crossref(documents)
+            self._problems += (unasked,) if unasked else ()
         self._passages = passages
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)

@@ -1,0 +1,80 @@
+"""Author, date and journal of own documents, asked of Crossref by the DOI on their first page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from storm_pipeline.documents.bibliography_formats import csl_record
+from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.fragments import fragment_text
+from storm_pipeline.errors import SearchError
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
+
+CROSSREF = "https://api.crossref.org/works"
+_PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
+
+
+def with_crossref(documents: Sequence[Document], base_url: str = CROSSREF) -> tuple[list[Document], str]:
+    """The documents with what Crossref knows of those whose DOI is known but author, date or place is not.
+
+    The first request that fails is the last, so that nothing waits without a network.
+
+    Args:
+        documents: as they were read.
+        base_url: full URL of Crossref's works endpoint.
+
+    Returns:
+        The documents in their order, and why some were not looked up: a sentence, empty if all were.
+    """
+    client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
+    found, problem = [], ""
+    for document in documents:
+        if problem or not _is_wanted(document):
+            found.append(document)
+            continue
+        try:
+            found.append(_completed(document, client))
+        except SearchError as error:
+            problem = f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
+            found.append(document)
+    return found, problem
+
+
+def _is_wanted(document: Document) -> bool:
+    record = document.record
+    return bool(record.doi) and not (record.authors and record.published and (record.container or record.publisher))
+
+
+def _completed(document: Document, client: ApiClient) -> Document:
+    try:
+        answer = client.get_json({}, f"/{document.record.doi}")
+    except SearchError as error:
+        if "404" in str(error):  # registered elsewhere, or misread
+            return document
+        raise
+    message = answer.get("message") if isinstance(answer, dict) else None
+    if not isinstance(message, Mapping):
+        return document
+    record = csl_record(_as_csl(message)).completed(document.record)
+    return replace(document, title=record.title, published=record.published or None, record=record)
+
+
+def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Crossref's form of an item as CSL-JSON: titles are lists of marked-up texts there, and types have other names."""
+
+    def first(name: str) -> str:
+        value = message.get(name)
+        return fragment_text(value[0]) if isinstance(value, list) and value else ""
+
+    kinds = {"journal-article": "article-journal", "book-chapter": "chapter", "proceedings-article": "paper-conference"}
+    kinds |= {"monograph": "book", "edited-book": "book", "dissertation": "thesis", "posted-content": "manuscript"}
+    kind = str(message.get("type") or "")
+    isbn = message.get("ISBN")
+    return dict(message) | {
+        "type": kinds.get(kind, kind),
+        "title": first("title"),
+        "container-title": first("container-title"),
+        "ISBN": isbn[0] if isinstance(isbn, list) and isbn else "",
+    }

@@ -1,0 +1,269 @@
+"""What is known of own documents as works: bibliographies, DOIs, metadata, and file names as the last resort."""
+
+import json
+import unicodedata
+from pathlib import Path
+
+import books
+import own_papers
+import papers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from servers import Reply, ScriptedServer
+
+from storm_pipeline.documents.bibliography import read_bibliography, with_entry
+from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.docx import read_docx
+from storm_pipeline.documents.epub import read_epub
+from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.record import Record, record_of_name, usable_authors
+from storm_pipeline.export.formats import export
+from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.search.engines.corpus import CorpusSearch
+from storm_pipeline.search.own_records import with_crossref
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+
+RIS = """TY  - CHAP
+AU  - Nedkvitne, Arnved
+A2  - Falck, Ida
+TI  - Fish and Debt
+T2  - Towns of the North
+PY  - 2008
+PB  - Brepols
+CY  - Turnhout
+SP  - 117
+EP  - 140
+L1  - files/12/chapter scan.pdf
+ID  - nedkvitne2008
+ER  -
+"""
+CSL = [
+    {
+        "id": "nedkvitne2008",
+        "type": "chapter",
+        "title": "Fish and Debt",
+        "author": [{"family": "Nedkvitne", "given": "Arnved"}],
+        "editor": [{"family": "Falck", "given": "Ida"}],
+        "container-title": "Towns of the North",
+        "publisher": "Brepols",
+        "publisher-place": "Turnhout",
+        "page": "117–140",
+        "issued": {"date-parts": [[2008]]},
+    }
+]
+
+
+def read(folder: Path) -> dict[str, Document]:
+    documents = (one for one in read_documents(folder) if isinstance(one, Document))
+    return {one.url.rpartition("/")[2]: one for one in documents}
+
+
+def article(folder: Path) -> Article:
+    """An article with a sentence for every passage of a corpus."""
+    found = CorpusSearch(folder, passages=9).search("Bergen stockfish debt grain granary wharf fishermen", 9)
+    groups: dict[str, list[Snippet]] = {}
+    for snippet in found:
+        groups.setdefault(snippet.source_id, []).append(snippet)
+    sources = tuple(Source(i, own[0].url, own[0].title, tuple(own)) for i, own in groups.items())
+    sentences = tuple(
+        Sentence(f"Fact {n}.", (Citation(s.source_id, s.id),)) for n, s in enumerate(found, 1)
+    )  # fmt: skip
+    return Article("Bergen", sections=(Section("Trade", (Paragraph(sentences),)),), sources=sources)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("library.bib", own_papers.BIBLIOGRAPHY), ("library.ris", RIS), ("library.json", json.dumps(CSL))],
+    ids=["BibLaTeX", "RIS", "CSL-JSON"],
+)
+def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: str, content: str) -> None:
+    own_papers.write_folder(tmp_path)
+    (tmp_path / "library.bib").unlink()
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    record = read(tmp_path)["chapter%20scan.pdf"].record
+    assert record.authors.startswith("Nedkvitne, Arnved")
+    assert (record.title, record.published, record.container) == ("Fish and Debt", "2008", "Towns of the North")
+    assert (record.publisher, record.work.kind, record.work.extent) == ("Brepols", "chapter", "117-140")
+    assert (record.work.editors, record.work.place) == ("Falck, Ida", "Turnhout")
+
+
+def test_names_and_accents_of_bibtex() -> None:
+    entries = read_bibliography("x.bib", own_papers.BIBLIOGRAPHY.encode())
+    assert entries is not None
+    assert entries[0].record.authors == "Nedkvitne, Arnved; van der Berg, Jörg"
+
+
+@pytest.mark.parametrize(
+    ("url", "record"),
+    [
+        ("file:///x/scan0001.pdf", Record("Whatever", doi="10.1/a")),
+        ("file:///x/doe2001.pdf", Record()),
+        ("file:///x/Long%20enough%20a%20title.pdf", Record()),
+        ("file:///x/a.pdf", Record("Long Enough: a Title")),
+        ("file:///x/doe%202001%20copy.pdf", Record()),
+    ],
+    ids=["DOI", "key", "title in the name", "title", "author and year"],
+)
+def test_an_entry_is_found(url: str, record: Record) -> None:
+    text = "@article{doe2001, title={Long Enough: A Title}, author={Doe, Jane}, year={2001}, doi={10.1/A},journal={J}}"
+    text = text.replace("10.1/A", "10.1234/A")
+    record = Record(record.title, doi=record.doi.replace("10.1/", "10.1234/"))
+    entries = read_bibliography("x.bib", text.encode())
+    assert entries is not None
+    assert with_entry(Document(url, record.title, ((1, "x"),), None, record), entries).record.authors == "Doe, Jane"
+
+
+def test_an_ambiguous_entry_is_none() -> None:
+    entry = "@book{{{}, title={{{} Things}}, author={{Doe, J}}, year=2001}}"
+    text = entry.format("a", "First") + entry.format("b", "Last")
+    entries = read_bibliography("x.bib", text.encode())
+    assert entries is not None
+    document = Document("file:///x/Doe%202001.pdf", "Doe 2001", ((1, "x"),))
+    assert with_entry(document, entries) == document
+
+
+@pytest.mark.parametrize("name", ["x.bib", "x.ris", "x.json"])
+@given(text=st.text(alphabet='@{}[]",=abTYER -\n', max_size=80))
+def test_any_text_is_a_bibliography_or_none(name: str, text: str) -> None:
+    found = read_bibliography(name, text.encode())
+    assert found is None or all(one.record.title == one.record.title.strip() for one in found)
+
+
+def test_a_damaged_bibliography_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Silk was traded for horses in the mountains.")
+    (tmp_path / "library.json").write_text('{"url": "u", "title": "t", "text": "Paper was made."}\n')
+    (tmp_path / "library.bib").write_bytes(b"\xff\xfe\x00")
+    documents = list(read_documents(tmp_path))
+    assert [one.title for one in documents if isinstance(one, Document)] == ["a", "t"], "JSON lines stay documents"
+
+
+@pytest.mark.parametrize(
+    ("name", "authors", "year", "title"),
+    [
+        ("Helle 1994 Bergen bys historie.pdf", "Helle", "1994", "Bergen bys historie"),
+        ("Helle - 1994 - Bergen bys historie.pdf", "Helle", "1994", "Bergen bys historie"),
+        ("Helle and Lunde - 2019 - The Kontor.pdf", "Helle; Lunde", "2019", "The Kontor"),
+        ("Helle et al. - 2019 - The Kontor.pdf", "Helle", "2019", "The Kontor"),
+        ("Helle_1994_Bergen_bys_historie.pdf", "Helle", "1994", "Bergen bys historie"),
+        ("1994 - Helle - Bergen.pdf", "Helle", "1994", "Bergen"),
+        ("annual report 2019 final.pdf", "", "", ""),
+        ("minutes 1740.pdf", "", "", ""),
+    ],
+)
+def test_a_file_name_is_the_last_resort(name: str, authors: str, year: str, title: str) -> None:
+    record = record_of_name(name)
+    assert (record.authors, record.published, record.title) == (authors, year, title)
+
+
+@pytest.mark.parametrize("name", ["Microsoft Office User", "admin", "python-docx", "me@example.org", "HP Scanner"])
+def test_accounts_and_machines_are_no_authors(name: str) -> None:
+    assert usable_authors(name) == ""
+
+
+def test_word_files_and_books_tell_their_authors() -> None:
+    word = books.word(
+        books.paragraph(books.run("On Grain"), style="Title"), books.paragraph(books.run("Rye was dear."))
+    )
+    properties = (
+        '<?xml version="1.0"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/'
+        'core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:creator>Maria Sund</dc:creator>'
+        "</cp:coreProperties>"
+    )
+    file = read_docx(books.changed(word, {"docProps/core.xml": properties}))
+    assert (file.record.title, file.record.authors) == ("On Grain", "Maria Sund")
+    assert [text for _, text in file.pages] == ["Rye was dear."], "the title is no text"
+    book = books.epub("<p>Rye.</p>", title="Rye")
+    creator = (
+        "<dc:creator>Sund, Maria</dc:creator><dc:publisher>Press</dc:publisher><dc:identifier>urn:isbn:9780306406157"
+    )
+    creator += "</dc:identifier>"
+    name = "OEBPS/content.opf"
+    import io
+    import zipfile
+
+    package = zipfile.ZipFile(io.BytesIO(book)).read(name).decode().replace("</metadata>", f"{creator}</metadata>")
+    record = read_epub(books.changed(book, {name: package})).record
+    assert (record.authors, record.publisher, record.published) == ("Sund, Maria", "Press", "2001-02-03")
+    assert (record.work.kind, record.work.isbn) == ("book", "9780306406157")
+
+
+CROSSREF = {
+    "status": "ok",
+    "message": {
+        "type": "journal-article",
+        "title": ["The <i>Kontor</i>"],
+        "author": [{"given": "Knut", "family": "Helle"}],
+        "container-title": ["Journal of Northern Trade"],
+        "issued": {"date-parts": [[2019, 3]]},
+        "page": "233-250",
+        "volume": "12",
+    },
+}
+UNKNOWN = Document("file:///a.pdf", "a", ((1, "x"),), None, Record("a", doi="10.1234/a"))
+
+
+def test_crossref_is_asked_by_the_doi() -> None:
+    with ScriptedServer(Reply(body=CROSSREF)) as server:
+        (found,), problem = with_crossref([UNKNOWN], f"{server.url}/works")
+        assert [request.path for request in server.requests] == ["/works/10.1234/a"]
+    assert (problem, found.title, found.published) == ("", "The Kontor", "2019-03")
+    assert (found.record.authors, found.record.work.extent) == ("Helle, Knut", "233-250")
+
+
+def test_without_a_network_one_request_is_tried_and_said() -> None:
+    with ScriptedServer(Reply(status=503)) as server:
+        found, problem = with_crossref([UNKNOWN, UNKNOWN], f"{server.url}/works")
+        assert len(server.requests) == 1
+    assert found == [UNKNOWN, UNKNOWN]
+    assert "Crossref could not be asked" in problem
+
+
+def test_a_complete_record_is_not_asked_about() -> None:
+    with ScriptedServer(Reply(body=CROSSREF)) as server:
+        known = Document("u", "t", ((1, "x"),), "2019", Record("t", "A B", "2019", "J", doi="10.1234/a"))
+        with_crossref([known], f"{server.url}/works")
+        assert not server.requests
+
+
+def test_references_have_the_right_types_keys_and_pages(tmp_path: Path) -> None:
+    written = article(own_papers.write_folder(tmp_path))
+    bib = export(written, "bibtex").decode()
+    assert "@article{helle2019," in bib
+    assert "@incollection{nedkvitne2008," in bib
+    assert "booktitle = {Towns of the North}" in bib
+    assert "pages = {117{-}140}" in bib or "pages = {117-140}" in bib
+    assert "%20" not in bib
+    assert "file:///" not in bib
+    ris = export(written, "ris").decode()
+    for line in (
+        "TY  - JOUR",
+        "TY  - CHAP",
+        "A2  - Falck, Ida",
+        "SP  - 117",
+        "EP  - 140",
+        "VL  - 12",
+        "CY  - Turnhout",
+    ):
+        assert line in ris
+    items = {one["id"]: one for one in json.loads(export(written, "csl"))}
+    assert items["nedkvitne2008"]["type"] == "chapter"
+    assert items["sund2021"]["author"] == [{"family": "Sund", "given": "Maria"}]
+
+
+def test_markdown_names_files_with_authors_and_no_folders(tmp_path: Path) -> None:
+    text = to_markdown(article(own_papers.write_folder(tmp_path)))
+    assert "file:///" not in text
+    assert "Fish and Debt (Arnved Nedkvitne, Jörg van der Berg, 2008) — chapter scan.pdf, pp. 117–119" in (
+        unicodedata.normalize("NFC", text)
+    )
+
+
+def test_a_doi_on_the_first_page_is_found() -> None:
+    sheet = papers.Sheet()
+    sheet.put(72, 740, "Grain and Hunger", 20, "B")
+    sheet.put(72, 700, "doi:10.5555/GRAIN.7.", 8)
+    sheet.paragraph(72, 660, own_papers.MANUSCRIPT[0], size=11)
+    from storm_pipeline.documents.pdf import read_pdf
+
+    assert read_pdf(papers.file([sheet])).record.doi == "10.5555/grain.7"
