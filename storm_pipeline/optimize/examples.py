@@ -14,6 +14,7 @@ from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers import writer_for
 from storm_pipeline.writers.lead import numbered_body
+from storm_pipeline.writers.passage_prompts import with_markers
 
 Inputs = dict[str, object]
 _FEWEST_HEADINGS = 3
@@ -91,7 +92,8 @@ def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Examp
         inputs = {"topic": article.title, "language": settings.language_name}
         inputs |= {"question": _asked(article, section), "passages": numbered_passages(shown)}
         human = "\n".join(one.text for one in own) if _is_its_own_source(article) else " ".join(_texts(section))
-        yield dspy.Example(**inputs, gold=Gold(human, shown)).with_inputs(*inputs)
+        answer = with_markers(section, shown) if _cites(section, shown) else ""
+        yield dspy.Example(**inputs, answer=answer, gold=Gold(human, shown)).with_inputs(*inputs)
 
 
 def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
@@ -130,6 +132,13 @@ def _rests_on(article: Article, section: Section) -> tuple[Passage, ...]:
     return tuple(_passage(article.title, f"{section.heading}/{i}", _plain(own)) for i, own in enumerate(parts))
 
 
+def _cites(section: Section, shown: Sequence[Passage]) -> bool:
+    """Whether a section cites some of the passages, and no sentence anything else: so it shows how to answer."""
+    ids = {snippet.id for passage in shown for snippet in passage.snippets}
+    cited = [{citation.snippet_id for citation in sentence.citations} for sentence in section.sentences()]
+    return all(own and own <= ids for own in cited)
+
+
 def _is_its_own_source(article: Article) -> bool:
     return not any(source.snippets for source in article.sources)
 
@@ -144,6 +153,8 @@ def _sections(article: Article, most: int) -> list[Section]:
 
 
 def _asked(article: Article, section: Section) -> str:
+    if section.heading.endswith("?"):
+        return section.heading
     return f"What is known about {article.title}: {section.heading}?"
 
 

@@ -74,7 +74,8 @@ class MethodTable(ConfigTable):
 
     Attributes:
         name: label of the row; default: the recipe.
-        recipe: one of :data:`storm_pipeline.recipes.RECIPES`.
+        recipe: one of :data:`storm_pipeline.recipes.RECIPES`; ``storm@SET`` runs it with the programs of the compiled
+            set in the folder SET (an absolute path, or one from the working folder).
         settings: overrides of the experiment's settings.
         search: overrides the experiment's search.
         recorded: folder of official STORM runs to score: relative to the folder of the experiment's file if it exists
@@ -95,6 +96,18 @@ class MethodTable(ConfigTable):
     imported: Path | None = None
     system: str = Field("", pattern=_FOLDER_NAME)
     human: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, values: Any) -> Any:
+        """``storm@SET`` as a recipe and a setting, under that name."""
+        whole = values.get("recipe") if isinstance(values, Mapping) else None
+        if not isinstance(whole, str) or "@" not in whole:
+            return values
+        recipe, _, programs = whole.partition("@")
+        label = f"{recipe}@{Path(programs).name}"
+        settings = {"programs": str(Path(programs).expanduser().absolute()), **values.get("settings", {})}
+        return {"name": label, **values, "recipe": recipe, "settings": settings}
 
     @model_validator(mode="after")
     def _check(self) -> Self:

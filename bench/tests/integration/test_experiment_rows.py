@@ -12,6 +12,8 @@ from storm_bench.experiments.data import topics_of
 from storm_bench.experiments.jobs import settings_of
 from storm_bench.experiments.units import Unit
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.compiled_sets import Compiled, add_to_set
+from storm_pipeline.models.programs import Programs
 
 __all__ = ["data", "model"]  # fixtures
 
@@ -152,3 +154,18 @@ def test_the_rows_of_the_shipped_comparisons_treat_unsupported_sentences_alike(f
     unchecked = {m.label for m in config.methods if m.settings.get("uncited") == "unchecked"}
     from_memory = {m.label for m in config.methods if m.recipe in FROM_MEMORY}
     assert unchecked == {f"{label}, unchecked" for label in written - from_memory}
+
+
+def test_a_compiled_set_is_a_method(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    article = Programs().article.deepcopy()
+    signature = article.predict.signature
+    article.predict.signature = signature.with_instructions(f"{signature.instructions} Mind the bridges.")
+    how = Compiled("", "m", "gepa", "cited text", 0.2, 0.4, (0.1, 0.3), ("A",), ("B",), 0, 3)
+    add_to_set(tmp_path / "mine", "article", article, how, {"storm-pipeline": "0"})
+    methods = [{"recipe": "rr"}, {"recipe": f"rr@{tmp_path / 'mine'}"}]
+    config = described(model, "rr", methods=methods, metrics=["shape"]).with_overrides(topics=1)
+    assert [method.label for method in config.methods] == ["rr", "rr@mine"]
+    results = run(config, tmp_path / "out")
+    assert [row.failure for row in results.results] == [""] * 2
+    shown = ["Mind the bridges." in asked.prompt for asked in model.asked if asked.signature == "WriteArticle"]
+    assert {True, False} == set(shown)

@@ -1,0 +1,90 @@
+"""Data sets as what ``storm compile --train NAME:FOLDER`` learns from: human articles, and what they rest on."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from storm_bench.articles.data_set import human_article
+from storm_bench.datasets.closed_corpus import topic_chunks
+from storm_bench.datasets.expertqa import read_expertqa
+from storm_bench.datasets.freshwiki import read_freshwiki
+from storm_bench.datasets.wiki_live import read_wiki_live
+from storm_bench.datasets.wikigenbench import MANIFEST, read_wikigenbench
+from storm_bench.types import Topic
+from storm_pipeline import Article, DatasetError, Snippet
+from storm_pipeline.api import Paragraph, Section, parse_cited, with_citations
+
+_NO_SENTENCE = -1
+"""Index of what is a source of the article, and cited by none of its sentences."""
+_WICE = "wice_claim_dev.jsonl.gz"
+Claims = dict[str, list[tuple[str, tuple[Snippet, ...]]]]
+"""Heading → claims with the passages that people found to support them; none for a claim that they do not."""
+
+
+def freshwiki(folder: Path) -> list[Article]:
+    """FreshWiki: heading trees and text, without documents."""
+    return list(map(human_article, read_freshwiki(folder).topics))
+
+
+def wikigenbench(folder: Path) -> list[Article]:
+    """WikiGenBench's core topics, with the chunks of their documents; copies of the article are not among these."""
+    data = read_wikigenbench(folder, core_only=(folder / MANIFEST).is_file())
+    return list(map(_with_documents, data.topics))
+
+
+def wiki_live(folder: Path) -> list[Article]:
+    """Wiki Live Challenge, with the chunks of the pages that its systems cited."""
+    return list(map(_with_documents, read_wiki_live(folder).topics))
+
+
+def expertqa(folder: Path) -> list[Article]:
+    """ExpertQA: each question an article whose sentences cite the passages that experts found to support them."""
+    questions: dict[str, Claims] = {}
+    for one in read_expertqa(folder):
+        passages = (Snippet(own.url, "", own.text) for own in one.passages if one.supported)
+        questions.setdefault(one.question, {}).setdefault(one.question, []).append((one.claim, tuple(passages)))
+    return [_labelled(question, claims) for question, claims in questions.items()]
+
+
+def wice(folder: Path) -> list[Article]:
+    """WiCE's claims by Wikipedia article and section, citing the sentences that people found to support them.
+
+    Raises:
+        DatasetError: the file is absent or damaged.
+    """
+    articles: dict[str, Claims] = {}
+    try:
+        with gzip.open(folder / _WICE, "rt", encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                meta = row["meta"]
+                claims = articles.setdefault(meta["claim_title"], {})
+                claims.setdefault(meta["claim_section"].strip(" ."), []).append((row["claim"], _evidence(row)))
+    except OSError as error:
+        raise DatasetError(f"{folder / _WICE} cannot be read: put WiCE's claims there") from error
+    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{folder / _WICE} is damaged ({error!r}): download it again") from error
+    return [_labelled(title, claims) for title, claims in articles.items()]
+
+
+def _evidence(row: Mapping[str, Any]) -> tuple[Snippet, ...]:
+    """The first set of sentences that support a claim, as one passage."""
+    if row["label"] != "supported":
+        return ()
+    text = " ".join(row["evidence"][i] for i in row["supporting_sentences"][0])
+    return (Snippet(f"wice:{row['meta']['id']}", row["meta"]["claim_title"], text),)
+
+
+def _with_documents(topic: Topic) -> Article:
+    return with_citations(human_article(topic), {_NO_SENTENCE: topic_chunks(topic)})
+
+
+def _labelled(title: str, claims: Claims) -> Article:
+    sections, cited = [], []
+    for heading, told in claims.items():
+        paragraphs = [(Paragraph(parse_cited(text, ()).sentences), passages) for text, passages in told]
+        sections.append(Section(heading or title, tuple(own for own, _ in paragraphs)))
+        cited += [passages for own, passages in paragraphs for _ in own.sentences]
+    return with_citations(Article(title, (), tuple(sections)), dict(enumerate(cited)))
