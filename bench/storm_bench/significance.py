@@ -56,8 +56,13 @@ class Comparison:
     permutation: float | None
 
 
-def interval(values: Sequence[float]) -> MeanInterval:
+def interval(values: Sequence[float], lowest: float = -math.inf, highest: float = math.inf) -> MeanInterval:
     """The mean and its interval; reproducible.
+
+    Args:
+        values: one for each topic.
+        lowest: smallest value that a mean can have; the interval is cut there, which keeps its coverage.
+        highest: largest value that a mean can have, likewise.
 
     Raises:
         ValueError: there is no value.
@@ -78,7 +83,7 @@ def interval(values: Sequence[float]) -> MeanInterval:
     else:
         rng = np.random.default_rng(_SEED)
         low, high = bootstrap((sample,), np.mean, n_resamples=_RESAMPLES, method="BCa", rng=rng).confidence_interval
-    return MeanInterval(mean, float(low), float(high), len(sample))
+    return MeanInterval(mean, max(float(low), lowest), min(float(high), highest), len(sample))
 
 
 def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparison:

@@ -60,9 +60,10 @@ def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
     return [
         Text(summary),
         Text(
-            f"Means are over topics (over the seeds of a topic first), with 95 % intervals (Student's t up to {SMALL} "
-            "topics, else BCa bootstrap) and the number of topics. Arrows show which direction is better. The best "
-            "mean of a column is bold; whether a difference is significant is shown by "
+            "Means are over the topics on which all methods wrote (over the seeds of a topic first), with 95 % "
+            f"intervals (Student's t up to {SMALL} topics, else BCa bootstrap; "
+            "cut at the ends of the measure's range) and the number of topics. Arrows show which direction is better. "
+            "The best mean of a column is bold; whether a difference is significant is shown by "
             f"the comparisons with {results.baseline or 'a baseline'} below each table."
         ),
     ]
@@ -77,13 +78,14 @@ def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
 
 
 def means_grid(table: Table) -> Grid:
-    """One row per method, one column per measure: mean, interval, number of topics."""
+    """One row per method, one column per measure: mean, interval, number of topics; failures, where there are some."""
     places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
+    failed = [(Cell(str(count)),) if any(table.failed) else () for count in table.failed]
     rows = tuple(
-        (Cell(method), *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
-        for method, means in zip(table.methods, table.means, strict=True)
+        (Cell(method), *lost, *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
+        for method, lost, means in zip(table.methods, failed, table.means, strict=True)
     )
-    return Grid(("method", *map(column, table.measures)), rows)
+    return Grid(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
 
 
 def _mean(mean: Mean, places: int) -> Cell:
@@ -207,7 +209,7 @@ def _failures(results: ExperimentResults) -> list[ReportSection]:
     rows = tuple(
         (Cell(own.topic), Cell(own.method), Cell(str(own.seed)), Cell(_truncated(own.failure))) for own in failed
     )
-    note = Text("Failed articles have no values, so their method's means are over the remaining topics.")
+    note = Text("A topic on which a method failed is in no method's means.")
     return [
         ReportSection(
             "failures",

@@ -1,6 +1,7 @@
 """The numbers of the report's tables: means with intervals, and paired comparisons with the baseline."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Mean:
-    """A method's mean of a measure over topics.
+    """A method's mean of a measure over the topics on which all methods wrote (:func:`shared_topics`).
 
     Attributes:
         interval: mean with 95 % interval and number of topics; None if no topic has a value.
@@ -74,6 +75,7 @@ class Table:
         group: its layout.
         measures: its columns: the group's measures with at least one value.
         methods: its rows.
+        failed: number of articles of each method that could not be written.
         means: one row per method, one cell per measure.
         paired: comparisons with the baseline; none for descriptive measures.
     """
@@ -81,6 +83,7 @@ class Table:
     group: Group
     measures: tuple[Measure, ...]
     methods: tuple[str, ...]
+    failed: tuple[int, ...]
     means: tuple[tuple[Mean, ...], ...]
     paired: tuple[Paired, ...]
 
@@ -88,12 +91,15 @@ class Table:
 def tables(results: ExperimentResults) -> tuple[Table, ...]:
     """The tables with at least one value, in report order."""
     found = []
+    lost = Counter(result.method for result in results.results if result.failure)
+    failed = tuple(lost[method] for method in results.methods)
+    shared = shared_topics(results)
     for group, measures in grouped(results.measures):
         own = tuple(m for m in measures if any(topic_means(results, name, m.name) for name in results.methods))
         if own:
-            columns = [_column(results, measure) for measure in own]
+            columns = [_column(results, measure, shared) for measure in own]
             rows = tuple(zip(*columns, strict=True))
-            found.append(Table(group, own, results.methods, rows, _paired(results, own)))
+            found.append(Table(group, own, results.methods, failed, rows, _paired(results, own)))
     return tuple(found)
 
 
@@ -103,10 +109,20 @@ def differences(results: ExperimentResults, method: str, measure: str) -> dict[s
     return {topic: own[topic] - other[topic] for topic in results.topics if topic in own and topic in other}
 
 
-def _column(results: ExperimentResults, measure: Measure) -> list[Mean]:
+def shared_topics(results: ExperimentResults) -> frozenset[str]:
+    """The topics on which every method that wrote anything wrote an article; all topics if they share none."""
+    wrote: dict[str, set[str]] = {}
+    for result in results.results:
+        if not result.failure:
+            wrote.setdefault(result.method, set()).add(result.topic)
+    return frozenset(set.intersection(*wrote.values()) if wrote else ()) or frozenset(results.topics)
+
+
+def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]) -> list[Mean]:
     """A measure's means, one per method."""
-    values = [topic_means(results, method, measure.name) for method in results.methods]
-    known = [interval(list(own.values())) if own else None for own in values]
+    written = [topic_means(results, method, measure.name) for method in results.methods]
+    values = [{topic: own[topic] for topic in own if topic in shared} for own in written]
+    known = [interval(list(own.values()), measure.low, measure.high) if own else None for own in values]
     means = [found.mean for found in known if found is not None]
     best = {"higher": max, "lower": min}.get(measure.better)
     target = best(means) if best and len(means) > 1 else math.nan
@@ -142,7 +158,8 @@ def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Pa
             apart = differences(results, method, measure.name)
             if method != results.baseline and apart and _comparable(results, measure):
                 own, other = (topic_means(results, name, measure.name) for name in (method, results.baseline))
-                rows.append((method, measure, compare(own, other), interval(list(apart.values()))))
+                most = measure.high - measure.low
+                rows.append((method, measure, compare(own, other), interval(list(apart.values()), -most, most)))
     by_t = holm([comparison.t_test for _, _, comparison, _ in rows])
     by_flips = holm([comparison.permutation for _, _, comparison, _ in rows])
     return tuple(Paired(*row, t, flips) for row, t, flips in zip(rows, by_t, by_flips, strict=True))

@@ -77,10 +77,10 @@ def gaps(table: Table) -> list[str]:
             if missing:
                 sentences.append(f"{measure.name} is {words} for some articles: {', '.join(missing)}.")
     known = [{row[place].topics for row in table.means if row[place].topics} for place in _places(table)]
-    if any(len(own) > 1 for own in known):
+    if mixed := [measure.name for measure, own in zip(table.measures, known, strict=True) if len(own) > 1]:
         sentences.append(
-            "The methods' means are over different topics, because not all methods have values for the same topics; "
-            "comparisons are over shared topics."
+            f"The methods' means of {listed(mixed)} are over different topics: do not rank them; comparisons are over "
+            "shared topics."
         )
     return sentences
 

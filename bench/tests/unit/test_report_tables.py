@@ -4,6 +4,8 @@ import math
 
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
@@ -14,6 +16,7 @@ from storm_bench.reporting.markdown import to_markdown
 from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.tables import Table, differences, tables
 from storm_bench.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
+from storm_bench.significance import interval
 
 KNOWN = known_calibrations()
 
@@ -162,16 +165,37 @@ def test_undefined_and_unscored_values_are_distinguished() -> None:
     assert table_of(results).paired == (), "no topic in common"
 
 
-def test_means_over_different_topics_are_reported() -> None:
-    results = results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": [{"rouge_1": 0.2}, "lost"]})
-    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
+def test_a_topic_that_one_method_lost_counts_for_none() -> None:
+    table = table_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.9}], "storm": [{"rouge_1": 0.2}, "lost"]}))
+    ((direct,), (storm,)) = table.means
+    assert (direct.interval, storm.interval) == (interval([0.1]), interval([0.2]))
+    assert (direct.topics, storm.best) == (storm.topics, True)
+    assert table.failed == (0, 1)
+    assert gaps(table) == []
 
 
-def test_as_many_topics_need_not_be_the_same() -> None:
-    first, second = [{"rouge_1": 0.9}, {"rouge_1": 0.5}], [{"rouge_1": 0.5}, {"rouge_1": 0.3}]
-    results = results_of({"direct": [*first, "lost"], "storm": ["lost", *second]})
-    assert gaps(table_of(results))[-1].startswith("The methods' means are over different topics")
+def test_a_method_without_any_value_takes_no_topic_from_the_others() -> None:
+    table = table_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": ["lost", "lost"]}))
+    assert [row[0].interval for row in table.means] == [interval([0.1, 0.3], 0, 1), None]
+    assert table.failed == (0, 2)
+
+
+def test_means_over_different_topics_are_not_ranked() -> None:
+    apart = {"direct": [{"rouge_1": 0.9}, "lost"], "storm": ["lost", {"rouge_1": 0.5}]}
+    undefined = {"direct": [{"rouge_1": 0.9}, {"rouge_1": None}], "storm": [{"rouge_1": 0.8}, {"rouge_1": 0.5}]}
+    for results in (apart, undefined):
+        told = gaps(table_of(results_of(results)))[-1]
+        assert told.startswith("The methods' means of rouge_1 are over different topics: do not rank them")
     assert gaps(table_of(experiment())) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_intervals_stay_inside_a_measures_range(values: list[float]) -> None:
+    (table,) = tables(results_of({"direct": [{"rouge_1": value} for value in values]}))
+    found = table.means[0][0].interval
+    assert found is not None
+    assert found.low is None or 0 <= found.low <= found.mean + 1e-9
+    assert found.high is None or found.mean - 1e-9 <= found.high <= 1
 
 
 def test_a_table_without_values_is_left_out() -> None:
