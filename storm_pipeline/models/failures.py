@@ -31,7 +31,7 @@ def seconds_to_wait(state: tenacity.RetryCallState) -> float:
 
 def first_line(model: Model, error: BaseException | None) -> str:
     """The first line of an error's message, or its class if the message is empty; without keys and passwords."""
-    key = str(model.lm.kwargs.get("api_key") or "")
+    key = str(model.connection("api_key") or "")
     return redacted(formatting.first_line(getattr(error, "message", None) or error), key)
 
 

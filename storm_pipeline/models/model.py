@@ -34,8 +34,12 @@ class Model:
     @property
     def timeout(self) -> float | None:
         """Seconds within which a reply must be complete; None if the model's object sets none."""
-        seconds = self.lm.kwargs.get("timeout")
+        seconds = self.connection("timeout")
         return float(seconds) if isinstance(seconds, int | float) else None
+
+    def connection(self, name: str) -> Any:
+        """A parameter of the connection, such as ``api_key``, which an engine of DSPy's has in place of its model."""
+        return getattr(getattr(self.lm, "engine", None), name, None) or self.lm.kwargs.get(name)
 
 
 class StatelessLM(dspy.LM):

@@ -11,13 +11,13 @@ import dspy
 
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.configuration.addresses import filled_in, redacted
+from storm_pipeline.configuration.providers import provider_of
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.usage_reports import tolerate_malformed_usage
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 _PAPER_SAMPLING = (1.0, 0.9)
@@ -87,20 +87,35 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
         return _open_embedded(name, settings, progress)
     model, base = endpoint_of(name, settings)
     _check_provider(model)
-    options: dict[str, Any] = {"api_base": filled_in(base)} if base else {}
-    if key := key_use(name, settings).key:
-        options["api_key"] = key
-    lm = _lm(model, settings, **options)
-    return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, base or f"the provider of {model}")
+    use = key_use(name, settings)
+    options: dict[str, Any]
+    if model.startswith("openai/"):
+        options = _openai(filled_in(use.address), use.key or "", settings.lm_timeout)
+    else:
+        options = {"timeout": settings.lm_timeout, "api_base": filled_in(base) or None, "api_key": use.key}
+    lm = _lm(model, settings, **{name: value for name, value in options.items() if value is not None})
+    where = base or f"the provider of {model}"
+    return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, where)
+
+
+def _openai(address: str, key: str, timeout: float) -> dict[str, Any]:
+    """What ``dspy.LM`` needs to ask a server of OpenAI's protocol through OpenAI's client."""
+    from storm_pipeline.models.openai_engine import OPENAI, AsyncOpenAIEngine, OpenAIEngine
+
+    engine = OpenAIEngine(address or OPENAI, key, timeout)
+    return {"engine": engine, "async_engine": AsyncOpenAIEngine(engine)}
 
 
 def _check_provider(model: str) -> None:
-    import litellm
-    from litellm.exceptions import BadRequestError
-
     provider, slash, _ = model.partition("/")
     if not slash:
         raise SettingsError(f"{model!r} names no provider: write provider/model, such as openai/gpt-4o, or 'embedded'")
+    if provider_of(model):
+        return
+
+    import litellm
+    from litellm.exceptions import BadRequestError
+
     if provider in litellm.provider_list:
         return
     prints, litellm.suppress_debug_info = litellm.suppress_debug_info, True
@@ -126,10 +141,8 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
     lm = _lm(
         f"openai/{server.model}",
         settings,
-        api_base=server.url,
-        api_key=server.key,
-        sampling=_EMBEDDED_SAMPLING,
-        timeout=_EMBEDDED_TIMEOUT,
+        _EMBEDDED_SAMPLING,
+        **_openai(server.url, server.key, _EMBEDDED_TIMEOUT),
     )
     adapter = PromptAdapter(structured=settings.structured != "never")
     greedy = settings.temperature is None
@@ -138,7 +151,6 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
 
 def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_SAMPLING, **options: Any) -> dspy.LM:
     temperature, top_p = settings.temperature, settings.top_p
-    options.setdefault("timeout", settings.lm_timeout)
     decoding = {
         "temperature": sampling[0] if temperature is None else temperature,
         "top_p": sampling[1] if top_p is None else top_p,
@@ -146,7 +158,6 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     if _REASONING.search(model):
         decoding = {"temperature": 1.0}
     options.setdefault("max_tokens", settings.reply_tokens)
-    tolerate_malformed_usage()
     # DSPy's cache and retries are off: it would cache replies that do not parse and retry refusals
     return StatelessLM(model, cache=False, num_retries=0, **decoding, **options)
 
@@ -154,4 +165,6 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
 def _structured(lm: dspy.BaseLM, settings: Settings) -> bool:
     if settings.structured != "auto":
         return settings.structured == "always"
+    if isinstance(lm, StatelessLM) and not isinstance(lm.engine, str):  # DSPy knows models, not engines of others
+        lm = dspy.LM(lm.model, engine="lm15")
     return bool(lm.supports_response_schema)

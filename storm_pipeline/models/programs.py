@@ -9,7 +9,6 @@ import dspy
 from pydantic import BaseModel, ValidationError
 
 from storm_pipeline.errors import ProgramError
-from storm_pipeline.models.hooks import PredictorHook
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.signatures import examples, outline, research, review, writing
@@ -172,7 +171,7 @@ class Programs(SafeModule):
 @contextmanager
 def _own_adapter() -> Iterator[None]:
     """This package's adapter, under which programs are optimised as they are run; a run's own stays."""
-    if isinstance(dspy.settings.adapter, PredictorHook | PromptAdapter):
+    if isinstance(dspy.settings.adapter, PromptAdapter):
         yield
         return
     with dspy.context(adapter=_ADAPTER):

@@ -2,19 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import dspy
-from dspy.clients._deprecation import adapter_message_call
-
 from storm_pipeline.models.model import Model
 from storm_pipeline.models.prices import cost
 from storm_pipeline.models.programs import Program
-from storm_pipeline.models.reply_bounds import reply_within
-from storm_pipeline.models.usage_reports import valid_counts
 from storm_pipeline.run.journal import current_place, fingerprint
 from storm_pipeline.settings import Role
 from storm_pipeline.text.fitting import most_tokens
@@ -24,6 +18,9 @@ _CONNECTION = frozenset(
     "custom_llm_provider azure_ad_token_provider".split()
 )
 """Model parameters that only configure the connection; all others may change the reply and are part of the key."""
+_DETAILS = ("prompt_tokens_details", "completion_tokens_details")
+_MOST_TOKENS = 10**9
+"""Of one call."""
 _LIKELY = 3 / 4
 """Share of the most tokens that a text may have which it has with a tokenizer that knows its language."""
 
@@ -59,23 +56,6 @@ class Request:
     def tokens_in(self) -> int:
         """Approximate prompt tokens."""
         return sum(_likely_tokens(str(message["content"])) for message in self.messages)
-
-    def send(self, seconds_left: float | None = None) -> "Reply":
-        """Make the call; its reply must be complete within the model's timeout, and within what the run has left.
-
-        Args:
-            seconds_left: how long the run may go on; None without a limit.
-
-        Raises:
-            LMError: it failed.
-        """
-        lm = self.model.lm
-        limits = [limit for limit in (self.model.timeout, seconds_left) if limit is not None]
-        # DSPy 3.4 warns about messages that do not come from an adapter; 3.5 replaces this API.
-        bounds = reply_within(min(limits)) if limits else nullcontext()
-        with bounds, dspy.track_usage() as tracker, adapter_message_call(lm, self.messages):
-            outputs = lm(messages=self.messages, **self.options)
-        return Reply(outputs or [""], valid_counts(tracker.get_total_tokens().get(lm.model)), self.tokens_in)
 
 
 @dataclass(frozen=True)
@@ -150,3 +130,13 @@ def _likely_tokens(text: str) -> int:
 def _seed_offset(place: str) -> int:
     """Offset of the seed by place, so that parts of a run that send equal prompts get different replies."""
     return int(fingerprint(place)[:6], 16) if place else 0
+
+
+def valid_counts(usage: object) -> dict[str, Any]:
+    """The counts of a report, and of its details, that are plausible integers; whatever else it holds is left out."""
+    if not isinstance(usage, Mapping):
+        return {}
+    counts: dict[str, Any] = {
+        name: value for name, value in usage.items() if type(value) is int and 0 <= value <= _MOST_TOKENS
+    }
+    return counts | {name: valid_counts(usage[name]) for name in _DETAILS if isinstance(usage.get(name), Mapping)}

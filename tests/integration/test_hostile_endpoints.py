@@ -22,7 +22,7 @@ from storm_pipeline.cli.app import app
 from storm_pipeline.errors import BudgetSpentError, ModelError, StormError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.reply_bounds import LARGEST_REPLY
+from storm_pipeline.models.openai_engine import LARGEST_REPLY
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.limits import RunControl, Spent

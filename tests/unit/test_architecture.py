@@ -46,7 +46,7 @@ ORDER = [
     {"search", "references", "render", "export"},
     {"pages", "sources"},
     {"documents.articles"},
-    {"models.hooks", "models.prices", "models.prompt_adapter"},
+    {"models.prices", "models.prompt_adapter"},
     {"models.programs", "models.compiled_sets", "models.llama_server"},
     {"run.limits", "run.integrity", "run.folder"},
     {"run.ledger", "run.timeline"},

@@ -1,0 +1,186 @@
+"""The one way to a model: every call of a run is served from the journal, or paid for within the caps and recorded."""
+
+import asyncio
+import contextvars
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import dspy
+import tenacity
+from dspy.utils.exceptions import LMAuthError, LMError, LMNotConfiguredError, LMTimeoutError
+
+from storm_pipeline.concurrency import process_slot
+from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.models.failures import is_transient, reason_of, remedy_for, seconds_to_wait
+from storm_pipeline.models.model import Model
+from storm_pipeline.models.request import Reply, Request, valid_counts
+from storm_pipeline.net.deadline import within
+from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
+from storm_pipeline.run.journal import Journal, current_place
+from storm_pipeline.run.limits import RunControl
+from storm_pipeline.settings import Role, Settings
+
+
+@dataclass(frozen=True)
+class Received:
+    """What a request got: the replies, in the form of ``dspy.LM``, and their key and record in the journal."""
+
+    outputs: list[Any]
+    key: str
+    record: Mapping[str, Any]
+
+
+class Engine:
+    """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe.
+
+    Args:
+        events: receives every call and retry.
+        control: consulted before every call.
+        journal: holds the replies of earlier sessions of the run; new replies are added.
+        settings: limits on concurrent calls, and attempts.
+    """
+
+    def __init__(self, *, events: Events, control: RunControl, journal: Journal, settings: Settings) -> None:
+        self._events = events
+        self._control = control
+        self._journal = journal
+        self._settings = settings
+        self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
+
+    def complete(self, request: Request) -> Received:
+        """The replies from the journal, or new ones, which are added to it.
+
+        Raises:
+            ModelAuthError: the endpoint refuses the key.
+            ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
+            BudgetSpentError: a cap leaves no room for a call.
+            StoppedError, TooManyFailuresError: the run must end.
+        """
+        recorded = self._journal.take("reply", request.key)
+        if recorded is not None:
+            self._events.emit(Reused(self._events.stage, "reply"))
+            return Received(list(recorded["texts"]), request.key, recorded)
+        with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
+            return self._with_retries(request)
+
+    def _with_retries(self, request: Request) -> Received:
+        model = request.model
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(self._settings.attempts),
+            wait=seconds_to_wait,
+            retry=tenacity.retry_if_exception(is_transient),
+            before_sleep=lambda state: self._emit_retry(model, state),
+            sleep=self._control.wait,
+            reraise=True,
+        )
+        try:
+            return retrying(self._call, request)
+        except (LMAuthError, LMNotConfiguredError) as error:
+            raise ModelAuthError(
+                f"{model.where} refuses the key for {model.name}: set the provider's key variable "
+                "(such as OPENAI_API_KEY) or name yours with --api-key-env"
+            ) from error
+        except LMError as error:
+            self._control.seconds_left()
+            raise ModelError(
+                f"{model.name} at {model.where} failed: {reason_of(model, error)}{remedy_for(error)}"
+            ) from error
+
+    def _call(self, request: Request) -> Received:
+        with self._slots, process_slot(request.model.where, self._settings.process_workers):
+            self._control.check()
+            seconds_left = self._control.seconds_left()
+            start = time.monotonic()
+            reply = _sent(request, seconds_left)
+            seconds = time.monotonic() - start
+        return Received(reply.outputs, request.key, self._record(request, reply, seconds))
+
+    def _record(self, request: Request, reply: Reply, seconds: float) -> Mapping[str, Any]:
+        """Journal a reply with its usage, and report it, whether or not it parses."""
+        model = request.model
+        tokens_in, cached, tokens_out = reply.tokens
+        call = CallFinished(
+            self._events.stage,
+            request.role,
+            model.name,
+            tokens_in=tokens_in,
+            tokens_cached=cached,
+            tokens_out=tokens_out,
+            seconds=round(seconds, 3),
+            cost=reply.dollars(model),
+            estimated=reply.estimated,
+        )
+        record = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
+        self._journal.add("reply", request.key, record)  # first: a call that was reported is on record
+        self._events.emit(call)
+        return record
+
+    def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        wait = state.next_action.sleep if state.next_action else 0.0
+        self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))
+
+
+class RunLM(dspy.BaseLM):
+    """A role's model as DSPy asks it: any program, module or optimiser run with it goes through the engine of the run.
+
+    Args:
+        engine: of the run.
+        role: whose model.
+        served: the model.
+        token_limit: expected maximum tokens of a reply.
+        options: parameters of every call; those of a call come first.
+    """
+
+    def __init__(
+        self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(served.lm.model, served.lm.model_type, cache=False, num_retries=0)
+        self.kwargs = dict(served.lm.kwargs)
+        self.received: list[Received] = []
+        self._engine = engine
+        self._role = role
+        self._served = served
+        self._token_limit = token_limit
+        self._options = dict(options or {})
+
+    def __call__(
+        self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """The replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
+        own = self._served.lm.kwargs
+        changed = {name: value for name, value in self.kwargs.items() if value != own.get(name)}  # of a copy
+        options = {**self._options, **changed, **kwargs}
+        asked = messages or [{"role": "user", "content": prompt}]
+        request = Request(self._role, self._served, asked, options, self._token_limit, current_place())
+        received = self._engine.complete(request)
+        self.received.append(received)
+        return received.outputs
+
+    async def acall(self, *prompt: str, **kwargs: Any) -> list[Any]:
+        """As a call."""
+        return await asyncio.to_thread(self, *prompt, **kwargs)
+
+    def __deepcopy__(self, _: dict[int, Any]) -> "RunLM":
+        copied: RunLM = self.copy()
+        return copied
+
+
+def _sent(request: Request, seconds_left: float | None) -> Reply:
+    """The reply to a request, complete within the model's timeout, and within what the run has left.
+
+    Raises:
+        LMError: it failed.
+    """
+    lm = request.model.lm
+    limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
+    with dspy.track_usage() as tracker:
+        ask = partial(contextvars.copy_context().run, lm, messages=request.messages, **request.options)
+        outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
+    if outputs is None:
+        raise LMTimeoutError("the reply was not complete in time", model=lm.model)
+    return Reply(outputs, valid_counts(tracker.get_total_tokens().get(lm.model)), request.tokens_in)

@@ -1,0 +1,140 @@
+"""The way to OpenAI and to every server that speaks its protocol: OpenAI's own client, as an engine of ``dspy.LM``."""
+
+import asyncio
+import json
+import os
+import time
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import httpx
+import openai
+from dspy import lm15
+
+from storm_pipeline.models.request import valid_counts
+from storm_pipeline.net.retrying import retry_after_seconds
+
+OPENAI = "https://api.openai.com/v1"
+LARGEST_REPLY = 32 * 2**20
+"""Bytes of a reply."""
+
+
+@dataclass(frozen=True)
+class OpenAIEngine:
+    """An engine of ``dspy.LM``: one request, one reply, no retries. Thread-safe; keeps its connections.
+
+    Attributes:
+        api_base: address of the server.
+        api_key: sent to it.
+        timeout: seconds within which it must begin to reply, and then be done.
+    """
+
+    api_base: str
+    api_key: str = field(repr=False)
+    timeout: float
+
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        hooks: Any = {"response": [partial(_bound, self.timeout)]}
+        http = openai.DefaultHttpxClient(event_hooks=hooks, follow_redirects=False)
+        weakref.finalize(self, http.close)
+        return openai.OpenAI(
+            api_key=self.api_key,
+            admin_api_key="",
+            base_url=self.api_base,
+            timeout=self.timeout,
+            max_retries=0,
+            default_headers=_headers(),
+            http_client=http,
+        )
+
+    @cached_property
+    def _format(self) -> lm15.OpenAIChatLM:
+        return lm15.OpenAIChatLM(api_key="unused", transport=None, base_url=self.api_base)
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """The reply to a request.
+
+        Raises:
+            LM15Error: the server cannot be reached, refuses, or gives no reply in the form of its protocol.
+        """
+        name = request.model.partition("/")[2] or request.model
+        built = self._format.build_request(replace(request, model=name), stream=False)
+        body = json.loads(built.body or b"{}")
+        try:
+            response = self._client.post("/chat/completions", body=body, cast_to=httpx.Response)
+        except openai.APIStatusError as error:
+            raise self._refusal(error.response) from error
+        except openai.APITimeoutError as error:
+            if isinstance(error.__cause__, httpx.ConnectTimeout):
+                raise lm15.TransportError("the connection timed out") from error
+            raise lm15.TimeoutError("the reply timed out") from error
+        except openai.APIConnectionError as error:
+            raise lm15.TransportError(str(error.__cause__ or error)) from error
+        return _reply(response, name)
+
+    def _refusal(self, response: httpx.Response) -> lm15.ProviderError:
+        error = self._format.normalize_error(response.status_code, response.text)
+        error.status = response.status_code
+        error.retry_after = retry_after_seconds(response.headers.get("retry-after"))
+        return error
+
+
+@dataclass(frozen=True)
+class AsyncOpenAIEngine:
+    """The same for asynchronous callers."""
+
+    engine: OpenAIEngine
+
+    async def complete(self, request: lm15.Request) -> lm15.Response:
+        """As :meth:`OpenAIEngine.complete`."""
+        return await asyncio.to_thread(self.engine.complete, request)
+
+
+@dataclass
+class _Bounded(httpx.SyncByteStream):
+    """A reply that is read up to a size and until a time, in monotonic seconds."""
+
+    stream: Any
+    ends: float
+
+    def __iter__(self) -> Iterator[bytes]:
+        read = 0
+        for chunk in self.stream:
+            read += len(chunk)
+            if read > LARGEST_REPLY:
+                raise httpx.RemoteProtocolError(f"the reply is larger than {LARGEST_REPLY >> 20} MiB")
+            if time.monotonic() > self.ends:
+                raise httpx.ReadTimeout("the reply was not complete in time")
+            yield chunk
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+def _headers() -> Any:
+    """Headers of every request: none that the client would take from the environment and send to whatever server."""
+    custom = [line.partition(":")[0].strip() for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")]
+    unwanted = dict.fromkeys(filter(None, ["OpenAI-Organization", "OpenAI-Project", *custom]), openai.Omit())
+    return {"Accept-Encoding": "identity", **unwanted}
+
+
+def _bound(seconds: float, response: httpx.Response) -> None:
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx.RemoteProtocolError("the reply is compressed, which was not asked for")
+    response.stream = _Bounded(response.stream, time.monotonic() + seconds)
+
+
+def _reply(response: httpx.Response, model: str) -> lm15.Response:
+    """What a body says; malformed usage is left out, since the reply is paid for."""
+    try:
+        body = response.json()
+        return lm15.response_from_openai_chat(body | {"usage": valid_counts(body.get("usage"))}, model=model)
+    except lm15.LM15Error:
+        raise
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        told = f"the reply is no completion: {error}; it starts {response.text[:200]!r}"
+        raise lm15.ProviderError(told, status=response.status_code) from error
