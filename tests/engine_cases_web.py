@@ -7,12 +7,9 @@ from typing import Any
 from engine_cases import BROKEN_JSON, KEY, Case, Page, Said
 from servers import Reply, Request
 
-from storm_pipeline.search.engines.brave import BraveSearch
-from storm_pipeline.search.engines.exa import ExaSearch
+from storm_pipeline.search.engines import brave, exa, serper, tavily, you
 from storm_pipeline.search.engines.searxng import SearxngSearch
-from storm_pipeline.search.engines.serper import SerperSearch
-from storm_pipeline.search.engines.tavily import TavilySearch
-from storm_pipeline.search.engines.you import YouSearch
+from storm_pipeline.search.web_service import WebServiceSearch
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
 _OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"error": "x"}), "unknown format")}
@@ -71,7 +68,9 @@ def _exa_hit(page: Page) -> dict[str, Any]:
 
 WEB: dict[str, Case] = {
     "you": Case(
-        lambda url, patience: YouSearch(KEY, base_url=f"{url}/v1/search", patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(
+            you.SERVICE, KEY, base_url=f"{url}/v1/search", patience=patience, rate=math.inf
+        ),
         "/v1/search",
         _you_hit,
         lambda hits, _: {"results": {"web": hits}, "metadata": {}},
@@ -82,7 +81,9 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "you, earlier form": Case(
-        lambda url, patience: YouSearch(KEY, base_url=f"{url}/search", patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(
+            you.EARLIER, KEY, base_url=f"{url}/search", patience=patience, rate=math.inf
+        ),
         "/search",
         _you_hit,
         lambda hits, _: {"hits": hits, "latency": 1},
@@ -103,7 +104,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "tavily": Case(
-        lambda url, patience: TavilySearch(KEY, base_url=url, patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(tavily.SERVICE, KEY, base_url=url, patience=patience, rate=math.inf),
         "/search",
         _tavily_hit,
         lambda hits, _: {"query": "q", "results": hits, "response_time": 0.9},
@@ -121,7 +122,9 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "brave": Case(
-        lambda url, patience: BraveSearch(KEY, base_url=f"{url}/res/v1/web/search", patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(
+            brave.SERVICE, KEY, base_url=f"{url}/res/v1/web/search", patience=patience, rate=math.inf
+        ),
         "/res/v1/web/search",
         _brave_hit,
         _brave_answer,
@@ -148,7 +151,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "serper": Case(
-        lambda url, patience: SerperSearch(KEY, base_url=url, patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(serper.SERVICE, KEY, base_url=url, patience=patience, rate=math.inf),
         "/search",
         _serper_hit,
         _serper_answer,
@@ -163,7 +166,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "exa": Case(
-        lambda url, patience: ExaSearch(KEY, base_url=url, patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(exa.SERVICE, KEY, base_url=url, patience=patience, rate=math.inf),
         "/search",
         _exa_hit,
         lambda hits, _: {"requestId": "r", "results": hits, "costDollars": {"total": 0.005}},

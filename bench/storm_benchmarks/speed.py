@@ -23,7 +23,8 @@ from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.concurrency import tune_process
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
-from storm_pipeline.search.engines.you import YouSearch
+from storm_pipeline.search.engines.you import SERVICE
+from storm_pipeline.search.web_service import WebServiceSearch
 from storm_pipeline.types import Article
 
 
@@ -89,7 +90,7 @@ def _storm(bench: Bench, embedder: str, options: argparse.Namespace, out: str, s
 
     return Storm(
         lm=f"openai/gpt-4o-mini@{bench.url}/v1",  # a model with a known price: for others DSPy searches its whole table
-        search=YouSearch("none", base_url=f"{bench.url}/v1/search", rate=math.inf),
+        search=WebServiceSearch(SERVICE, "none", base_url=f"{bench.url}/v1/search", rate=math.inf),
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
         sinks=[CallbackSink(note)],

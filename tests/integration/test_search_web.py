@@ -13,12 +13,9 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines.brave import BraveSearch
-from storm_pipeline.search.engines.exa import ExaSearch
+from storm_pipeline.search.engines import brave, exa, serper, tavily, you
 from storm_pipeline.search.engines.searxng import SearxngSearch
-from storm_pipeline.search.engines.serper import SerperSearch
-from storm_pipeline.search.engines.tavily import TavilySearch
-from storm_pipeline.search.engines.you import YouSearch
+from storm_pipeline.search.web_service import WebService, WebServiceSearch
 
 ALL = SearchOptions(
     language="de",
@@ -31,7 +28,7 @@ ALL = SearchOptions(
 QUERY = "silk road (site:a.org OR site:b.org) -site:c.a.org"
 OPTIONED: dict[str, tuple[Callable[[str, SearchOptions], SearchEngine], dict[str, Any]]] = {
     "tavily": (
-        lambda url, options: TavilySearch(KEY, base_url=url, rate=math.inf, options=options),
+        lambda url, options: WebServiceSearch(tavily.SERVICE, KEY, base_url=url, rate=math.inf, options=options),
         {
             "country": "austria",
             "start_date": "2024-01-05",
@@ -41,15 +38,17 @@ OPTIONED: dict[str, tuple[Callable[[str, SearchOptions], SearchEngine], dict[str
         },
     ),
     "brave": (
-        lambda url, options: BraveSearch(KEY, base_url=f"{url}/res/v1/web/search", rate=math.inf, options=options),
+        lambda url, options: WebServiceSearch(
+            brave.SERVICE, KEY, base_url=f"{url}/res/v1/web/search", rate=math.inf, options=options
+        ),
         {"q": QUERY, "country": "AT", "search_lang": "de", "freshness": "2024-01-05to2024-06-30"},
     ),
     "serper": (
-        lambda url, options: SerperSearch(KEY, base_url=url, rate=math.inf, options=options),
+        lambda url, options: WebServiceSearch(serper.SERVICE, KEY, base_url=url, rate=math.inf, options=options),
         {"q": QUERY, "gl": "at", "hl": "de", "tbs": "cdr:1,cd_min:1/5/2024,cd_max:6/30/2024"},
     ),
     "exa": (
-        lambda url, options: ExaSearch(KEY, base_url=url, rate=math.inf, options=options),
+        lambda url, options: WebServiceSearch(exa.SERVICE, KEY, base_url=url, rate=math.inf, options=options),
         {
             "userLocation": "AT",
             "startPublishedDate": "2024-01-05T00:00:00.000Z",
@@ -72,16 +71,16 @@ def test_options_are_sent(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("open_engine", "options"),
+    ("service", "options"),
     [
-        (BraveSearch, SearchOptions(region="is")),
-        (BraveSearch, SearchOptions(language="eo")),
-        (TavilySearch, SearchOptions(region="xx")),
+        (brave.SERVICE, SearchOptions(region="is")),
+        (brave.SERVICE, SearchOptions(language="eo")),
+        (tavily.SERVICE, SearchOptions(region="xx")),
     ],
 )
-def test_what_an_engine_does_not_offer_is_refused(open_engine: Callable[..., Any], options: SearchOptions) -> None:
+def test_what_an_engine_does_not_offer_is_refused(service: WebService, options: SearchOptions) -> None:
     with pytest.raises(SettingsError, match=r"(region|language) '..'; leave it out"):
-        open_engine(KEY, options=options)
+        WebServiceSearch(service, KEY, options=options)
 
 
 def test_engines_spell_languages_their_own_way() -> None:
@@ -206,7 +205,7 @@ def test_searxng_says_when_all_its_engines_are_silent() -> None:
 @pytest.mark.parametrize("key", ["two\nlines", "clé", "a\x00b"])
 def test_a_key_that_cannot_be_one_is_refused_unseen(key: str) -> None:
     with pytest.raises(SettingsError, match="copy it again") as caught:
-        YouSearch(key)
+        WebServiceSearch(you.SERVICE, key)
     assert key not in str(caught.value)
 
 

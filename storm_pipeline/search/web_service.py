@@ -1,0 +1,156 @@
+"""The engine of a web search service that takes a key and answers with JSON, by a table of its wire format."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from storm_pipeline.documents.plain import objects, plain_text, web_address
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import Refusal, unknown_format
+from storm_pipeline.net.retrying import Patience
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
+from storm_pipeline.search.paging import paged
+from storm_pipeline.search.sites import with_sites
+from storm_pipeline.types import Snippet
+
+Hit = Mapping[str, Any]
+"""A result of a service, an object of its JSON."""
+
+
+def _no_options(_: SearchOptions) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class WebService:
+    """How a service is asked, and what its answers look like.
+
+    Attributes:
+        info: metadata; the first of its variables holds the key.
+        key_from: where to get a key.
+        address: base URL.
+        headers: sent with each request; ``{}`` stands for the key.
+        rate: requests a second that its smallest plan allows.
+        page: maximum number of web pages in one answer.
+        request: query, number of web pages, number of the answer from 0 → parameters.
+        hits: the answer → its list of results; None if it is in an unknown format.
+        texts: a hit → its passages, plain and distinct.
+        answers: maximum number of answers to one query.
+        path: of the endpoint of a service that is asked by POST; empty for one that is asked by GET.
+        options: options → further parameters; raises SettingsError for what the service does not offer.
+        site_operators: whether domains are sent in the query.
+        characters: maximum length of a query.
+        words: maximum number of words of a query; None for no limit.
+        link: name of a hit's field that has the address.
+        title: a hit → its title.
+        published: a hit → its ISO date, if it states one.
+        author: a hit → its author, if it states one.
+        name: of the service in messages; by default the engine's.
+        remedies: HTTP status → what to do about it, besides a refused key and the general ones.
+        refusals: error responses that are identified by their text.
+    """
+
+    info: EngineInfo
+    key_from: str
+    address: str
+    headers: Mapping[str, str]
+    rate: float
+    page: int
+    request: Callable[[str, int, int], dict[str, Any]]
+    hits: Callable[[dict[str, Any]], object]
+    texts: Callable[[Hit], Sequence[str]]
+    answers: int = 1
+    path: str = ""
+    options: Callable[[SearchOptions], dict[str, Any]] = _no_options
+    site_operators: bool = False
+    characters: int = 400
+    words: int | None = None
+    link: str = "url"
+    title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
+    published: Callable[[Hit], str | None] = lambda _: None
+    author: Callable[[Hit], str | None] = lambda _: None
+    name: str = ""
+    remedies: Mapping[int, str] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
+
+    def open_engine(self, argument: str, config: EngineConfig) -> "WebServiceSearch":
+        """The engine of a specification, which is its name alone."""
+        reject_argument(self.info.name, argument)
+        return WebServiceSearch(self, rate=config.rate, options=config.options)
+
+
+class WebServiceSearch:
+    """Searches the web through a service.
+
+    Args:
+        service: the service.
+        key: the API key; by default from the environment.
+        base_url: base URL of a gateway or a local server instead of the service's.
+        patience: time limits.
+        rate: requests a second; by default the service's.
+        options: sent as far as the service has parameters or operators for them.
+
+    Raises:
+        SettingsError: the key is missing or malformed, or the service does not support an option's value.
+    """
+
+    def __init__(
+        self,
+        service: WebService,
+        key: str | None = None,
+        *,
+        base_url: str | None = None,
+        patience: Patience | None = None,
+        rate: float | None = None,
+        options: SearchOptions | None = None,
+    ) -> None:
+        variable = service.info.variables[0]
+        key = require_key(service.info.name, variable, service.key_from, key)
+        self._service = service
+        self._options = options or SearchOptions()
+        self._option_params = service.options(self._options)
+        self._label = service.name or service.info.name
+        refused = f"set {variable} to a valid key"
+        self._client = ApiClient(
+            self._label,
+            (base_url or service.address).rstrip("/" if service.path else ""),
+            rate=Rate(rate or service.rate),
+            headers={name: value.replace("{}", key) for name, value in service.headers.items()},
+            remedies={401: refused, 403: f"{refused}; this one may not use the search service"}
+            | dict(service.remedies),
+            refusals=service.refusals,
+            patience=patience,
+        )
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self._service.info.name
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` pages, best first, each with the passages that the service chose; see the protocol.
+
+        Raises:
+            SearchError: the request failed, or its response has an unknown format.
+        """
+        service = self._service
+        sites = self._options if service.site_operators else SearchOptions()
+        query = with_sites(query, sites, limit=service.characters, words=service.words)
+        if not query or k < 1:
+            return ()
+        size = min(k, service.page)
+        return paged(lambda number: self._answer(query, size, number), k, size=size, max_pages=service.answers)
+
+    def _answer(self, query: str, size: int, number: int) -> Iterator[Snippet]:
+        service = self._service
+        params = service.request(query, size, number) | self._option_params
+        answer = self._client.post_json(params, service.path) if service.path else self._client.get_json(params)
+        hits = service.hits(answer) if isinstance(answer, dict) else None
+        if hits is None:
+            raise unknown_format(self._label)
+        for hit in objects(hits):
+            if url := web_address(hit.get(service.link)):
+                title, published, author = service.title(hit), service.published(hit), service.author(hit)
+                for text in service.texts(hit):
+                    yield Snippet(url, title, text, published=published, engine=self.name, author=author)
