@@ -25,7 +25,7 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -90,6 +90,9 @@ freshwiki: $(READY) ## compare STORM with its paper's baselines (LM=… SEARCH=�
 freshwiki-outlines: $(READY) ## compare their outlines (options as above)
 	$(EXPERIMENT) experiments/freshwiki-outlines.toml $(CHOICES)
 
+freshwiki-outline-models: $(READY) ## compare the outlines of two models (options as above)
+	$(EXPERIMENT) experiments/freshwiki-outline-models.toml $(CHOICES)
+
 freshwiki-ablations: $(READY) ## run STORM's ablations (options as above)
 	$(EXPERIMENT) experiments/freshwiki-ablations.toml $(CHOICES)
 
@@ -101,6 +104,9 @@ wikigenbench-data: $(READY) ## build a WikiGenBench data set for given months (M
 
 wikigenbench: $(READY) ## compare RR, RPRR, oRAG and STORM on each topic's documents (LM=… TOPICS=… SIZE=smoke|embedded|full)
 	$(EXPERIMENT) experiments/wikigenbench.toml $(CHOICES)
+
+wikigenbench-writers: $(READY) ## compare RR and RPRR by several models, unchecked (options as above)
+	$(EXPERIMENT) experiments/wikigenbench-writers.toml $(CHOICES)
 
 wikigenbench-rankers: $(READY) ## compare rankers in RR (options as above)
 	$(EXPERIMENT) experiments/wikigenbench-rankers.toml $(CHOICES)

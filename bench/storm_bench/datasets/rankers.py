@@ -80,12 +80,14 @@ class DenseRanker:
     """Cosine of sentence embeddings, by any embedder; the paper uses DPR and GTR.
 
     Args:
-        embedder: its name becomes part of the ranker's.
+        embedder: of the chunks; its name becomes part of the ranker's.
+        of_query: of the query, where that has another encoder, as in DPR; default: the same.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self.name = f"dense:{embedder.name}"
+    def __init__(self, embedder: Embedder, of_query: Embedder | None = None) -> None:
+        self.name = f"dense:{f'{of_query.name}+' if of_query else ''}{embedder.name}"
         self._embedder = embedder
+        self._of_query = of_query or embedder
         self._vectors = lru_cache(_CACHED_CORPORA)(self._embedded)
         self._lock = threading.Lock()
 
@@ -95,7 +97,7 @@ class DenseRanker:
             return ()
         with self._lock:  # a second thread waits for the cached embeddings
             vectors = self._vectors(_texts(chunks))
-        scores = vectors @ self._embedder.embed([query])[0]
+        scores = vectors @ self._of_query.embed([query])[0]
         return _best(chunks, _ranking(scores.tolist(), floor=-math.inf), k)
 
     def _embedded(self, texts: Texts) -> Vectors:

@@ -59,13 +59,15 @@ class SearchTable(ConfigTable):
         corpus: ``engine``: the engine in the settings; ``topic``: the topic's documents; ``pooled``: the documents
             of all topics; ``article``: the human article itself, an upper bound that WikiGenBen calls golden.
         sources: which documents of the corpus: cited by editors, found by search, or both.
-        ranker: ranks the corpus.
+        ranker: ranks the corpus: ``random``, ``tfidf``, ``bm25``, ``golden``; ``dense``, by the resources' embedder;
+            ``dense:NAME``, by an encoder of sentence-transformers (a folder, or a name on the hub, such as
+            ``sentence-transformers/gtr-t5-large``); ``dense:NAME+NAME``, by one for queries and one for chunks, as DPR.
         passages: maximum passages per document in one search result.
     """
 
     corpus: Literal["engine", "topic", "pooled", "article"] = "engine"
     sources: Sources = "mixed"
-    ranker: Literal["random", "tfidf", "bm25", "dense", "golden"] = "bm25"
+    ranker: str = Field(default="bm25", pattern=r"^(?:random|tfidf|bm25|golden|dense(?::[^+\s]+(?:\+[^+\s]+)?)?)$")
     passages: int = Field(default=3, ge=1)
 
 

@@ -29,7 +29,7 @@ from storm_bench.experiments.config_tables import DATA, DataTable, SearchTable
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine, Snippet
-from storm_pipeline.api import source_id
+from storm_pipeline.api import shared_embedder, source_id
 
 
 def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
@@ -133,5 +133,8 @@ def _ranker(name: str, topic: Topic, resources: Resources, seed: int) -> Ranker:
             return DenseRanker(resources.vectors)
         case "golden":
             return GoldenRanker(topic.human.text())
-        case _:
+        case "bm25":
             return Bm25Ranker()
+        case _:
+            *of_query, of_chunks = (shared_embedder(one, resources.cache) for one in name.split(":", 1)[1].split("+"))
+            return DenseRanker(of_chunks, *of_query)

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 import tiny_models
+from pydantic import ValidationError
 
 from storm_bench.conner.causal_model import CausalModel
 from storm_bench.conner.inference import NliModel
 from storm_bench.conner.relevance import CrossEncoder
+from storm_bench.experiments.config_tables import DataTable, SearchTable
+from storm_bench.experiments.data import engine_of
 from storm_bench.judges.base import Pair
 from storm_bench.judges.entailment_models import load_entailment_model
+from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import open_tagger
+from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder
 
@@ -78,6 +83,21 @@ def name_code(folder: Path) -> None:
 
 def test_an_encoder_of_the_librarys_own_modules_is_loaded(tmp_path: Path) -> None:
     assert SentenceTransformerEmbedder(encoder(tmp_path / "own")).dimension == 16
+
+
+def test_dense_rankers_are_any_encoder_or_one_for_queries_and_one_for_chunks(tmp_path: Path) -> None:
+    texts = " ".join(f"The observer wrote line {number} about the silk of the road." for number in range(12))
+    documents = tuple(TopicDocument(f"https://a.example/{n}", f"Page {n}", f"{n} {texts}") for n in range(2))
+    topic = Topic("t", "Silk", HumanArticle("Silk", lead="Silk is a fibre."), documents)
+    one, other = (str(encoder(tmp_path / name)) for name in ("one", "other"))
+    for ranker in (f"dense:{one}", f"dense:{one}+{other}"):
+        table = SearchTable(corpus="topic", ranker=ranker)
+        engine = engine_of(table, topic, DataTable(set="wikigenbench", path=tmp_path), Resources(tmp_path))
+        assert engine is not None
+        assert len(engine.search("silk", 5)) == 2
+    for unknown in ("dense:", "dpr", "dense:a+b+c", "dense:a b"):
+        with pytest.raises(ValidationError, match="ranker"):
+            SearchTable(corpus="topic", ranker=unknown)
 
 
 @pytest.mark.parametrize(
