@@ -1,19 +1,30 @@
-"""The pipeline as a DSPy module: copied, saved, evaluated and optimised like any other."""
+"""The pipeline, and each of its stages, as a DSPy module: copied, saved, evaluated and optimised like any other."""
 
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
 
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import SafeModule
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.steps.conversations import converse
+from storm_pipeline.steps.interviews import hold_interviews
+from storm_pipeline.steps.outline import draft_outline, refine_outline
+from storm_pipeline.steps.section_evidence import gather_evidence
+from storm_pipeline.types import Conversation, Outline, Section
+from storm_pipeline.writers.lead import write_lead
+from storm_pipeline.writers.section_loop import write_sections
 
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
+
+Makes = Literal["article", "research", "outline", "section", "lead"]
 
 
 class StormProgram(SafeModule):
@@ -26,37 +37,84 @@ class StormProgram(SafeModule):
 
     Args:
         storm: whose settings, models and search engine are used.
-        makes: ``article``, or ``outline``, which needs no writing.
+        makes: ``article``; or one stage, which is given what the stages before it made, see :meth:`forward`.
     """
 
-    def __init__(self, storm: "Storm", makes: Literal["article", "outline"] = "article") -> None:
+    def __init__(self, storm: "Storm", makes: Makes = "article") -> None:
         super().__init__()
+        if makes != "article" and makes not in _STAGES:
+            raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
         self.programs = storm.programs.deepcopy()
         self.makes = makes
         self._runs = _Runs(storm)
 
-    def forward(self, topic: str) -> dspy.Prediction:
-        """Write about a topic.
+    def forward(self, topic: str, **given: Any) -> dspy.Prediction:
+        """Write about a topic, or do one stage of that.
+
+        Args:
+            topic: of the article.
+            **given: what a stage works with: nothing for ``research``, which makes ``conversations``; these for
+                ``outline``; ``outline``, ``conversations`` and the ``heading`` of a section for ``section``; the
+                finished ``sections`` for ``lead``.
 
         Returns:
-            A prediction with ``outline``; and, if it makes articles, ``article`` and ``conversations``.
+            A prediction with ``conversations``, ``outline``, ``section`` or ``lead``; ``article``, ``outline`` and
+            ``conversations`` of an article.
 
         Raises:
             StormError: as :meth:`storm_pipeline.storm.Storm.write`.
         """
-        return self._runs.once(fingerprint(self.makes, topic, self.programs.fingerprints()), lambda: self._made(topic))
+        key = fingerprint(self.makes, topic, repr(given), self.programs.fingerprints())
+        return self._runs.once(key, lambda: self._made(topic, given))
 
-    async def aforward(self, topic: str) -> dspy.Prediction:
+    async def aforward(self, topic: str, **given: Any) -> dspy.Prediction:
         """As :meth:`forward`, in a thread of its own."""
-        return await dspy.asyncify(self.forward)(topic)
+        return await dspy.asyncify(self.forward)(topic, **given)
 
-    def _made(self, topic: str) -> dspy.Prediction:
+    def _made(self, topic: str, given: dict[str, Any]) -> dspy.Prediction:
         with tempfile.TemporaryDirectory(prefix="storm-") as place:
             storm = self._runs.storm.with_programs(self.programs, Path(place))
-            if self.makes == "outline":
-                return dspy.Prediction(outline=storm.outline(topic))
+            if self.makes != "article":
+                stage = _STAGES[self.makes]
+                return dspy.Prediction(
+                    **{_MADE[self.makes]: storm.in_run(topic, lambda ctx: stage(ctx, topic, **given))}
+                )
             article = storm.write(topic)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
+
+
+def _research(ctx: RunContext, topic: str) -> tuple[Conversation, ...]:
+    return hold_interviews(ctx, topic, converse)
+
+
+def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Outline:
+    _remember(ctx, conversations)
+    return refine_outline(ctx, topic, draft_outline(ctx, topic), conversations or _research(ctx, topic))
+
+
+def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
+    _remember(ctx, conversations)
+    evidence = gather_evidence(ctx, outline, conversations)
+    own = [one for one in evidence.sections if one.heading.title == heading]
+    return next(iter(write_sections(ctx, evidence.outline, own)), Section(heading))
+
+
+def _lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> object:
+    return write_lead(ctx, topic, sections)
+
+
+def _remember(ctx: RunContext, conversations: Sequence[Conversation]) -> None:
+    """What was found, in the run's store."""
+    ctx.store.add(snippet for one in conversations for turn in one.turns for snippet in turn.snippets)
+
+
+_STAGES: dict[str, Callable[..., object]] = {
+    "research": _research,
+    "outline": _outline,
+    "section": _section,
+    "lead": _lead,
+}
+_MADE = {"research": "conversations", "outline": "outline", "section": "section", "lead": "lead"}
 
 
 class _Runs:

@@ -18,7 +18,7 @@ from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.program import StormProgram
+from storm_pipeline.program import Makes, StormProgram
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working
@@ -416,6 +416,21 @@ class Storm:
     def program(self) -> StormProgram:
         """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`."""
         return StormProgram(self)
+
+    def stage(self, makes: Makes) -> StormProgram:
+        """One stage as a DSPy module, which is given what the stages before it made.
+
+        Args:
+            makes: ``research``, ``outline``, ``section`` or ``lead``.
+
+        Raises:
+            SettingsError: there is no such stage.
+        """
+        return StormProgram(self, makes)
+
+    def in_run(self, topic: str, work: Callable[[RunContext], T]) -> T:
+        """What ``work`` makes in a new run of its own; errors as :meth:`write`."""
+        return self._new_run(topic, "storm", work)
 
     def with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
         """This object with other programs, and another folder for runs; models, engine and encoder are shared."""

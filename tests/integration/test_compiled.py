@@ -1,13 +1,16 @@
 """The pipeline as a DSPy module: copied, saved, loaded, evaluated, optimised; and sets of compiled programs."""
 
+import functools
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
 from dspy.teleprompt import BootstrapFewShot, LabeledFewShot
+from dspy.utils import parallelizer
 from dspy.utils.callback import BaseCallback
 from llm import FakeModel
 from test_pipeline import NoContents, folder, world
@@ -63,6 +66,29 @@ def test_it_writes_like_write_and_leaves_no_folder(tmp_path: Path) -> None:
     assert not list((tmp_path / "a").rglob("article.md"))
 
 
+def test_each_stage_is_a_module_that_sends_what_the_whole_pipeline_sends(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        whole = storm(server, tmp_path / "whole", contents=NoContents(), search=FakeSearch(world))
+        article = whole.write("Silk Road", "storm")
+        once = set(prompts(server))
+        server.asked.clear()
+        found = whole.stage("research")(topic="Silk Road").conversations
+        outline = whole.stage("outline")(topic="Silk Road", conversations=found).outline
+        headings = [own.title for own in outline.sections]
+        write = whole.stage("section")
+        sections = [
+            write(topic="Silk Road", outline=outline, conversations=found, heading=own).section for own in headings
+        ]
+        assert found == article.conversations and outline == article.outline
+        assert not set(prompts(server)) - once
+        assert [own.heading for own in sections] == headings and any(own.paragraphs for own in sections)
+        lead = whole.stage("lead")(topic="Silk Road", sections=sections).lead
+        assert server.asked[-1].signature == "WriteLead" and isinstance(lead, tuple)
+        assert [name for name, _ in write.named_predictors()] == [name for name, _ in whole.program.named_predictors()]
+        with pytest.raises(SettingsError, match="no stage 'nothing'"):
+            whole.stage("nothing")  # type: ignore[arg-type]
+
+
 def test_copied_saved_and_loaded_it_sends_the_same_requests(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
         original = program(server, tmp_path)
@@ -114,6 +140,60 @@ def test_a_call_that_is_submitted_twice_is_paid_once(tmp_path: Path) -> None:
             thread.join()
         assert len(results) == 3
         assert len(server.asked) < 3 * once
+
+
+def test_a_call_that_evaluate_resubmits_joins_the_one_in_flight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = functools.partial(parallelizer.ParallelExecutor, timeout=0.3)
+    monkeypatch.setattr("dspy.evaluate.evaluate.ParallelExecutor", impatient)
+    submitted: list[str] = []
+
+    class Counting(BaseCallback):
+        def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+            if type(instance).__name__ == "StormProgram":
+                submitted.append(call_id)
+
+    class Slow:
+        name = "slow"
+
+        def search(self, query: str, k: int) -> Any:
+            time.sleep(0.3)
+            return FakeSearch(world).search(query, k)
+
+    dev = [dspy.Example(topic="Silk Road").with_inputs("topic"), dspy.Example(topic="Amber Road").with_inputs("topic")]
+    with FakeModel(answers()) as server:
+        made = storm(server, tmp_path, contents=NoContents(), search=Slow()).program
+        evaluate = dspy.Evaluate(devset=dev, metric=lambda *_: True, num_threads=4)
+        with dspy.context(callbacks=[Counting()]):
+            assert evaluate(made).score == 100.0
+        assert len(submitted) > len(dev)
+        counted = [one.prompt for one in server.asked if one.signature == "DraftOutline"]
+    assert len(counted) == len(set(counted)) == 2
+
+
+def test_gepa_compiles_the_whole_pipeline(tmp_path: Path) -> None:
+    told = f"{research.AskQuestion.__doc__} Ask in five words."
+    with FakeModel(answers(), other=f"```\n{told}\n```") as server:
+        student = program(server, tmp_path)
+
+        def metric(gold: Any, pred: Any, *_: Any) -> dspy.Prediction:
+            asked = [turn.question for one in pred.conversations for turn in one.turns]
+            return dspy.Prediction(score=min(1.0, len(asked) / 100), feedback=f"{gold.topic}: ask more.")
+
+        gepa = dspy.GEPA(
+            metric=metric,
+            reflection_lm=dspy.LM(server.lm, api_base=server.url, api_key="x", cache=False),
+            max_metric_calls=6,
+            reflection_minibatch_size=1,
+            num_threads=1,
+            seed=0,
+        )
+        topics = [dspy.Example(topic=topic).with_inputs("topic") for topic in ("Silk Road", "Amber Road")]
+        tuned = gepa.compile(student, trainset=topics, valset=topics)
+        reflected = [one for one in server.asked if "ask more." in one.prompt]
+    assert reflected, "the feedback reaches the model that reflects"
+    assert [name for name, _ in tuned.named_predictors()] == [name for name, _ in student.named_predictors()]
 
 
 def test_an_optimiser_improves_the_whole_pipeline_and_its_examples_are_shown(tmp_path: Path) -> None:
