@@ -204,7 +204,7 @@ class Settings(BaseModel):
         default=16, ge=1, le=200, description="Source sentences shown to the writer per section."
     )
     section_words: int = Field(
-        default=200,
+        default=320,
         ge=30,
         le=5000,
         description="Target length of a section that is written sentence by sentence, in words.",

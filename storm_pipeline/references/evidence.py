@@ -45,10 +45,11 @@ class SectionEvidence(ABC):
 
 @dataclass(frozen=True)
 class FactEvidence(SectionEvidence):
-    """Single facts, and the length allowed, in sections."""
+    """Single facts, the length allowed, in sections, and whether the heading names all that the facts are about."""
 
     facts: tuple[Fact, ...] = ()
     room: int = 1
+    is_named: bool = False
 
     @property
     def is_empty(self) -> bool:

@@ -5,7 +5,7 @@ full. "Basil" or "II" does not name Basil II.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,12 +17,13 @@ from storm_pipeline.types import Snippet, Source
 
 _PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
 _MEASURE = re.compile(
-    r"\b(?:than|times|that of|(?:mass|size|diameter|radius|luminosity|population|area) of|"
+    r"\b(?:than|times|that of|comparable to|(?:mass|size|diameter|radius|luminosity|population|area) of|"
+    r"(?:first|second|third|\w+th|closest|nearest|farthest)(?: known)? \w+ (?:from|to|orbiting)|"
     r"(?:light-years|parsecs|kilomet(?:er|re)s|miles)\b[^,.;]{0,30}) (?:the |an? )?$"
 )
 _BESIDE = re.compile(
-    r"\b(?:until|till|(?:followed|succeeded|preceded|replaced) by|followed|preceded|just (?:as|like)|unlike|such as|"
-    r"e\.g\.,?|i\.e\.,?|rather than) (?:the |an? )?$"
+    r"\b(?:(?:until|till)(?: after)?|(?:followed|succeeded|preceded|replaced) by|followed|preceded|just (?:as|like)|"
+    r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ )??$"
 )
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
 _NAME_BEFORE = re.compile(r"(?<=\w )([A-Z][a-z]+)[ -]$")
@@ -68,12 +69,15 @@ class Subject:
         A topic that is no name and has no page of its own, such as "Hanseatic trade in Bergen", is named by two thirds
         of its content words, by both of two.
         """
-        if any(
-            not _is_other(text, found) and not self._is_of_another_kind(text[: found.start()])
-            for found in self._pattern.finditer(text)
-        ):
+        if any(True for _ in self.mentions(text)):
             return True
         return self._is_phrase and recall(self._stems, stem_set(text)) >= _OF_A_PHRASE
+
+    def mentions(self, text: str) -> Iterator[re.Match[str]]:
+        """Where a text has a full name of the subject that means it, in order."""
+        for found in self._pattern.finditer(text):
+            if not _is_other(text, found) and not self._is_of_another_kind(text[: found.start()]):
+                yield found
 
     def _is_of_another_kind(self, before: str) -> bool:
         """Whether the word before a name makes it another's: Harlem Renaissance, but not High Renaissance."""

@@ -38,6 +38,11 @@ def engines() -> tuple[EngineInfo, ...]:
     return tuple(_module(name).INFO for name in _MODULES)
 
 
+def is_local(name: str) -> bool:
+    """Whether an engine of this name searches on this machine, where many results cost no more than few."""
+    return any(info.base_name == name and not info.remote for info in engines())
+
+
 def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
     """Open the engine that a specification names.
 

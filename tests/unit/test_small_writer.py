@@ -1,5 +1,6 @@
 """The writer for small models: what it takes from the sources, shortens, and puts in order."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.references.evidence import Evidence, FactEvidence
 from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
+from storm_pipeline.writers.small.kinds import kind_of
+from storm_pipeline.writers.small.mentions import tells_of
 from storm_pipeline.writers.small.order import in_paragraphs
 from storm_pipeline.writers.small.shortening import shortened
 from storm_pipeline.writers.small.standing import with_subject
@@ -119,6 +123,106 @@ def test_a_pronoun_that_opens_a_sentence_gives_way_to_the_pages_title() -> None:
     assert "Ada Berg planned the Orrin Dam and its tunnel in the town of Selby." in texts
 
 
+REGION = subject_of("West Asia", sources_of([Snippet("https://example.org/w", "West Asia", "West Asia is a region.")]))
+CULT = subject_of("Cult", sources_of([Snippet("https://example.org/c", "Cult", "A cult is a group. Every cult ends.")]))
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "tells"),
+    [
+        (REGION, "It is used in Eastern Europe, Central Asia, North Asia, and West Asia, and by minorities.", False),
+        (REGION, "It is spoken throughout South Asia, West Asia, and East Asia.", False),
+        (REGION, "South Asia borders China to the east, Siberia to the north, West Asia to the west and Java.", False),
+        (REGION, "Jordan, officially the Kingdom of Jordan, is a country in the Levant region of West Asia.", True),
+        (REGION, "The Mekong or Mekong River is a river in West Asia and Southeast Asia.", True),
+        (REGION, "West Asia, Europe, Africa and Siberia meet there.", True),
+        (CULT, "Venus was revered under numerous cult titles.", False),
+        (CULT, "Religion encompassed both public rites and cult practices.", False),
+        (CULT, "Members of a cult often leave it.", True),
+        (CULT, "The cult of Venus lasted.", True),
+        (CULT, "Cults fail.", True),
+    ],
+)
+def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject, text: str, tells: bool) -> None:
+    assert tells_of(subject, text) is tells
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Armenia, officially the Republic of Armenia, is a landlocked country in West Asia.", "Places"),
+        ("Turkey is a country mainly located in Anatolia.", "Places"),
+        ("The Euphrates is one of the most important rivers of the region.", "Places"),
+        ("Hibernation is a state of minimal activity.", ""),
+        ("Francis Petrarch was an Italian scholar and poet of the Renaissance.", "People"),
+        ("Lorenzo was the ruler of Florence. He held the balance of power.", "People"),
+        ("Ra was the ancient Egyptian deity of the Sun. He was a king.", ""),
+        ("The School of Athens is a fresco by Raphael. He was young.", "Works"),
+        ("Gothic art was a style of medieval art.", ""),
+        ("Photons fly.", ""),
+    ],
+)
+def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> None:
+    assert kind_of(text) == kind
+
+
+def test_places_people_and_works_have_sections_of_their_own() -> None:
+    names = ("Ada Berg", "Bo Dahl", "Cleo Eck", "Dag Falk")
+    texts = [
+        f"{name} was an engineer of the Orrin Dam for the {thing}. She won."
+        for name, thing in zip(names, VERBS, strict=True)
+    ]
+    people = [Snippet(f"https://example.org/{name}", name, text) for name, text in zip(names, texts, strict=True)]
+    sections = gathered([OWN, *people, *(about(thing) for thing in THINGS[:3])]).sections
+    assert [own.heading.title for own in sections if own.is_named] == ["People"]
+    assert {fact.title for fact in sections[-1].facts} == {page.title for page in people}
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Chrysanthemum", "Most species originate from the Orrin Dam, and the centre of variety is in Selby."),
+        ("Diode", "Electrons in the odd crystal recombine with the electron holes in it near the Orrin Dam."),
+        (
+            "Taiping Rebellion",
+            "The conflict lasted 14 years until the fall of the Taiping-held Orrin Dam in 1864.",
+        ),
+        ("Cave painting", "Scholars suggest that the oldest of such paintings were made at the Orrin Dam of Selby."),
+        ("Renaissance music", "A convenient watershed for its end is the Orrin Dam that the state built at Selby."),
+    ],
+)
+def test_a_sentence_that_lacks_what_was_named_before_it_is_left_out(title: str, text: str) -> None:
+    opening = f"{title} is old. The Orrin Dam knows it well."
+    texts = told([OWN, Snippet("https://example.org/x", title, f"{opening} {text}")])
+    assert text not in texts
+
+
+def test_what_is_cut_from_a_sentence_does_not_count() -> None:
+    long = (
+        "Selby has a broad field that the state of the north extended from the old river of the west out into the new "
+        "valley of the east by men of the old guard, where it meets a wind that comes from the Orrin Dam."
+    )
+    assert not any("broad field" in one for one in told([OWN, Snippet("https://example.org/x", "Selby", long)]))
+
+
+def test_no_page_but_those_about_the_subject_gives_many_sentences_where_there_are_many_pages() -> None:
+    evidence = gathered([OWN, *(about(thing) for thing in THINGS), *(about(f"{thing}house") for thing in THINGS)])
+    counts = Counter(fact.title for own in evidence.sections for fact in own.facts)
+    assert max(counts.values()) <= 2
+
+
+def test_a_few_sentences_left_of_the_own_page_stay_in_the_lead() -> None:
+    more = (
+        "The Orrin Dam has four tunnels of brick. Salmon climb the Orrin Dam by a ladder. Every May the Orrin Dam is "
+        "painted grey. A museum in the Orrin Dam shows old tools. Two villages were drowned by the Orrin Dam. "
+        "Visitors reach the Orrin Dam by bus."
+    )
+    own = Snippet(OWN.url, OWN.title, f"{OPENING} {more}")
+    lead = gathered([own, *(about(thing) for thing in THINGS)]).for_lead
+    assert {fact.citation.source_id for fact in lead} == {own.source_id}
+    assert len(lead) == len(OPENING.split(". ")) + len(more.split(". "))
+
+
 def test_a_pronoun_that_may_mean_something_else_costs_the_sentence() -> None:
     text = (
         "Farmers of the valley hated the state for years. "
@@ -162,6 +266,13 @@ def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str)
         ),
         ("The dam bursts in it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The dam bursts in it."),
         ("The film of Ida shows it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The film of Ida shows it."),
+        (
+            "The system formed.",
+            "Solar System",
+            "It is old.",
+            "The Solar System is the system of the Sun.",
+            "The Solar System formed.",
+        ),
         ("It was odd.", "Dam flood", "It was high.", "The dam (DF) flood was a flood.", "The dam flood was odd."),
         ("Lewis coined it.", "Gil N. Lewis", "He was a chemist.", "Gil Lewis was one.", "Gil N. Lewis coined it."),
         ("Lewis is an island.", "Isle of Lewis", "It is big.", "Lewis is an island.", "Lewis is an island."),
@@ -198,7 +309,9 @@ def test_the_title_stands_for_what_it_means_alone(
     ],
 )
 def test_an_abbreviation_that_its_page_explains_is_written_out(page: str, sentence: str, alone: str) -> None:
-    assert written_out(sentence, explained_in([page])) == alone
+    assert "MSEA" not in written_out("MSEA borders it.", explained_in("Mainland Southeast Asia", ["MSEA borders it."]))
+    assert written_out("IR is warm.", explained_in("Infrared", ["IR is warm."])) == "Infrared is warm."
+    assert written_out(sentence, explained_in("Selby", [page])) == alone
 
 
 def test_general_pages_come_first_then_time_goes_on() -> None:

@@ -4,14 +4,26 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 _EXPLAINED = re.compile(r"((?:[^\W\d_][\w-]*[ -]){1,8})\(([A-Z]{2,6})s?[);,]")
+_SHORT = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
 _SMALL = frozenset("a an and at by for in of on the to".split())
 """Words that give no letter to an abbreviation."""
 
 
-def explained_in(texts: Iterable[str]) -> dict[str, str]:
-    """Abbreviation → the words before it, in brackets, whose initials it has: QED → quantum electrodynamics."""
-    found = (match.groups() for text in texts for match in _EXPLAINED.finditer(text))
-    return {short: words for before, short in found if (words := _with_initials(before.rstrip(" -"), short))}
+def explained_in(title: str, texts: Iterable[str]) -> dict[str, str]:
+    """Abbreviation → the words that it stands for: those before it in brackets, or else the page's title.
+
+    QED → quantum electrodynamics, and on the page Mainland Southeast Asia, which does not say so, MSEA → that.
+    """
+    known, whole = {}, _BRACKETS.sub("", title)
+    for text in texts:
+        for before, short in _EXPLAINED.findall(text):
+            if words := _with_initials(before.rstrip(" -"), short):
+                known[short] = words
+        for short in set(_SHORT.findall(text)) - known.keys():
+            if (words := _with_initials(whole, short)).casefold() == whole.casefold():
+                known[short] = words
+    return known
 
 
 def written_out(text: str, known: Mapping[str, str]) -> str:

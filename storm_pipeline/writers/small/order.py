@@ -15,8 +15,8 @@ _PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6
 def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Grouped by page, each passage's statements as they stand there, a page's dated passages by time after the others.
 
-    Pages about the subject come first, then those about a part of it, then those whose first statement has no year, by
-    relevance, then the others by that year.
+    Pages about the subject come first, then those about a part of it, then those that have a statement which opens with
+    it; among these, those whose first statement has no year, by relevance, then the others by that year.
     """
     pages: dict[str, list[Statement]] = {}
     for one in statements:
@@ -25,7 +25,7 @@ def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
     def place(group: list[Statement]) -> tuple[int, bool, float, float]:
         year = _year(group)
         relevance = max(one.relevance for one in group)
-        rank = 0 if any(one.own for one in group) else 1 if any(one.of_a_part for one in group) else 2
+        rank = min((one.own, one.of_a_part, one.opens, True).index(True) for one in group)
         return (rank, year is not None, year or 0.0, -relevance)
 
     return tuple(one for group in sorted(map(_by_time, pages.values()), key=place) for one in group)

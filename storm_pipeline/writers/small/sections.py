@@ -11,17 +11,21 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
+from storm_pipeline.languages import stem_set
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.subject import Subject
 from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.types import Heading, Outline
+from storm_pipeline.writers.small.kinds import KINDS
 from storm_pipeline.writers.small.statements import Statement
 
 Matrix = npt.NDArray[np.float32]
 _PER_SECTION = 7
 """Statements per section that the number of sections is chosen for."""
 _SEED = 7
+_LONGEST = 5
+"""Words of a heading that lists all parts of the subject at most."""
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 
 
@@ -34,7 +38,7 @@ def sections_of(
     most: int,
     fewest: int,
 ) -> tuple[tuple[Heading, tuple[Statement, ...]], ...]:
-    """Groups of statements with provisional headings, the most relevant group first.
+    """Groups of statements with provisional headings: parts of the subject, the most relevant others, kinds.
 
     Args:
         subject: of the article.
@@ -46,14 +50,62 @@ def sections_of(
     """
     if len(statements) < fewest:
         return ()
+    kinds = _by_kind(statements, fewest)
+    others = [one for one in statements if not any(one in own for own in kinds.values())]
+    groups = _grouped(subject, others, store, max(1, most - len(kinds)), fewest) if others else []
+    headings = _headings(subject, outline, groups, store)
+    sections = list(zip(headings, groups, strict=True))
+    return (*sections, *((Heading(kind), tuple(own)) for kind, own in kinds.items()))
+
+
+def names_all(subject: Subject, heading: Heading, statements: Sequence[Statement]) -> bool:
+    """Whether a provisional heading names all that a section is about: a kind of pages, or each part of the subject."""
+    titles = {_bare(subject, one.fact.title) for one in statements}
+    return heading.title in KINDS or (
+        all(one.of_a_part for one in statements) and heading.title == _listed(sorted(titles))
+    )
+
+
+def _by_kind(statements: Sequence[Statement], fewest: int) -> dict[str, list[Statement]]:
+    """Statements about places, people and works, where they fill a section and leave enough for another, or none."""
+    found: dict[str, list[Statement]] = {}
+    left = len(statements)
+    for kind in KINDS:
+        own = [one for one in statements if one.kind == kind]
+        if len(own) >= fewest and (left - len(own) >= fewest or left == len(own)):
+            found[kind] = own
+            left -= len(own)
+    return found
+
+
+def _grouped(
+    subject: Subject, statements: Sequence[Statement], store: ReferenceStore, most: int, fewest: int
+) -> list[tuple[Statement, ...]]:
+    """The statements by matter: those of the subject's parts first, if they fill a section, then by relevance."""
+    parts = [one for one in statements if one.of_a_part or one.own]
+    others = [one for one in statements if not (one.of_a_part or one.own)]
+    if min(len(parts), len(others)) < fewest or most < 2:
+        return _by_matter(subject, statements, store, most, fewest)
+    room = max(1, min(most - 1, round(most * len(parts) / len(statements))))
+    return [
+        *_by_matter(subject, parts, store, room, fewest),
+        *_by_matter(subject, others, store, most - room, fewest),
+    ]
+
+
+def _by_matter(
+    subject: Subject, statements: Sequence[Statement], store: ReferenceStore, most: int, fewest: int
+) -> list[tuple[Statement, ...]]:
+    """Clusters of pages, the most relevant first."""
     vectors = _apart(subject, statements, store)
     pages = _by_page(statements)
     centres = np.stack([vectors[rows].mean(axis=0) for rows in pages])
     number = max(1, min(most, round(len(statements) / _PER_SECTION), len(pages)))
     groups = _large_enough(_clustered(centres, number), centres, [len(rows) for rows in pages], fewest)
     chosen = [tuple(statements[i] for page in group for i in pages[page]) for group in groups]
-    chosen.sort(key=lambda group: -float(np.mean(sorted((one.relevance for one in group), reverse=True)[:fewest])))
-    return tuple(zip(_headings(subject, outline, chosen, store), chosen, strict=True))
+    return sorted(
+        chosen, key=lambda group: -float(np.mean(sorted((one.relevance for one in group), reverse=True)[:fewest]))
+    )
 
 
 def _apart(subject: Subject, statements: Sequence[Statement], store: ReferenceStore) -> Matrix:
@@ -100,9 +152,15 @@ def _headings(
 ) -> list[Heading]:
     """A heading for each group: a planned one that fits it best and is free, or else the titles of its best pages."""
     free = {_bare(subject, title) for section in outline.sections for title in section.titles()}
+    free = {title for title in free if stem_set(title) - stem_set(subject.names[0])}
     found: list[Heading] = []
     for group in groups:
-        pages = list(dict.fromkeys(_bare(subject, one.fact.title) for one in group))
+        parts = sorted({_bare(subject, one.fact.title) for one in group})
+        if all(one.of_a_part for one in group) and len(listed := _listed(parts).split()) <= _LONGEST:
+            found.append(Heading(" ".join(listed)))
+            continue
+        pages = list(dict.fromkeys(_bare(subject, one.fact.title) for one in group if not one.own))
+        pages = pages or [_bare(subject, group[0].fact.title)]
         titles = [*pages, *sorted(free - set(pages))]
         vectors = store.embed([*titles, *(one.fact.in_context for one in group)])
         cosines = (vectors[: len(titles)] @ vectors[len(titles) :].T).mean(axis=1)
@@ -112,6 +170,12 @@ def _headings(
         found.append(Heading(best if best in free else " and ".join(central)))
         free.discard(best)
     return found
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """Art, Music, Philosophy → ``Art, music and philosophy``."""
+    first, *others = [title if i == 0 else title[:1].lower() + title[1:] for i, title in enumerate(titles)]
+    return " and ".join([", ".join([first, *others[:-1]]), *others[-1:]])
 
 
 def _bare(subject: Subject, title: str) -> str:

@@ -1,6 +1,7 @@
 """Puts the subject of a page in place of what stands for it in a sentence, so that the sentence makes sense alone."""
 
 import re
+from collections.abc import Callable
 
 from storm_pipeline.languages import stem_set
 
@@ -14,7 +15,8 @@ _AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?P<one>he|she|it) (?=[
 _DEFINITE = re.compile(r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b)")
 """A thing that an earlier sentence named: The film examines …"""
 _BARE = re.compile(
-    r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates)\b(?! of)"
+    r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates|"
+    r"(?:Most|Many|Some|Several|All|Few|Other) [a-z]+)\b(?! of)"
 )
 _HEAD = re.compile(r",| (?:that|which|who|of|in|by|from|for|with|on|at|to|\w+ed) ")
 """What ends the noun that says what a thing is: a drama film directed by …"""
@@ -26,7 +28,8 @@ _BRACKETS = re.compile(r"\s*\([^()]*\)")
 def with_subject(text: str, title: str, before: str, opening: str) -> str:
     """The sentence with the page's title in place of the pronoun that opens it, where the title is what it means.
 
-    The same for "The film" on the page of a film, in a sentence that does not name it, and for a person's surname.
+    The same for "The film" on the page of a film, in a sentence that does not name it, for the last word of the title,
+    as "The system" on the page of the Solar System, and for a person's surname.
 
     Args:
         text: a sentence of a page.
@@ -37,8 +40,12 @@ def with_subject(text: str, title: str, before: str, opening: str) -> str:
     name = _named(_BRACKETS.sub("", title).strip(), opening)
     if name and _has_surname(name, text) and _OF_A_PERSON.search(f"{opening} {before} {text}"):
         return f"{name}{text[len(name.split()[-1]) :]}"
-    if (thing := _DEFINITE.match(text)) and name and not stem_set(name) & stem_set(text):
-        return name + text[thing.end() :] if _is_kind(thing["noun"], name, opening) else text
+    if (thing := _DEFINITE.match(text)) and name:
+        rest = text[thing.end() :]
+        is_last_word = name.casefold().endswith(f" {thing['noun']}") and thing[0].count(" ") == 1
+        if is_last_word or (not stem_set(name) & stem_set(text) and _is_kind(thing["noun"], name, opening)):
+            return name + rest
+        return text
     found = _SUBJECT.match(text) or _AFTER_CLAUSE.match(text)
     return _with_name_for_pronoun(text, name, before, opening, found) if found and name else text
 
@@ -76,10 +83,17 @@ def lacks_subject(text: str, title: str) -> bool:
     return bool(_PARTICIPLE.match(text)) and not _names(title, text)
 
 
-def names_a_thing_before(text: str, title: str) -> bool:
-    """Whether a sentence that does not name its page's subject opens with a thing that an earlier one introduced."""
+def names_a_thing_before(text: str, title: str, is_subject: Callable[[str], bool]) -> bool:
+    """Whether a sentence opens with a thing that an earlier one introduced: not with the article's subject.
+
+    A sentence that has the whole title of its page says what is meant.
+    """
     opens = _DEFINITE.match(text) or _BARE.match(text) or _AFTER_CLAUSE.match(text)
-    return bool(opens) and not _names(title, text)
+    return opens is not None and not _has_whole(title, text) and not is_subject(opens[0])
+
+
+def _has_whole(title: str, text: str) -> bool:
+    return stem_set(_BRACKETS.sub("", title)) <= stem_set(text)
 
 
 def _names(title: str, text: str) -> bool:

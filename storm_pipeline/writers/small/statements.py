@@ -12,6 +12,8 @@ from storm_pipeline.references.subject import Subject
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.self_contained import points_back, stands_alone
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
+from storm_pipeline.writers.small.kinds import kind_of
+from storm_pipeline.writers.small.mentions import opens_with, tells_of
 from storm_pipeline.writers.small.shortening import shortened
 from storm_pipeline.writers.small.standing import lacks_subject, names_a_thing_before, with_subject
 
@@ -22,7 +24,7 @@ _ON_TOPIC, _COMMON_NOUN = 0.3, 0.36
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses: a cult film."""
 _OPENING = 6
-"""Words at the opening of a sentence that name what it is about."""
+"""Words at the opening of a sentence in which the subject is named where the sentence is about it."""
 _THE_SAME = 0.88
 """Minimum cosine at which two sentences count as the same statement."""
 
@@ -38,6 +40,8 @@ class Statement:
         leans: whether it makes sense only after the sentence before it.
         relevance: cosine to the subject's definition, in [-1, 1].
         order: its place on its page: snippet, sentence.
+        opens: whether the subject is named in its first words.
+        kind: of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`.
     """
 
     fact: Fact
@@ -46,6 +50,8 @@ class Statement:
     leans: bool
     relevance: float
     order: tuple[str, int]
+    opens: bool
+    kind: str
 
 
 def statements_about(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Statement, ...]:
@@ -58,7 +64,16 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
     found = [(snippet, facts) for snippet in snippets if (facts := facts_of(snippet))]
     parts = _about_a_part(subject, [snippet for snippet, _ in found], store)
     candidates = [
-        Statement(fact, own, snippet.id in parts, points_back(fact.text), 0.0, (snippet.id, number))
+        Statement(
+            fact,
+            own=own,
+            of_a_part=snippet.id in parts,
+            leans=points_back(fact.text),
+            relevance=0.0,
+            order=(snippet.id, number),
+            opens=subject.named_in(" ".join(fact.text.split()[:_OPENING])),
+            kind="" if own or snippet.id in parts else kind_of(snippet.text),
+        )
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
         for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
@@ -87,15 +102,16 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
     """
     named = any(subject.named_in(fact.text) for fact in facts)
     before, kept = "", False
-    abbreviations = {} if own else explained_in(fact.text for fact in facts)
+    abbreviations = {} if own else explained_in(facts[0].title, (fact.text for fact in facts))
     for number, fact in enumerate(facts):
         text = fact.text if own else with_subject(fact.text, fact.title, before, facts[0].text)
-        text = written_out(text, abbreviations)
+        text = shortened(written_out(text, abbreviations))
         before = fact.text
-        speaks = whole or subject.named_in(text) or (named and subject.surname_in(text))
-        text = shortened(text)
-        known = whole or subject.named_in(" ".join(text.split()[:_OPENING]))
-        leans = lacks_subject(text, fact.title) or (not known and names_a_thing_before(text, fact.title))
+        speaks = whole or tells_of(subject, text) or (named and subject.surname_in(text))
+        leans = lacks_subject(text, fact.title) or (
+            not whole and names_a_thing_before(text, fact.title, subject.named_in)
+        )
+        leans = leans or not (own or opens_with(subject, fact.title, text))
         makes_sense = stands_alone(text) and not leans
         kept = speaks and makes_sense and (not points_back(text) or (own and kept))
         if kept:

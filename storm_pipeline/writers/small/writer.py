@@ -31,7 +31,7 @@ from storm_pipeline.types import (
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
-from storm_pipeline.writers.small.sections import sections_of
+from storm_pipeline.writers.small.sections import names_all, sections_of
 from storm_pipeline.writers.small.statements import Statement, statements_about
 
 UNTITLED_SECTIONS = 5
@@ -41,11 +41,12 @@ _TITLES = 1500
 _FEWEST = 4
 """Minimum statements of a section."""
 _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
-"""Length of a lead: at most this many sentences, none after this many words."""
-_PER_SECTION = 8
-"""Statements per section at most, on average."""
-_PER_SOURCE = 5
-"""Maximum statements from one page, where there are many: an article should not be one page's text."""
+"""Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
+_SECTIONS, _PER_SECTION = 5, 8
+"""Sections that are filled, as far as there are statements, and statements per section: the less relevant are left."""
+_PER_SOURCE, _PER_OTHER = 5, 2
+"""Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
+an article should not be another page's text."""
 
 
 class SmallWriter:
@@ -77,11 +78,15 @@ class SmallWriter:
         statements = statements_about(subject, snippets, ctx.store)
         lead = _for_lead(subject, statements)
         left = [one for one in statements if one not in lead and not one.leans]
-        best = _best(left, ctx.settings.max_sections * min(ctx.settings.section_facts, _PER_SECTION))
+        most = min(ctx.settings.max_sections, _SECTIONS) * min(ctx.settings.section_facts, _PER_SECTION)
+        best = _best(left, most)
         groups = sections_of(subject, outline, best, ctx.store, most=ctx.settings.max_sections, fewest=_FEWEST)
         if not groups:
             lead = (*lead, *in_reading_order(best))
-        sections = [FactEvidence(heading, _facts(in_reading_order(own))) for heading, own in groups]
+        sections = [
+            FactEvidence(heading, _facts(in_reading_order(own)), is_named=names_all(subject, heading, own))
+            for heading, own in groups
+        ]
         if before is None:  # searches for these may follow
             named = {own.heading.title.casefold() for own in sections}
             sections += [FactEvidence(one) for one in outline.sections if one.title.casefold() not in named]
@@ -139,7 +144,7 @@ class SmallWriter:
         title = evidence.heading.title
         if len(facts) < FEWEST_SENTENCES:
             return Section(title)
-        if title != UNTITLED:
+        if title != UNTITLED and not evidence.is_named:
             title = fitting_heading(ctx, outline, evidence.heading, [fact.text for fact in facts])
         return Section(title, in_paragraphs(facts))
 
@@ -199,21 +204,21 @@ def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statem
     )
     first = own[0].order[0] if own else ""
     opening = [one for one in own if one.order[0] == first] or ranked[:2]
-    words, lead = 0, []
-    for one in opening[:_LEAD_SENTENCES]:
-        if words < _LEAD_WORDS:
-            lead.append(one)
-            words += word_count(one.fact.text)
-    return tuple(lead)
+    words, number = 0, 0
+    while number < min(len(opening), _LEAD_SENTENCES) and words < _LEAD_WORDS:
+        words += word_count(opening[number].fact.text)
+        number += 1
+    return tuple(opening if len(opening) - number < _FEWEST else opening[:number])
 
 
 def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
     """The most relevant statements, no more than a few, or an equal share, from one page; in their order."""
     drawn: Counter[str] = Counter()
-    share = max(_PER_SOURCE, math.ceil(most / max(1, len({one.fact.citation.source_id for one in statements}))))
+    equal = math.ceil(most / max(1, len({one.fact.citation.source_id for one in statements})))
     kept: set[Statement] = set()
     for one in sorted(statements, key=lambda one: -one.relevance):
         drawn[one.fact.citation.source_id] += 1
+        share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
         if drawn[one.fact.citation.source_id] <= share and len(kept) < most:
             kept.add(one)
     return [one for one in statements if one in kept]

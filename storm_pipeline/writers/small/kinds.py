@@ -1,0 +1,45 @@
+"""What kind of thing a page is about, by its first sentence: people, places and works get sections of their own."""
+
+import re
+
+KINDS = ("Places", "People", "Works")
+"""In the order of their sections."""
+_SUBJECT = 300
+"""Characters of a page in which its verb is looked for."""
+_IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
+_END = re.compile(
+    r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|(?!landlocked|populated)\w+ed) "
+)
+"""What ends the words that say what a page's subject is."""
+_LIVES = re.compile(r"\b(?:he|she|his|her)\b", re.I)
+_TRADE = re.compile(
+    r"(?:[a-z-]+ )?[A-Z][\w-]+ (?:[\w-]+ )*?(?:[a-z]+(?:er|or|ist|ian|man)|poet|monk|king|queen|general|polymath)\b"
+)
+"""What somebody was: an Italian scholar and poet."""
+_FIGURE = re.compile(r"\b(?:deity|gods?|goddess|myth\w*|legend\w*|fictional|character)\b", re.I)
+_KINDS = {
+    "Places": re.compile(
+        r"\b(?:country|sovereign state|city-state|republic|region|subregion|island|archipelago|peninsula|continent|sea|"
+        r"strait|gulf|bay|ocean|river|lake|desert|mountain|mountain range|plateau|city|town|capital|province|county|"
+        r"district|sea passage|municipality)s?(?: \w+ly)?$",
+        re.I,
+    ),
+    "Works": re.compile(
+        r"\b(?:fresco|painting|mural|portrait|sculpture|statue|novel|poem|epic|play|tragedy|comedy|opera|symphony|film|"
+        r"book|treatise|album|song|television series|sitcom|video game)$",
+        re.I,
+    ),
+}
+
+
+def kind_of(text: str) -> str:
+    """``People``, ``Places`` or ``Works``, as the page's opening says; empty if it is about anything else."""
+    verb = _IS.search(text[:_SUBJECT])
+    if verb is None:
+        return ""
+    said = text[verb.end() :].strip()
+    end = _END.search(said)
+    what = said[: end.start()] if end else said
+    found = next((kind for kind, pattern in _KINDS.items() if pattern.search(what)), "")
+    lived = _TRADE.match(said) or (_LIVES.search(said) and not verb[0].startswith(("are", "were")))
+    return found or ("People" if lived and not _FIGURE.search(said.partition(". ")[0]) else "")

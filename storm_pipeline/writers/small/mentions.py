@@ -1,0 +1,71 @@
+"""Whether a sentence that names the subject tells of it, or only mentions it beside other things."""
+
+import re
+from itertools import takewhile
+
+from storm_pipeline.languages import stem_set, stop_words
+from storm_pipeline.references.subject import Subject
+
+_OPENING = 10
+"""Words at the opening of a sentence among which stands what it is about."""
+_BREAK = re.compile(r"[,;:()—]| (?:and|or|as well as) ")
+_JOINT = re.compile(
+    r"(?:(?P<more>.* )?(?:in|of|to|from|on|at|by|for|with|across|through|throughout|into|and|or|between|including|as))?"
+    r"(?: ?the)?"
+)
+"""What may stand before the name in its part of the sentence, if that is an item of a list."""
+_ITEM = re.compile(r"(?:(?:and|or|in|to|from|of|the|between) )*[A-Z][\w'’-]*(?: [\w'’-]+){0,4}")
+"""A short part of a sentence that is a name: an item of a list."""
+_FIRST_ITEM = re.compile(
+    r"\b(?:in|of|to|from|across|through|throughout|between|including) (?:the )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]+)*$"
+)
+"""The first item of a list, at the end of its part of the sentence: spoken in Eastern Europe, …"""
+_AFTER_ITEM = 3
+"""Words that may follow the name in its item: West Asia to the west."""
+_NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
+"""Words after a name that make no compound with it."""
+_SEVERAL = 2
+"""Other items of a list in which a name tells little."""
+
+
+def tells_of(subject: Subject, text: str) -> bool:
+    """Whether a sentence names the subject in full, other than as one of several names, or as another thing's kind.
+
+    "It is spoken in Eastern Europe, Siberia and West Asia" tells nothing of West Asia, nor "a cult film" of cults.
+    """
+    found = list(subject.mentions(text))
+    if not found:
+        return subject.named_in(text)
+    return any(not (_is_kind_of_another(subject, text, one) or _is_one_of_several(text, one)) for one in found)
+
+
+def opens_with(subject: Subject, title: str, text: str) -> bool:
+    """Whether the opening of a sentence names the subject, or has a word of its page's title: else it may lack both."""
+    opening = " ".join(text.split()[:_OPENING])
+    return subject.named_in(opening) or subject.surname_in(opening) or bool(stem_set(title) & stem_set(opening))
+
+
+def _is_one_of_several(text: str, name: re.Match[str]) -> bool:
+    """Whether a name is an item of a list of names, and is not the first words of the sentence."""
+    cuts = [0, *(cut for one in _BREAK.finditer(text) for cut in one.span()), len(text)]
+    parts = [(start, end) for start, end in zip(cuts[::2], cuts[1::2], strict=True) if text[start:end].strip(" .")]
+    own = next(i for i, (start, end) in enumerate(parts) if start <= name.start() < end)
+    before, after = text[parts[own][0] : name.start()].strip(), text[name.end() : parts[own][1]].strip(" .")
+    joint = _JOINT.fullmatch(before)
+    if name.start() == 0 or not joint or len(after.split()) > _AFTER_ITEM:
+        return False
+    others = [text[start:end].strip(" .") for start, end in parts]
+    behind = sum(1 for _ in takewhile(_ITEM.fullmatch, others[own + 1 :]))
+    if joint["more"]:
+        return behind >= _SEVERAL
+    ahead = sum(1 for _ in takewhile(_ITEM.fullmatch, reversed(others[:own])))
+    first = others[own - ahead - 1] if own > ahead else ""
+    return behind + ahead + bool(_FIRST_ITEM.search(first)) >= _SEVERAL
+
+
+def _is_kind_of_another(subject: Subject, text: str, name: re.Match[str]) -> bool:
+    """Whether a common noun only tells the kind of the noun after it: a cult film."""
+    if not subject.names[0].islower() or " " in subject.names[0] or name[0].casefold() != subject.names[0]:
+        return False
+    follows = re.match(r" ([a-z]+)", text[name.end() :])
+    return follows is not None and follows[1] not in stop_words("en") and not _NO_NOUN.fullmatch(follows[1])
