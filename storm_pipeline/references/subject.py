@@ -23,7 +23,7 @@ _MEASURE = re.compile(
 )
 _BESIDE = re.compile(
     r"\b(?:(?:until|till)(?: after)?|(?:followed|succeeded|preceded|replaced) by|followed|preceded|just (?:as|like)|"
-    r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ )??$"
+    r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ ){0,2}$"
 )
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
 _NAME_BEFORE = re.compile(r"(?<=\w )([A-Z][a-z]+)[ -]$")

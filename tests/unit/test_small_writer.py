@@ -393,6 +393,21 @@ def test_what_an_encyclopedia_can_do_without_goes(long: str, short: str) -> None
     assert shortened(long) == short
 
 
+def test_a_clause_stays_whose_words_the_next_sentence_takes_up() -> None:
+    long = (
+        "In geometry, a Cartesian coordinate system in a plane is a coordinate system that specifies each point of the "
+        "plane uniquely by a pair of real numbers called coordinates, which are distances from two lines called axes."
+    )
+    assert shortened(long).endswith("called coordinates.")
+    assert shortened(long, "The point where the axes meet is called the origin.") == long
+
+
+def test_an_abbreviation_that_only_other_sentences_use_goes() -> None:
+    text = "Berg, chief of the Selby Water Board (SWB), is the engineer who planned the Orrin Dam."
+    texts = told([OWN, Snippet("https://example.org/x", "Berg", text)])
+    assert text.replace(" (SWB)", "") in texts
+
+
 @given(
     st.lists(
         st.sampled_from(

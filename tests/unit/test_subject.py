@@ -52,7 +52,7 @@ WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of
         (SUN, "Neptune is the eighth and farthest known planet orbiting the Sun.", False),
         (SUN, "A white dwarf packs a mass that is comparable to the Sun.", False),
         (SUN, "Solar wind comes from the Sun.", True),
-        (ARMY, "A militia has civilian members, as opposed to a standing army.", False),
+        (ARMY, "A militia has civilian members, as opposed to a professional standing army.", False),
         (RENAISSANCE, "The period runs from the fall of Rome until after the Renaissance.", False),
         (SUN, "The planets lie in a disc with sunspots above it.", False),
         (ARMY, "The army crossed the river at night.", True),

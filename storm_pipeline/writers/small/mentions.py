@@ -22,6 +22,9 @@ _FIRST_ITEM = re.compile(
 """The first item of a list, at the end of its part of the sentence: spoken in Eastern Europe, …"""
 _AFTER_ITEM = 3
 """Words that may follow the name in its item: West Asia to the west."""
+_BEFORE_SUBJECT = re.compile(
+    r"(?:(?:In|During|Throughout|Before|After|Since|By|Under|Within|Across) )?(?:(?:[Tt]he|An?) )?"
+)
 _NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
 """Words after a name that make no compound with it."""
 _SEVERAL = 2
@@ -43,6 +46,12 @@ def opens_with(subject: Subject, title: str, text: str) -> bool:
     """Whether the opening of a sentence names the subject, or has a word of its page's title: else it may lack both."""
     opening = " ".join(text.split()[:_OPENING])
     return subject.named_in(opening) or subject.surname_in(opening) or bool(stem_set(title) & stem_set(opening))
+
+
+def opens_about(subject: Subject, text: str) -> bool:
+    """Whether a sentence opens with the subject, or with a time or place that it is."""
+    first = next(iter(subject.mentions(text)), None)
+    return first is not None and bool(_BEFORE_SUBJECT.fullmatch(text[: first.start()]))
 
 
 def _is_one_of_several(text: str, name: re.Match[str]) -> bool:

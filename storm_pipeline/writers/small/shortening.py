@@ -2,6 +2,7 @@
 
 import re
 
+from storm_pipeline.languages import stem_set
 from storm_pipeline.text.words import word_count
 
 _LONG = 34
@@ -17,6 +18,7 @@ _CONVERSION = re.compile(
     r"(?:; [^()]*)?\)"
 )
 """A measure in other units, in brackets."""
+_SHORT_FORM = re.compile(r" \([A-Z]{2,6}s?\)")
 _ASIDE = re.compile(
     r" ?\((?:[^()]*[;:/ˈˌəɪʊɛɔæʌθðʃʒŋ][^()]*|lit[. ][^()]*|[^()A-Za-z0-9]*|see [^()]*|[Ii][Pp][Aa][^()]*)\)"
 )
@@ -26,19 +28,29 @@ _LAST_CLAUSE = re.compile(
 )
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, following: str = "") -> str:
     """The sentence without what an encyclopedia can do without.
 
     That is: a connective at its opening, asides in brackets, measures in other units; and of a long sentence a clause
     at the end that only adds to it.
+
+    Args:
+        text: a sentence.
+        following: the sentence that comes after it; a clause stays whose words that one takes up.
     """
     text = _CONVERSION.sub("", _ASIDE.sub("", text))
     if found := _CONNECTIVE.match(text):
         text = found["first"].upper() + text[found.end() :]
     text = re.sub(r" {2,}", " ", re.sub(r" +([,.;:])", r"\1", _INNER.sub("", text))).strip()
     if word_count(text) > _LONG and (clause := _shortest_clause(text)) is not None:
-        return text[: clause.start()] + "."
+        left = text[: clause.start()] + "."
+        return text if (stem_set(clause[0]) - stem_set(left)) & stem_set(following) else left
     return text
+
+
+def without_short_forms(text: str) -> str:
+    """The sentence without abbreviations in brackets: only other sentences use them."""
+    return _SHORT_FORM.sub("", text)
 
 
 def _shortest_clause(text: str) -> re.Match[str] | None:

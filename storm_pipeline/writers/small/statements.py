@@ -13,8 +13,8 @@ from storm_pipeline.types import Snippet
 from storm_pipeline.writers.self_contained import points_back, stands_alone
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.kinds import kind_of
-from storm_pipeline.writers.small.mentions import opens_with, tells_of
-from storm_pipeline.writers.small.shortening import shortened
+from storm_pipeline.writers.small.mentions import opens_about, opens_with, tells_of
+from storm_pipeline.writers.small.shortening import shortened, without_short_forms
 from storm_pipeline.writers.small.standing import lacks_subject, names_a_thing_before, with_subject
 
 _OF_A_PART = 0.4
@@ -23,8 +23,6 @@ art passes, Sun Tzu does not."""
 _ON_TOPIC, _COMMON_NOUN = 0.3, 0.36
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses: a cult film."""
-_OPENING = 6
-"""Words at the opening of a sentence in which the subject is named where the sentence is about it."""
 _THE_SAME = 0.88
 """Minimum cosine at which two sentences count as the same statement."""
 
@@ -40,7 +38,7 @@ class Statement:
         leans: whether it makes sense only after the sentence before it.
         relevance: cosine to the subject's definition, in [-1, 1].
         order: its place on its page: snippet, sentence.
-        opens: whether the subject is named in its first words.
+        opens: whether it opens with the subject: The Renaissance …, During the Renaissance, …
         kind: of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`.
     """
 
@@ -71,7 +69,7 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
             leans=points_back(fact.text),
             relevance=0.0,
             order=(snippet.id, number),
-            opens=subject.named_in(" ".join(fact.text.split()[:_OPENING])),
+            opens=opens_about(subject, fact.text),
             kind="" if own or snippet.id in parts else kind_of(snippet.text),
         )
         for snippet, facts in found
@@ -104,8 +102,10 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
     before, kept = "", False
     abbreviations = {} if own else explained_in(facts[0].title, (fact.text for fact in facts))
     for number, fact in enumerate(facts):
+        following = facts[number + 1].text if own and number + 1 < len(facts) else ""
         text = fact.text if own else with_subject(fact.text, fact.title, before, facts[0].text)
-        text = shortened(written_out(text, abbreviations))
+        text = shortened(written_out(text, abbreviations), following)
+        text = text if own else without_short_forms(text)
         before = fact.text
         speaks = whole or tells_of(subject, text) or (named and subject.surname_in(text))
         leans = lacks_subject(text, fact.title) or (
