@@ -26,6 +26,10 @@ _BESIDE = re.compile(
     r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ ){0,2}$"
 )
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
+_PLACE_OF = re.compile(
+    r"\b(?:Gulf|Bay|Strait|Sea|Valley|University|State|Battle|Treaty|Bank|Isle|Isthmus) of (?:the )?$"
+)
+"""What makes a name a part of another's: the Gulf of Mexico."""
 _NAME_BEFORE = re.compile(r"(?<=\w )([A-Z][a-z]+)[ -]$")
 _PARTS = frozenset(
     "High Low Early Late Northern Southern Eastern Western Central North South East West Upper Lower Old New Middle "
@@ -187,5 +191,7 @@ def _spelling(name: str) -> str:
 def _is_other(text: str, found: re.Match[str]) -> bool:
     """Whether the match is part of a longer name, as in Sun Yat-sen, or a mere measure or neighbour: the Sun's mass."""
     after, before = text[found.end() :], text[: found.start()]
+    if _PLACE_OF.search(before):
+        return True
     is_beside = _MEASURE.search(before) or _BESIDE.search(before)
     return bool(re.match(r"[ -][A-Z]\w|-\w", after) or before.endswith("-") or is_beside)

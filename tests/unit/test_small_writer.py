@@ -156,6 +156,7 @@ def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject,
         ("Hibernation is a state of minimal activity.", ""),
         ("Francis Petrarch was an Italian scholar and poet of the Renaissance.", "People"),
         ("Lorenzo was the ruler of Florence. He held the balance of power.", "People"),
+        ("The Mexican War was an invasion of Mexico. It ended after he signed a treaty.", ""),
         ("Ra was the ancient Egyptian deity of the Sun. He was a king.", ""),
         ("The School of Athens is a fresco by Raphael. He was young.", "Works"),
         ("Gothic art was a style of medieval art.", ""),
@@ -167,12 +168,13 @@ def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> Non
 
 
 def test_places_people_and_works_have_sections_of_their_own() -> None:
-    names = ("Ada Berg", "Bo Dahl", "Cleo Eck", "Dag Falk")
-    texts = [
-        f"{name} was an engineer of the Orrin Dam for the {thing}. She won."
-        for name, thing in zip(names, VERBS, strict=True)
-    ]
-    people = [Snippet(f"https://example.org/{name}", name, text) for name, text in zip(names, texts, strict=True)]
+    lives = {
+        "Ada Berg": "was an engineer of the Orrin Dam. She won.",
+        "Bo Dahl": "was the painter who drew the walls of the Orrin Dam. He won.",
+        "Cleo Eck": "was a Norwegian singer to whom the Orrin Dam meant home.",
+        "Dag Falk": "was a Danish lawyer whose letters on water and stone made the Orrin Dam known abroad.",
+    }
+    people = [Snippet(f"https://example.org/{name}", name, f"{name} {text}") for name, text in lives.items()]
     sections = gathered([OWN, *people, *(about(thing) for thing in THINGS[:3])]).sections
     assert [own.heading.title for own in sections if own.is_named] == ["People"]
     assert {fact.title for fact in sections[-1].facts} == {page.title for page in people}
@@ -187,6 +189,10 @@ def test_places_people_and_works_have_sections_of_their_own() -> None:
             "Taiping Rebellion",
             "The conflict lasted 14 years until the fall of the Taiping-held Orrin Dam in 1864.",
         ),
+        ("Maya peoples", "Today they live in the villages of the state near the Orrin Dam above the town of Selby."),
+        ("History of Selby", "Since then, the Orrin Dam has been defined by its place in the trade of the state."),
+        ("Conspiracy theory", "As such, the Orrin Dam is known to the state as a theory of conspiracy."),
+        ("Energy level", "The term is used for the energy levels of the water behind the Orrin Dam of Selby."),
         ("Cave painting", "Scholars suggest that the oldest of such paintings were made at the Orrin Dam of Selby."),
         ("Renaissance music", "A convenient watershed for its end is the Orrin Dam that the state built at Selby."),
     ],
@@ -209,6 +215,16 @@ def test_no_page_but_those_about_the_subject_gives_many_sentences_where_there_ar
     evidence = gathered([OWN, *(about(thing) for thing in THINGS), *(about(f"{thing}house") for thing in THINGS)])
     counts = Counter(fact.title for own in evidence.sections for fact in own.facts)
     assert max(counts.values()) <= 2
+
+
+def test_few_statements_of_one_form_are_taken() -> None:
+    names = [f"{thing.title()}{end}" for thing in THINGS for end in ("berg", "dal")]
+    pages = [
+        Snippet(f"https://example.org/{n}", n, f"{n} is a village below the Orrin Dam in its valley.") for n in names
+    ]
+    others = [about(thing) for thing in THINGS]
+    facts = [fact.text for own in gathered([OWN, *pages, *others]).sections for fact in own.facts]
+    assert sum("is a village below" in text for text in facts) == 3
 
 
 def test_a_few_sentences_left_of_the_own_page_stay_in_the_lead() -> None:
@@ -310,6 +326,9 @@ def test_the_title_stands_for_what_it_means_alone(
 )
 def test_an_abbreviation_that_its_page_explains_is_written_out(page: str, sentence: str, alone: str) -> None:
     assert "MSEA" not in written_out("MSEA borders it.", explained_in("Mainland Southeast Asia", ["MSEA borders it."]))
+    assert written_out("NBC owns NBC News.", explained_in("NBC", ["NBC owns NBC News."])) == "NBC owns NBC News."
+    agreement = "The North American Free Trade Agreement, referred to as NAFTA, was signed."
+    assert written_out(agreement, explained_in("North American Free Trade Agreement", [agreement])) == agreement
     assert written_out("IR is warm.", explained_in("Infrared", ["IR is warm."])) == "Infrared is warm."
     assert written_out(sentence, explained_in("Selby", [page])) == alone
 

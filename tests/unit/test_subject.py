@@ -55,6 +55,7 @@ WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of
         (ARMY, "A militia has civilian members, as opposed to a professional standing army.", False),
         (RENAISSANCE, "The period runs from the fall of Rome until after the Renaissance.", False),
         (SUN, "The planets lie in a disc with sunspots above it.", False),
+        (WEST_ASIA, "The University of West Asia teaches law.", False),
         (ARMY, "The army crossed the river at night.", True),
         (ARMY, "The Red Army took the city in spring.", False),
         (WEST_ASIA, "Trade reached West Asia by sea.", True),

@@ -21,15 +21,15 @@ def explained_in(title: str, texts: Iterable[str]) -> dict[str, str]:
             if words := _with_initials(before.rstrip(" -"), short):
                 known[short] = words
         for short in set(_SHORT.findall(text)) - known.keys():
-            if (words := _with_initials(whole, short)).casefold() == whole.casefold():
+            if not whole.isupper() and (words := _with_initials(whole, short)).casefold() == whole.casefold():
                 known[short] = words
     return known
 
 
 def written_out(text: str, known: Mapping[str, str]) -> str:
-    """The sentence with the words in place of each known abbreviation that it does not explain itself."""
+    """The sentence with the words in place of each known abbreviation, unless it has both."""
     for short, words in known.items():
-        if f"({short}" not in text:
+        if f"({short}" not in text and words.casefold() not in text.casefold():
             text = re.sub(rf"(?<![\w-]){short}(?![\w-])", words, text)
     return text[:1].upper() + text[1:]
 

@@ -11,7 +11,7 @@ _END = re.compile(
     r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|(?!landlocked|populated)\w+ed) "
 )
 """What ends the words that say what a page's subject is."""
-_LIVES = re.compile(r"\b(?:he|she|his|her)\b", re.I)
+_LIVES = re.compile(r"[.!?] (?:He|She|His|Her)\b")
 _TRADE = re.compile(
     r"(?:[a-z-]+ )?[A-Z][\w-]+ (?:[\w-]+ )*?(?:[a-z]+(?:er|or|ist|ian|man)|poet|monk|king|queen|general|polymath)\b"
 )
@@ -21,7 +21,7 @@ _KINDS = {
     "Places": re.compile(
         r"\b(?:country|sovereign state|city-state|republic|region|subregion|island|archipelago|peninsula|continent|sea|"
         r"strait|gulf|bay|ocean|river|lake|desert|mountain|mountain range|plateau|city|town|capital|province|county|"
-        r"district|sea passage|municipality)s?(?: \w+ly)?$",
+        r"district|sea passage|oceanic basin|municipality)s?(?: \w+ly)?$",
         re.I,
     ),
     "Works": re.compile(

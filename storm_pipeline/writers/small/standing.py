@@ -18,6 +18,8 @@ _BARE = re.compile(
     r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates|"
     r"(?:Most|Many|Some|Several|All|Few|Other) [a-z]+)\b(?! of)"
 )
+_TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|has|had|can|may|comes|derives)\b")
+"""A word that only the sentence before it says."""
 _HEAD = re.compile(r",| (?:that|which|who|of|in|by|from|for|with|on|at|to|\w+ed) ")
 """What ends the noun that says what a thing is: a drama film directed by …"""
 _OF_A_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
@@ -88,6 +90,8 @@ def names_a_thing_before(text: str, title: str, is_subject: Callable[[str], bool
 
     A sentence that has the whole title of its page says what is meant.
     """
+    if _TERM.match(text):
+        return True
     opens = _DEFINITE.match(text) or _BARE.match(text) or _AFTER_CLAUSE.match(text)
     return opens is not None and not _has_whole(title, text) and not is_subject(opens[0])
 

@@ -17,9 +17,9 @@ from storm_pipeline.writers.small.mentions import opens_about, opens_with, tells
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
 from storm_pipeline.writers.small.standing import lacks_subject, names_a_thing_before, with_subject
 
-_OF_A_PART = 0.4
+_OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
-art passes, Sun Tzu does not."""
+art passes, Sun Tzu does not; higher for a common noun, which is part of other things' names: an oil painting."""
 _ON_TOPIC, _COMMON_NOUN = 0.3, 0.36
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses: a cult film."""
@@ -81,12 +81,13 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
 
 def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
     """Ids of the snippets whose page is about a part of the subject, as Renaissance art is of the Renaissance."""
-    named = [snippet for snippet in snippets if subject.is_part_of(snippet.title)]
+    named = [one for one in snippets if subject.is_part_of(one.title) and not kind_of(one.text)]
+    least = _OF_A_KIND if subject.names[0][:1].islower() else _OF_A_PART
     if not named:
         return frozenset()
     vectors = store.embed([subject.described, *(f"{snippet.title}: {snippet.text}" for snippet in named)])
     cosines = vectors[1:] @ vectors[0]
-    return frozenset(snippet.id for snippet, cosine in zip(named, cosines, strict=True) if cosine >= _OF_A_PART)
+    return frozenset(snippet.id for snippet, cosine in zip(named, cosines, strict=True) if cosine >= least)
 
 
 def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) -> Iterable[tuple[int, Fact]]:

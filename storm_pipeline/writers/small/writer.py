@@ -6,6 +6,7 @@ sections.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +16,7 @@ from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.wikipedia_urls import is_wikipedia
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.words import word_count
+from storm_pipeline.text.words import word_count, words
 from storm_pipeline.types import (
     UNTITLED,
     Answer,
@@ -42,6 +43,8 @@ _FEWEST = 4
 """Minimum statements of a section."""
 _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
 """Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
+_PER_FORM, _SAME_FORM = 3, 0.7
+"""Maximum statements of one form, such as "… is a country in …", and the share of words in common that makes one."""
 _SECTIONS, _PER_SECTION = 5, 8
 """Sections that are filled, as far as there are statements, and statements per section: the less relevant are left."""
 _PER_SOURCE, _PER_OTHER = 5, 2
@@ -204,24 +207,39 @@ def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statem
     )
     first = own[0].order[0] if own else ""
     opening = [one for one in own if one.order[0] == first] or ranked[:2]
-    words, number = 0, 0
-    while number < min(len(opening), _LEAD_SENTENCES) and words < _LEAD_WORDS:
-        words += word_count(opening[number].fact.text)
+    length, number = 0, 0
+    while number < min(len(opening), _LEAD_SENTENCES) and length < _LEAD_WORDS:
+        length += word_count(opening[number].fact.text)
         number += 1
     return tuple(opening if len(opening) - number < _FEWEST else opening[:number])
 
 
 def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
-    """The most relevant statements, no more than a few, or an equal share, from one page; in their order."""
+    """The most relevant statements, in their order: a few, or an equal share, from one page, and a few of one form."""
     drawn: Counter[str] = Counter()
+    forms: list[tuple[str, frozenset[str]]] = []
     equal = math.ceil(most / max(1, len({one.fact.citation.source_id for one in statements})))
     kept: set[Statement] = set()
     for one in sorted(statements, key=lambda one: -one.relevance):
-        drawn[one.fact.citation.source_id] += 1
+        page, form = one.fact.citation.source_id, _form(one)
         share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
-        if drawn[one.fact.citation.source_id] <= share and len(kept) < most:
+        same = sum(other != page and _alike(form, known) for other, known in forms)
+        if len(kept) < most and drawn[page] < share and same < _PER_FORM:
+            drawn[page] += 1
+            forms.append((page, form))
             kept.add(one)
     return [one for one in statements if one in kept]
+
+
+def _form(one: Statement) -> frozenset[str]:
+    """The words of a statement without names, numbers, and those of its page's title."""
+    said = re.sub(r"\b(?:[A-Z]|\d)[\w'’.-]*", " ", one.fact.text[:1].lower() + one.fact.text[1:])
+    title = set(words(one.fact.title.casefold()))
+    return frozenset(word for word in words(said.casefold()) if word not in title)
+
+
+def _alike(a: frozenset[str], b: frozenset[str]) -> bool:
+    return len(a & b) >= _SAME_FORM * len(a | b)
 
 
 def _nearest(ctx: RunContext, statements: Sequence[Statement], need: str, limit: int) -> tuple[Statement, ...]:
