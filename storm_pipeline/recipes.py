@@ -25,6 +25,7 @@ from storm_pipeline.writers.section_loop import write_sections
 
 Conversations = tuple[Conversation, ...]
 Interviews = Callable[[RunContext, str], Conversations]
+Refine = Callable[[RunContext, str, Outline, Conversations], Outline]
 
 
 def storm(ctx: RunContext, topic: str) -> Article:
@@ -36,11 +37,13 @@ def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
     Not in the paper. An interview's search that finds little new is repeated for more results. The draft is searched
-    for open questions ``research_rounds`` - 1 times.
+    for open questions ``research_rounds`` - 1 times. A writer by sentence plans sections from what was found; the outline
+    stays a draft.
     """
     ctx = look_up_topic(ctx, topic)
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
-    outline, conversations = _outlined(ctx, topic, interviews)
+    refine = _as_drafted if ctx.settings.writes_by_sentence else refine_outline
+    outline, conversations = _outlined(ctx, topic, interviews, refine)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
     written = DraftedSections(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
     for number in range(2, ctx.settings.research_rounds + 1):
@@ -83,11 +86,17 @@ def no_perspective_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conver
     return _outlined(ctx, topic, hold_interviews_without_perspectives)
 
 
-def _outlined(ctx: RunContext, topic: str, interviews: Interviews) -> tuple[Outline, Conversations]:
+def _outlined(
+    ctx: RunContext, topic: str, interviews: Interviews, refine: Refine = refine_outline
+) -> tuple[Outline, Conversations]:
     with Tasks() as tasks:
         draft = tasks.start(draft_outline, ctx, topic)
         conversations = interviews(ctx, topic)
-        return refine_outline(ctx, topic, draft.result(), conversations), conversations
+        return refine(ctx, topic, draft.result(), conversations), conversations
+
+
+def _as_drafted(ctx: RunContext, _topic: str, draft: Outline, _conversations: Conversations) -> Outline:
+    return keep_outline(ctx, draft)
 
 
 def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:
