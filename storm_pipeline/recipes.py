@@ -37,8 +37,8 @@ def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
     Not in the paper. An interview's search that finds little new is repeated for more results. The draft is searched
-    for open questions ``research_rounds`` - 1 times. A writer by sentence plans sections from what was found; the outline
-    stays a draft.
+    for open questions ``research_rounds`` - 1 times. A writer by sentence plans sections from what was found;
+    its outline stays a draft.
     """
     ctx = look_up_topic(ctx, topic)
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
