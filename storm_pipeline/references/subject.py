@@ -53,6 +53,7 @@ class Subject:
         definition: the sentence that says what it is; empty if none was found.
         text: what its own pages say; empty if there are none.
         is_person: whether its own page calls it he or she.
+        has_namesakes: whether its own page's title has brackets, which tell it from other things of its name.
     """
 
     topic: str
@@ -61,6 +62,7 @@ class Subject:
     definition: str = ""
     text: str = field(default="", repr=False)
     is_person: bool = False
+    has_namesakes: bool = False
 
     @property
     def described(self) -> str:
@@ -103,7 +105,8 @@ class Subject:
 
     def is_part_of(self, title: str) -> bool:
         """Whether a page's title has a full name of the subject and more words: Renaissance art."""
-        return bool(self._pattern.search(title)) and stem_set(title) != stem_set(self.names[0])
+        found = next(self.mentions(f"the {title}"), None)
+        return found is not None and stem_set(title) != stem_set(self.names[0])
 
     def surname_in(self, text: str) -> bool:
         """Whether a text has the last word of a person's name; on a page that has the full name, it is meant."""
@@ -151,6 +154,7 @@ def subject_of(topic: str, sources: Iterable[Source]) -> Subject:
         page.definition or opening,
         text := "\n".join(snippet.text for source in own for snippet in source.snippets),
         is_person=bool(_PERSON.search(text)),
+        has_namesakes=bare_name(page.title) != page.title,
     )
 
 

@@ -141,10 +141,11 @@ CULT = subject_of("Cult", sources_of([Snippet("https://example.org/c", "Cult", "
         (CULT, "Members of a cult often leave it.", True),
         (CULT, "The cult of Venus lasted.", True),
         (CULT, "Cults fail.", True),
+        (CULT, "The minds of apes are often cult to have plans.", False),
     ],
 )
 def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject, text: str, tells: bool) -> None:
-    assert tells_of(subject, text) is tells
+    assert tells_of(subject, "Selby", text) is tells
 
 
 @pytest.mark.parametrize(
@@ -157,6 +158,7 @@ def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject,
         ("Francis Petrarch was an Italian scholar and poet of the Renaissance.", "People"),
         ("Lorenzo was the ruler of Florence. He held the balance of power.", "People"),
         ("The Mexican War was an invasion of Mexico. It ended after he signed a treaty.", ""),
+        ("The Parthian Empire was a power of Iran. " + "It grew by trade on its roads. " * 12 + "He died.", ""),
         ("Ra was the ancient Egyptian deity of the Sun. He was a king.", ""),
         ("The School of Athens is a fresco by Raphael. He was young.", "Works"),
         ("Gothic art was a style of medieval art.", ""),
@@ -165,6 +167,11 @@ def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject,
 )
 def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> None:
     assert kind_of(text) == kind
+
+
+def test_the_title_of_another_page_does_not_name_the_topic() -> None:
+    assert not tells_of(CULT, "Cult of a Salesman", "Cult of a Salesman is a play about dreams.")
+    assert tells_of(CULT, "Cult of Venus", "The cult of Venus was a cult of Rome.")
 
 
 def test_places_people_and_works_have_sections_of_their_own() -> None:
@@ -191,6 +198,7 @@ def test_places_people_and_works_have_sections_of_their_own() -> None:
         ),
         ("Maya peoples", "Today they live in the villages of the state near the Orrin Dam above the town of Selby."),
         ("History of Selby", "Since then, the Orrin Dam has been defined by its place in the trade of the state."),
+        ("Parthian Empire", "The empire, located on the road between the Orrin Dam and Selby, became a centre."),
         ("Conspiracy theory", "As such, the Orrin Dam is known to the state as a theory of conspiracy."),
         ("Energy level", "The term is used for the energy levels of the water behind the Orrin Dam of Selby."),
         ("Cave painting", "Scholars suggest that the oldest of such paintings were made at the Orrin Dam of Selby."),

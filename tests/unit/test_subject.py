@@ -92,6 +92,14 @@ def test_the_page_with_the_topics_name_is_its_own_and_defines_it() -> None:
     assert not about.is_person
 
 
+def test_a_longer_name_of_another_thing_is_no_part() -> None:
+    about = subject("Roman Empire", ("Roman Empire", "The Roman Empire was a state of classical times in Europe."))
+    assert about.is_part_of("Western Roman Empire")
+    assert not about.is_part_of("Holy Roman Empire")
+    assert subject("Kingdom", ("Kingdom (taxonomy)", "A kingdom is a rank. A kingdom has phyla.")).has_namesakes
+    assert not about.has_namesakes
+
+
 def test_brackets_tell_namesakes_apart() -> None:
     pages = (
         ("Mercury (element)", "Mercury is a metal that is liquid. It is heavy."),

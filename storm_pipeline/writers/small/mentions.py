@@ -25,17 +25,21 @@ _AFTER_ITEM = 3
 _BEFORE_SUBJECT = re.compile(
     r"(?:(?:In|During|Throughout|Before|After|Since|By|Under|Within|Across) )?(?:(?:[Tt]he|An?) )?"
 )
+_IS_SAID = re.compile(r"\b(?:be|been|is|are|was|were)(?: \w+ly| also| often)? $")
+"""What makes the name of a thing a verb: it is thought to be so."""
 _NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
 """Words after a name that make no compound with it."""
 _SEVERAL = 2
 """Other items of a list in which a name tells little."""
 
 
-def tells_of(subject: Subject, text: str) -> bool:
+def tells_of(subject: Subject, title: str, text: str) -> bool:
     """Whether a sentence names the subject in full, other than as one of several names, or as another thing's kind.
 
-    "It is spoken in Eastern Europe, Siberia and West Asia" tells nothing of West Asia, nor "a cult film" of cults.
+    "It is spoken in Eastern Europe, Siberia and West Asia" tells nothing of West Asia, nor "a cult film" of cults; nor
+    does the title of the page itself, such as Death of a Salesman.
     """
+    text = re.sub(re.escape(title), "it", text, flags=re.I) if title else text
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
@@ -77,4 +81,6 @@ def _is_kind_of_another(subject: Subject, text: str, name: re.Match[str]) -> boo
     if not subject.names[0].islower() or " " in subject.names[0] or name[0].casefold() != subject.names[0]:
         return False
     follows = re.match(r" ([a-z]+)", text[name.end() :])
+    if _IS_SAID.search(text[: name.start()]) and follows and follows[1] in ("to", "that", "of"):
+        return True
     return follows is not None and follows[1] not in stop_words("en") and not _NO_NOUN.fullmatch(follows[1])

@@ -12,7 +12,9 @@ _SUBJECT = re.compile(
 )
 _AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?P<one>he|she|it) (?=[a-z])")
 """A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
-_DEFINITE = re.compile(r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b)")
+_DEFINITE = re.compile(
+    r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b|, )"
+)
 """A thing that an earlier sentence named: The film examines …"""
 _BARE = re.compile(
     r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates|"

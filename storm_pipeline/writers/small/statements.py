@@ -20,9 +20,9 @@ from storm_pipeline.writers.small.standing import lacks_subject, names_a_thing_b
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
 art passes, Sun Tzu does not; higher for a common noun, which is part of other things' names: an oil painting."""
-_ON_TOPIC, _COMMON_NOUN = 0.3, 0.36
+_ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.48
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
-other senses: a cult film."""
+other senses, and for what has namesakes: a kingdom of animals."""
 _THE_SAME = 0.88
 """Minimum cosine at which two sentences count as the same statement."""
 
@@ -108,7 +108,7 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         text = shortened(written_out(text, abbreviations), following)
         text = text if own else without_short_forms(text)
         before = fact.text
-        speaks = whole or tells_of(subject, text) or (named and subject.surname_in(text))
+        speaks = whole or tells_of(subject, fact.title, text) or (named and subject.surname_in(text))
         leans = lacks_subject(text, fact.title) or (
             not whole and names_a_thing_before(text, fact.title, subject.named_in)
         )
@@ -123,6 +123,7 @@ def _relevant(subject: Subject, candidates: Sequence[Statement], store: Referenc
     if not candidates:
         return []
     least = _COMMON_NOUN if subject.names[0][:1].islower() else _ON_TOPIC
+    least = _NAMESAKE if subject.has_namesakes else least
     vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
     cosines = vectors[1:] @ vectors[0]
     return [
