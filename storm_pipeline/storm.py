@@ -139,10 +139,7 @@ class Storm:
             StoppedError, TooManyFailuresError: the run ended early.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        if recipe not in recipes.RECIPES:
-            hint = did_you_mean(recipe, recipes.RECIPES, f"choose one of {', '.join(recipes.RECIPES)}")
-            raise SettingsError(f"there is no recipe {recipe!r}: {hint}")
-        return self._new_run(topic, recipe, _write, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
+        return self._new_run(topic, _known(recipe), _write, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
         self,
@@ -156,9 +153,38 @@ class Storm:
 
         Arguments and errors are those of :meth:`write`; the recipe is one of :data:`storm_pipeline.recipes.OUTLINES`.
         """
-        if recipe not in recipes.OUTLINES:
-            raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(recipes.OUTLINES)}")
-        return self._new_run(topic, _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}", _outline, halt, *sinks)
+        return self._new_run(topic, _outline_run(recipe), _outline, halt, *sinks)
+
+    def prepare(
+        self,
+        topic: str,
+        recipe: str | None = None,
+        makes: type[Article | Outline] = Article,
+        *,
+        outline: Outline | Path | str | None = None,
+    ) -> Path:
+        """Make the folder of a run that begins later, such as when its turn in a queue comes.
+
+        :meth:`resume` begins it, in this process or another.
+
+        Args:
+            topic: as for :meth:`write`.
+            recipe: as for :meth:`write` or :meth:`outline`; None is the default.
+            makes: :class:`Article` or :class:`Outline`.
+            outline: the sections of an article, as for :meth:`write`.
+
+        Returns:
+            The folder, which holds the order and these settings.
+
+        Raises:
+            SettingsError, RunError: as :meth:`write`.
+        """
+        name = _outline_run(recipe or "storm") if makes is Outline else _known(recipe or recipes.DEFAULT)
+        topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
+        require_keys(self.settings, own_engine=self._engine_object is not None)
+        with RunStore.create(self.settings.out, topic, name, pieces) as run:
+            run.queue(self.settings)
+            return run.folder
 
     @overload
     def resume(
@@ -554,6 +580,20 @@ def _outline(ctx: RunContext) -> Outline:
     outline = recipes.OUTLINES[recipe](ctx, ctx.run.topic)
     _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
+
+
+def _known(recipe: str) -> str:
+    if recipe not in recipes.RECIPES:
+        hint = did_you_mean(recipe, recipes.RECIPES, f"choose one of {', '.join(recipes.RECIPES)}")
+        raise SettingsError(f"there is no recipe {recipe!r}: {hint}")
+    return recipe
+
+
+def _outline_run(recipe: str) -> str:
+    """What the folder of an outline's run names as its recipe."""
+    if recipe not in recipes.OUTLINES:
+        raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(recipes.OUTLINES)}")
+    return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
 
 
 def _is_outline(run: RunStore) -> bool:

@@ -7,6 +7,7 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.model_choice import with_chosen_model
+from storm_pipeline.cli.output import tell
 
 if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
@@ -22,6 +23,20 @@ _Allow = Annotated[
         show_default=False,
     ),
 ]
+_Queue = Annotated[int, typer.Option("--queue", metavar="N", help="Maximum number of runs that wait for their turn.")]
+_Budget = Annotated[
+    float | None,
+    typer.Option(
+        "--budget",
+        metavar="DOLLARS",
+        help="What all runs in the folder of runs may cost together, those of earlier servers included; needs "
+        "--max-cost, which each run reserves.",
+        show_default=False,
+    ),
+]
+_GoOn = Annotated[
+    bool, typer.Option("--go-on", help="Resume the runs that an earlier server left interrupted or waiting.")
+]
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="N", help="Maximum number of concurrent runs.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
@@ -34,6 +49,9 @@ def serve(
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 8765,
     allow: _Allow = None,
     at_once: _AtOnce = 2,
+    queue: _Queue = 100,
+    budget: _Budget = None,
+    go_on: _GoOn = False,
     debug: _Debug = False,
 ) -> None:
     """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles.
@@ -53,8 +71,9 @@ def serve(
         settings = configured(ctx.obj)  # also reads the token where .env holds it
         access = Access.build(host, variable(TOKEN_VARIABLE))
         require_api()
-        with _service(with_chosen_model(settings), allow, at_once) as service:
+        with _service(with_chosen_model(settings), allow, at_once, queue, budget) as service:
             _show_logs()
+            _go_on(service, wanted=go_on)
             serve_api(service, host, port, access)
 
 
@@ -63,6 +82,9 @@ def mcp(
     *,
     allow: _Allow = None,
     at_once: _AtOnce = 2,
+    queue: _Queue = 100,
+    budget: _Budget = None,
+    go_on: _GoOn = False,
     debug: _Debug = False,
 ) -> None:
     """Serve runs to an assistant by the Model Context Protocol, on standard input and output.
@@ -74,16 +96,33 @@ def mcp(
         from storm_pipeline.server.mcp_stdio import require_mcp, serve_mcp
 
         require_mcp()
-        with _service(configured(ctx.obj), allow, at_once) as service:
+        with _service(configured(ctx.obj), allow, at_once, queue, budget) as service:
             _show_logs()
+            _go_on(service, wanted=go_on)
             serve_mcp(service)
 
 
-def _service(settings: "Settings", allow: list[str] | None, at_once: int) -> "RunService":
+def _service(
+    settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None
+) -> "RunService":
     from storm_pipeline.server.remote_settings import RemoteSettings
     from storm_pipeline.server.run_service import RunService
+    from storm_pipeline.server.start_check import require_runnable
 
-    return RunService(RemoteSettings.build(settings, allow or ()), at_once=at_once)
+    remote = RemoteSettings.build(settings, allow or ())
+    service = RunService(remote, at_once=at_once, most_waiting=queue, budget=budget)
+    require_runnable(settings)
+    return service
+
+
+def _go_on(service: "RunService", *, wanted: bool) -> None:
+    """Resume what earlier servers left unfinished, if that is wanted, and say so; else say that there is some."""
+    if wanted:
+        for name in service.go_on():
+            tell(f"going on with {name}")
+    elif left := len(service.folders.unfinished()):
+        runs = "1 run of an earlier server is" if left == 1 else f"{left} runs of earlier servers are"
+        tell(f"{runs} interrupted or waiting: --go-on resumes them, or POST /runs/RUN/resume one")
 
 
 def _show_logs() -> None:

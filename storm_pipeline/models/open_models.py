@@ -16,7 +16,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.models.model import Model, StatelessLM
 from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
-from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of
+from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of, require_prices
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
@@ -49,12 +49,7 @@ def open_models(
     opened = {
         field: _opened(field, settings, progress, objects or {}, prices) for field in dict.fromkeys(fields.values())
     }
-    unpriced = [model.name for model in opened.values() if model.price is None]
-    if settings.max_cost is not None and unpriced:
-        raise SettingsError(
-            f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
-            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens), or cap tokens"
-        )
+    require_prices(settings.max_cost, {model.name: model.price for model in opened.values()})
     return {role: opened[fields[role]] for role in ROLES}
 
 

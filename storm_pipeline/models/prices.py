@@ -62,6 +62,24 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
     return None if endpoint and local else _listed_price(name)
 
 
+def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -> None:
+    """Check that every model has a price, where dollars are capped.
+
+    Args:
+        max_cost: the cap; None if there is none.
+        prices: model → its price.
+
+    Raises:
+        SettingsError: one has none.
+    """
+    unpriced = [name for name, price in prices.items() if price is None]
+    if max_cost is not None and unpriced:
+        raise SettingsError(
+            f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
+            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens), or cap tokens"
+        )
+
+
 def full_name(model: str, settings: Settings) -> str:
     """A model's name with its endpoint, also if that comes from ``api_base``; the form that :func:`price_of` takes."""
     add_base = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)

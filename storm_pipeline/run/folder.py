@@ -163,17 +163,31 @@ class RunStore:
         except (KeyError, TypeError, ValueError, OverflowError, OSError):
             return None
 
+    def queue(self, settings: Settings) -> None:
+        """Save what the run is to be begun with, and that it waits."""
+        self._save_settings(settings)
+        self.update_state(status="queued")
+
     def begin(self, settings: Settings) -> None:
         """Start another session of the run; its number is ``state["sessions"]``."""
+        self._save_settings(settings)
+        self.state.pop("reason", None)
+        self.update_state(sessions=self.state["sessions"] + 1, status="running")
+
+    def _save_settings(self, settings: Settings) -> None:
         text = settings.model_dump_json(indent=1)
         self.journal.add(FILE, SETTINGS, json.loads(text))
         self._write(SETTINGS, text + "\n")
-        self.update_state(sessions=self.state["sessions"] + 1, status="running")
 
-    def end(self, status: str) -> None:
-        """Save how the session ended: ``finished``, ``stopped`` or ``failed``. Write errors are ignored."""
+    def end(self, status: str, reason: str = "") -> None:
+        """Save how the session ended: ``finished``, ``stopped`` or ``failed``. Write errors are ignored.
+
+        Args:
+            status: how.
+            reason: why, where there was no session whose events say it.
+        """
         try:
-            self.update_state(status=status)
+            self.update_state(status=status, **({"reason": reason} if reason else {}))
         except RunError:
             return  # the run is ending with this very error, or its folder was deleted
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from storm_pipeline.batch.batch_folder import is_batch, read_batch
 from storm_pipeline.errors import RunError
@@ -14,10 +14,11 @@ from storm_pipeline.run.folder import is_held, read_state
 from storm_pipeline.run.timeline import Timeline, timeline
 from storm_pipeline.types import Usage
 
-State = Literal["running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable", "batch", "no run"]
-"""State of a run: ``interrupted`` means started and held by no process; ``unclear`` that its lock cannot be tested;
+Saved = Literal["queued", "finished", "stopped", "failed"]
+State = Saved | Literal["running", "interrupted", "unclear", "unreadable", "batch", "no run"]
+"""State of a run: ``queued`` means that it waits for its first session; ``interrupted`` that it was started and is held
+by no process; ``unclear`` that its lock cannot be tested;
 ``unreadable`` that it is damaged or of a newer version; ``batch`` is the folder of a batch's runs."""
-_ENDED: tuple[State, ...] = ("finished", "stopped", "failed")
 _LATEST = 1e11
 """Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
 
@@ -33,6 +34,7 @@ class RunEntry:
         created: seconds since 1970; None if unreadable.
         sessions: number of sessions so far.
         usage: usage of all sessions so far; None if unreadable.
+        reason: why the last session ended early; empty if it did not, or says nothing.
         problem: what cannot be read, and why; empty if all can.
     """
 
@@ -42,6 +44,7 @@ class RunEntry:
     created: float | None = None
     sessions: int = 0
     usage: Usage | None = None
+    reason: str = ""
     problem: str = ""
 
 
@@ -105,11 +108,12 @@ def run_entry(folder: Path) -> RunEntry:
         if not (folder / "run.json").exists():
             return RunEntry(folder, "no run", problem="it has no run.json")
         return RunEntry(folder, "unreadable", problem=str(error))
-    usage, problem = None, ""
+    usage, reason, problem = Usage() if not state["sessions"] else None, str(state.get("reason", "")), ""
     try:
-        usage = read_timeline(folder).usage
+        found = read_timeline(folder)
+        usage, reason = found.usage, reason or (found.sessions[-1].reason if found.sessions else "")
     except RunError as error:
-        problem = str(error)
+        problem = "" if usage else str(error)
     return RunEntry(
         folder,
         _state_of(folder, state),
@@ -117,6 +121,7 @@ def run_entry(folder: Path) -> RunEntry:
         _time(state.get("created")),
         sessions=state["sessions"],
         usage=usage,
+        reason=reason,
         problem=problem,
     )
 
@@ -154,9 +159,9 @@ def _time(value: Any) -> float | None:
 
 def _state_of(folder: Path, state: dict[str, Any]) -> State:
     """The state in ``run.json``; if it says that the run is under way, its lock is tested."""
-    ended = next((known for known in _ENDED if known == state.get("status")), None)
-    if ended:
-        return ended
+    saved: State | None = next((known for known in get_args(Saved) if known == state.get("status")), None)
+    if saved:
+        return saved
     lock = folder / "run.lock"
     if not lock.exists():
         return "interrupted"

@@ -16,12 +16,13 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.exceptions import HTTPException
 
 from storm_pipeline import __version__
-from storm_pipeline.errors import DamagedRunError, MissingExtraError, SettingsError, StormError
+from storm_pipeline.errors import BudgetSpentError, DamagedRunError, MissingExtraError, SettingsError, StormError
 from storm_pipeline.render.images import IMAGE_POLICY
 from storm_pipeline.server.article_formats import article_as, article_format, article_formats
 from storm_pipeline.server.gate import Access, Gate
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
-from storm_pipeline.server.run_service import BusyError, Order, RunService, UnderWayError
+from storm_pipeline.server.run_queue import BusyError
+from storm_pipeline.server.run_service import Order, RunService, UnderWayError
 
 _POLL = 0.25
 """Seconds between two checks for new events."""
@@ -72,6 +73,7 @@ def create_app(service: RunService, access: Access | None = None) -> Gate:
     add("/runs", routes.runs, methods=["GET"])
     add("/runs", routes.start, methods=["POST"], status_code=202)
     add("/runs/{run}", routes.run, methods=["GET"])
+    add("/runs/{run}", routes.delete, methods=["DELETE"], status_code=204)
     add("/runs/{run}/resume", routes.resume, methods=["POST"], status_code=202)
     add("/runs/{run}/stop", routes.stop, methods=["POST"], status_code=202)
     watched = [Depends(routes.known)]  # an unknown run is refused before the stream of events begins
@@ -105,26 +107,30 @@ class _Routes:
 
     def runs(self, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
         """The newest runs, newest first."""
-        return list(self._service.folders.views(most))
+        return list(self._service.views(most))
 
     def start(self, order: RunOrder, response: Response) -> RunView:
-        """Start a run."""
+        """Start a run; where as many are under way as the server allows, it waits for its turn."""
         name = self._service.start(Order(order.topic, order.makes, order.recipe, order.outline, order.settings))
         response.headers["Location"] = f"/runs/{name}"
-        return self._service.folders.view(name)
+        return self._service.view(name)
 
     def run(self, run: str) -> RunView:
         """The state and the usage of a run."""
-        return self._service.folders.view(run)
+        return self._service.view(run)
+
+    def delete(self, run: str) -> None:
+        """Delete a run with everything that it has."""
+        self._service.delete(run)
 
     def resume(self, run: str, order: ResumeOrder | None = None) -> RunView:
         """Resume a run that ended early; its paid calls are not repeated."""
-        return self._service.folders.view(self._service.resume(run, order.settings if order else None))
+        return self._service.view(self._service.resume(run, order.settings if order else None))
 
     def stop(self, run: str) -> RunView:
-        """Stop a run gracefully; it can be resumed."""
+        """Stop a run gracefully, or take it out of the queue; it can be resumed."""
         self._service.stop(run)
-        return self._service.folders.view(run)
+        return self._service.view(run)
 
     def known(self, run: str) -> None:
         """Refuse a run that does not exist."""
@@ -143,10 +149,10 @@ class _Routes:
                 await asyncio.sleep(_POLL)
             else:
                 yield ServerSentEvent(data=found[1], id=str(found[0]))
-        state = await asyncio.to_thread(self._service.folders.state, run)
-        if state == "running" and self._service.is_closing:
-            state = "interrupted"  # what is in flight is not waited for
-        yield ServerSentEvent(data={"state": state}, event="end")
+        view = await asyncio.to_thread(self._service.view, run)
+        is_left = view.state in ("running", "queued") and self._service.is_closing
+        state = "interrupted" if is_left else view.state  # what is in flight is not waited for
+        yield ServerSentEvent(data={"state": state, "reason": view.reason}, event="end")
 
     def article(self, run: str, format: str = "markdown", citation_style: str | None = None) -> Response:  # noqa: A002
         """The article of a run in a format."""
@@ -176,6 +182,7 @@ _STATUS: dict[type[Exception], int] = {
     UnderWayError: 409,
     DamagedRunError: 409,
     BusyError: 429,
+    BudgetSpentError: 402,
     MissingExtraError: 501,
     SettingsError: 400,
     StormError: 500,

@@ -126,9 +126,7 @@ class _Tools:
 
     def runs(self) -> str:
         """The newest runs, as JSON."""
-        return self._read(
-            lambda: json.dumps([asdict(view) for view in self._service.folders.views(_RUNS)], ensure_ascii=False)
-        )
+        return self._read(lambda: json.dumps([asdict(view) for view in self._service.views(_RUNS)], ensure_ascii=False))
 
     def article(self, run: str) -> str:
         """The article of a run, as Markdown."""
@@ -149,29 +147,31 @@ class _Tools:
     async def _result(self, name: str, ctx: Progress) -> str:
         """The result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
         try:
-            reason = await self._watched(name, ctx)
+            await self._watched(name, ctx)
         except asyncio.CancelledError:
             self._service.stop(name)
             raise
-        view = self._service.folders.view(name)
+        view = self._service.view(name)
         if view.state != "finished":
-            raise ToolError(f"the run {name} ended early ({view.state}): {reason}; continue it with the tool `resume`")
+            raise ToolError(
+                f"the run {name} ended early ({view.state}): {view.reason}; continue it with the tool `resume`"
+            )
         read = self.outline_of if view.makes == "outline" else self.article
         return f"Run: {name}\n\n{await asyncio.to_thread(read, name)}"
 
-    async def _watched(self, name: str, ctx: Progress) -> str:
-        """Report progress until a run ends; returns why it ended early, or an empty string."""
-        reason, done = "", 0
+    async def _watched(self, name: str, ctx: Progress) -> None:
+        """Report progress until a run ends."""
+        done = 0
+        if (position := self._service.view(name).position) is not None:
+            await ctx.report_progress(done, message=f"waits for its turn, {position} in the queue")
         async for found in iterate_in_threadpool(self._service.events(name)):
             if found is None:
                 await asyncio.sleep(_POLL)
                 continue
             kind, stage = found[1].get("event"), str(found[1].get("stage", ""))
-            reason = str(found[1].get("reason", "")) if kind == "RunStopped" else reason
             if kind in {"StageStarted", "StageAdvanced"}:
                 done += 1
                 await ctx.report_progress(done, message=f"{stage}: {found[1].get('label') or 'started'}")
-        return reason
 
     async def _called(self, work: Callable[..., str], *args: Any) -> str:
         try:

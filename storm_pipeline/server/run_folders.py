@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.render.json import from_json
@@ -30,8 +32,10 @@ class RunView:
         topic: its topic; empty if it cannot be read.
         makes: ``article`` or ``outline``.
         recipe: the method.
-        state: ``running``, ``finished``, ``stopped``, ``failed``, ``interrupted``, ``unclear`` or ``unreadable``, see
-            :data:`storm_pipeline.run.listing.State`. All but the first two can be resumed.
+        state: ``queued``, ``running``, ``finished``, ``stopped``, ``failed``, ``interrupted``, ``unclear`` or
+            ``unreadable``, see :data:`storm_pipeline.run.listing.State`. All but the first three can be resumed.
+        reason: why it ended early; empty if it did not.
+        position: its place among the runs that wait for their turn, from 1; None if it does not wait.
         created: ISO time (UTC); None if unknown.
         sessions: sessions so far.
         calls: model calls so far.
@@ -46,6 +50,8 @@ class RunView:
     makes: str
     recipe: str
     state: str
+    reason: str
+    position: int | None
     created: str | None
     sessions: int
     calls: int
@@ -101,6 +107,42 @@ class RunFolders:
             UnknownRunError: there is none.
         """
         return run_state(self.path(name))
+
+    def unfinished(self) -> tuple[str, ...]:
+        """Names of the runs that wait for their first session or were interrupted, oldest first.
+
+        Raises:
+            RunError: the folder cannot be read.
+        """
+        mine = set(self._names().values())
+        left = [one for one in list_runs(self._root) if one.state in ("queued", "interrupted") and one.folder in mine]
+        return tuple(one.folder.name for one in reversed(left))
+
+    def end(self, name: str, status: str, reason: str) -> None:
+        """Record that a run which waits for its first session will not begin, and why; any other stays as it is.
+
+        Raises:
+            UnknownRunError: there is none.
+            RunError: it cannot be written, or another process holds it.
+        """
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            if run.state.get("status") == "queued":
+                run.end(status, reason)
+
+    def delete(self, name: str) -> None:
+        """Delete a run that no process holds.
+
+        Raises:
+            UnknownRunError: there is none.
+            RunError: its folder cannot be deleted.
+        """
+        folder = self.path(name)
+        aside = folder.with_name(f".deleted-{uuid4().hex}")  # gone for everybody at once
+        try:
+            folder.rename(aside)
+            shutil.rmtree(aside)
+        except OSError as error:
+            raise RunError(f"the run cannot be deleted: {error.strerror}") from error
 
     def settings(self, name: str) -> SavedSettings:
         """The settings of a run's last session.
@@ -163,6 +205,8 @@ def _view(entry: RunEntry) -> RunView:
         makes="outline" if is_outline else "article",
         recipe=recipe,
         state=entry.state,
+        reason=entry.reason,
+        position=None,
         created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
         sessions=entry.sessions,
         calls=usage.calls if usage else 0,

@@ -2,22 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline import recipes
 from storm_pipeline.batch.storm_pool import StormPool
-from storm_pipeline.errors import RunError, SettingsError, StoppedError, StormError
-from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
+from storm_pipeline.errors import RunError, SettingsError, StormError
+from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.log import logger
 from storm_pipeline.run.user_pieces import parse_pieces
+from storm_pipeline.server.budget import Budget
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_folders import EventFile, RunFolders
+from storm_pipeline.server.run_folders import EventFile, RunFolders, RunView
+from storm_pipeline.server.run_queue import Job, RunQueue
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Outline
 
@@ -28,12 +26,8 @@ _POOL = 4
 """``Storm`` objects kept, each with its own settings."""
 
 
-class BusyError(StormError):
-    """As many runs as the server allows are under way."""
-
-
 class UnderWayError(StormError):
-    """The run is under way, here or in another process."""
+    """The run is under way or waits for its turn, here or in another process."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +52,22 @@ class Order:
 class RunService:
     """The runs of one server. Thread-safe; use it in ``with``, which stops its runs gracefully at the end.
 
+    An order that is accepted has a folder from then on: it waits there, is begun by resuming it, and keeps the reason
+    if it fails.
+
     Args:
         remote: the owner's settings, and which of them callers may choose.
         at_once: maximum number of concurrent runs, >= 1.
+        most_waiting: maximum number of runs that wait for their turn, >= 0.
+        budget: US dollars that all runs in the folder may cost together; needs ``max_cost``, which a run reserves.
         open_storm: makes a ``Storm`` from settings; by default the class itself.
 
     Attributes:
         folders: the runs and their results.
         redactor: removes secrets from what leaves the server.
+
+    Raises:
+        SettingsError: a number is out of range, or a budget is given without a cap for each run.
     """
 
     def __init__(
@@ -73,71 +75,119 @@ class RunService:
         remote: RemoteSettings,
         *,
         at_once: int = 2,
+        most_waiting: int = 100,
+        budget: float | None = None,
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> None:
-        if at_once < 1:
-            raise SettingsError(f"a server needs room for at least one run, not {at_once}")
+        if budget is not None and remote.owner.max_cost is None:
+            raise SettingsError("a budget over all runs (--budget) needs a cap for each run: add --max-cost")
         self.remote = remote
         self.folders = RunFolders(remote.owner.out)
         self.redactor = Redactor((remote.owner.out, remote.owner.cache))
-        self._new = StormPool(open_storm, size=_POOL)
-        self._resumed = StormPool(open_storm, size=_POOL)
-        self._at_once = at_once
-        self._lock = threading.Lock()
-        self._halts: dict[threading.Thread, threading.Event] = {}
-        self._named: dict[str, threading.Event] = {}
-        self._closed: float | None = None
-        """When streams end although their runs have not, in monotonic seconds, once the server is shutting down."""
+        self._storms = StormPool(open_storm, size=_POOL)
+        budgeted = None if budget is None else Budget(remote.owner.out, budget)
+        self._queue = RunQueue(at_once, most_waiting, budgeted)
+        self._accepting = threading.Lock()
 
-    def start(self, order: Order, *, sinks: Sequence[EventSink] = ()) -> str:
-        """Start a run, and return its name as soon as its folder is made.
+    def start(self, order: Order) -> str:
+        """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
 
         Raises:
             SettingsError: the topic, the recipe, the outline or a setting cannot be used.
-            BusyError: too many runs are under way.
+            BusyError: too many runs wait.
+            BudgetSpentError: the budget over all runs is spent.
             RunError: its folder cannot be made.
         """
-        storm = self._new.get(self.remote.for_new_run(order.settings))
-        if order.makes == "outline":
-            if order.outline is not None:
-                raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
-            recipe = order.recipe or "storm"
-            return self._begin(lambda sink, halt: storm.outline(order.topic, recipe, sinks=[*sinks, sink], halt=halt))
-        recipe, outline = order.recipe or recipes.DEFAULT, _outline(order)
-        return self._begin(
-            lambda sink, halt: storm.write(order.topic, recipe, outline=outline, sinks=[*sinks, sink], halt=halt)
-        )
+        if order.makes == "outline" and order.outline is not None:
+            raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
+        storm = self._storms.get(self.remote.for_new_run(order.settings))
+        makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
+        with self._accepting:
+            self._queue.require_room()
+            name = storm.prepare(order.topic, order.recipe, makes, outline=_outline(order)).name
+            job = self._job(name, self.remote.for_resuming(self.folders.settings(name), {}))
+        try:
+            self._queue.add(job)
+        except Exception as error:  # noqa: BLE001 - it is in the run's record
+            logger.warning("%s: could not begin: %s", name, error)
+        return name
 
-    def resume(self, name: str, settings: Mapping[str, Any] | None = None, *, sinks: Sequence[EventSink] = ()) -> str:
+    def resume(self, name: str, settings: Mapping[str, Any] | None = None) -> str:
         """Resume a run, and return its name; without other settings, a finished one is left as it is.
 
         Raises:
             UnknownRunError: there is no such run.
-            UnderWayError: it is under way already.
-            BusyError: too many others are.
-            SettingsError, RunError: as :meth:`start`.
+            UnderWayError: it is under way or waits already.
+            BusyError, BudgetSpentError: as :meth:`start`.
+            SettingsError, RunError: a setting cannot be used, or the run is damaged or held by another process.
         """
-        folder = self.folders.path(name)
         state = self.folders.state(name)
         if state == "finished" and not settings:
             return name
-        if state == "running":
-            raise UnderWayError("the run is under way already")
-        storm = self._resumed.get(self.remote.for_resuming(self.folders.settings(name), settings or {}))
-        return self._begin(lambda sink, halt: storm.resume(folder, sinks=[*sinks, sink], halt=halt), name)
+        with self._accepting:
+            if state == "running" or self._queue.has(name):
+                raise UnderWayError("the run is under way or waits for its turn already")
+            self._queue.require_room()
+            job = self._job(name, self.remote.for_resuming(self.folders.settings(name), settings or {}))
+        self._queue.add(job)
+        return name
+
+    def go_on(self) -> tuple[str, ...]:
+        """Resume every run that an earlier server left interrupted or waiting, oldest first.
+
+        Returns:
+            Their names; what cannot be resumed is logged and left out.
+        """
+        resumed = []
+        for name in self.folders.unfinished():
+            try:
+                resumed.append(self.resume(name))
+            except StormError as error:
+                logger.warning("%s: cannot go on: %s", name, self.redactor.text(str(error)))
+        return tuple(resumed)
 
     def stop(self, name: str) -> None:
-        """Stop a run gracefully; one that is not under way is left as it is.
+        """Stop a run gracefully, or take it out of the queue; one that is not under way is left as it is.
 
         Raises:
             UnknownRunError: there is no such run.
             UnderWayError: another process runs it.
         """
-        halt = self._named.get(name)
-        if halt is not None:
-            halt.set()
-        elif self.folders.state(name) == "running":
+        if self._queue.withdraw(name):
+            self.folders.end(name, "stopped", "stopped before its turn came")
+        elif not self._queue.stop(name) and self.folders.state(name) == "running":
             raise UnderWayError("another process runs it: stop it there")
+
+    def delete(self, name: str) -> None:
+        """Delete a run with everything that it has; one that waits is taken out of the queue.
+
+        Raises:
+            UnknownRunError: there is no such run.
+            UnderWayError: it is under way.
+            RunError: its folder cannot be deleted.
+        """
+        self.folders.path(name)
+        with self._accepting:
+            self._queue.withdraw(name)
+            if self.is_running(name):
+                raise UnderWayError("the run is under way: stop it first")
+            self.folders.delete(name)
+
+    def view(self, name: str) -> RunView:
+        """A run as callers see it.
+
+        Raises:
+            UnknownRunError: there is no such run.
+        """
+        return self._shown(self.folders.view(name))
+
+    def views(self, most: int) -> tuple[RunView, ...]:
+        """The newest runs, newest first.
+
+        Raises:
+            RunError: the folder cannot be read.
+        """
+        return tuple(map(self._shown, self.folders.views(most)))
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
         """Events of a run as records, each with its number; None whenever there is nothing new.
@@ -157,36 +207,28 @@ class RunService:
             for number, record in file.read():
                 shown = {**record, "folder": name} if "folder" in record else record
                 yield number, self.redactor.values(shown)
-            if is_over or (self._closed is not None and time.monotonic() > self._closed):
+            closed = self._queue.closed
+            if is_over or (closed is not None and time.monotonic() > closed):
                 return
             yield None
 
     def is_running(self, name: str) -> bool:
-        """Whether a run is under way, here or in another process."""
-        return name in self._named or self.folders.state(name) == "running"
+        """Whether a run waits for its turn or is under way, here or in another process."""
+        return self._queue.has(name) or self.folders.state(name) == "running"
 
     def halt(self, seconds: float = 0.0) -> None:
         """Start no further run, and stop those under way gracefully; their events end within so many seconds."""
-        with self._lock:
-            if self._closed is None:
-                self._closed = time.monotonic() + seconds
-            halts = dict(self._halts)
-        for halt in halts.values():
-            halt.set()
+        self._queue.halt(seconds)
 
     def close(self, seconds: float | None = None) -> bool:
         """Stop all runs gracefully, and wait until they are saved; False if some are not after so many seconds."""
         self.halt()
-        ends = None if seconds is None else time.monotonic() + seconds
-        threads = list(self._halts)
-        for thread in threads:
-            thread.join(None if ends is None else max(0.0, ends - time.monotonic()))
-        return not any(thread.is_alive() for thread in threads)
+        return self._queue.join(seconds)
 
     @property
     def is_closing(self) -> bool:
         """Whether the server is shutting down."""
-        return self._closed is not None
+        return self._queue.closed is not None
 
     def __enter__(self) -> "RunService":
         return self
@@ -194,54 +236,37 @@ class RunService:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _begin(
-        self,
-        work: Callable[[EventSink, threading.Event], Article | Outline],
-        name: str | None = None,
-    ) -> str:
-        """Do a run's work in a new thread, and return the run's name once it has started."""
-        started: Future[str] = Future()
-        halt = threading.Event()
+    def _job(self, name: str, settings: Settings) -> Job:
+        """The job of resuming a run with these settings."""
+        folder = self.folders.path(name)
+        before = self.folders.view(name).cost or 0.0
 
-        def emit(event: Event) -> None:
-            if isinstance(event, RunStarted) and not started.done():
-                own = Path(event.folder).name
-                with self._lock:
-                    self._named[own] = halt
-                started.set_result(own)
+        def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
+            cap = settings.max_cost
+            if allowed is not None and cap is not None and before + allowed < cap:
+                limited = settings.model_copy(update={"max_cost": before + allowed})
+            else:
+                limited = settings
+            self._storms.get(limited).resume(folder, sinks=[sink], halt=halt)
 
-        def run() -> None:
-            try:
-                work(CallbackSink(emit), halt)
-            except Exception as error:  # noqa: BLE001 - raised in the caller's thread, or in the run's record
-                if started.done():
-                    _log(started.result(), error)
-                else:
-                    started.set_exception(error)
-            finally:
-                self._release(halt)
-            if not started.done():
-                started.set_result(name or "")
+        return Job(name, work, self._failed, max(0.0, (settings.max_cost or 0.0) - before))
 
-        with self._room():
-            thread = threading.Thread(target=run, name="storm-server-run")
-            self._halts[thread] = halt
-            thread.start()
-        return started.result()
+    def _failed(self, name: str, error: Exception) -> None:
+        """Record why a run that had waited could not begin."""
+        try:
+            if self.folders.state(name) == "queued":
+                self.folders.end(name, "failed", self.redactor.text(str(error)))
+        except RunError as other:
+            logger.warning("%s: could not begin (%s), which could not be saved: %s", name, error, other)
 
-    @contextmanager
-    def _room(self) -> Iterator[None]:
-        with self._lock:
-            if self._closed is not None:
-                raise BusyError("the server is shutting down")
-            if len(self._halts) >= self._at_once:
-                raise BusyError(f"{self._at_once} runs are under way, as many as this server allows: try again later")
-            yield
-
-    def _release(self, halt: threading.Event) -> None:
-        with self._lock:
-            self._halts = {thread: other for thread, other in self._halts.items() if other is not halt}
-            self._named = {name: other for name, other in self._named.items() if other is not halt}
+    def _shown(self, view: RunView) -> RunView:
+        position = self._queue.position(view.run)
+        state = view.state
+        if position is not None:
+            state = "queued"
+        elif state == "queued":
+            state = "running" if self._queue.has(view.run) else "interrupted"
+        return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
 
 
 def _outline(order: Order) -> Outline | None:
@@ -252,8 +277,3 @@ def _outline(order: Order) -> Outline | None:
         return parse_pieces(order.topic, {"outline": order.outline}).outline
     except RunError as error:
         raise SettingsError("the outline has no heading: write a line such as '# History' for each section") from error
-
-
-def _log(name: str, error: Exception) -> None:
-    if not isinstance(error, StoppedError):
-        logger.warning("%s: ended early: %s", name, error, exc_info=not isinstance(error, StormError))

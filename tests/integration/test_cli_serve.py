@@ -51,6 +51,24 @@ def test_wrong_options(command: list[str], rules: list[str], reason: str) -> Non
     assert reason in refused([*command, *rules])
 
 
+@pytest.mark.parametrize("command", [["serve", "--api"], ["mcp"]])
+def test_it_does_not_start_where_every_run_would_fail(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fastapi")
+    pytest.importorskip("mcp")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    local = ["--lm", "openai/mine@http://127.0.0.1:9/v1"]
+    assert "no key set for openai/gpt-4o" in refused([*command, "--lm", "openai/gpt-4o"])
+    assert "a cap on dollars needs prices" in refused([*command, *local, "--max-cost", "1"])
+    assert "needs a cap for each run" in refused([*command, *local, "--budget", "5"])
+    assert "no search engine 'wikipeda'" in refused([*command, *local, "--search", "wikipeda"])
+    result = CliRunner().invoke(app, [*command, *local, "--search", f"corpus:{tmp_path / 'none'}"])
+    assert result.exit_code in (1, 2)
+    assert "none" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "library", "extra"),
     [(["serve", "--api"], "fastapi", "api"), (["serve", "--api"], "uvicorn", "api"), (["mcp"], "mcp", "mcp")],

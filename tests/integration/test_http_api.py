@@ -146,6 +146,8 @@ def test_a_run_is_started_watched_and_fetched(client: httpx.Client, place: Path)
         "makes": "article",
         "recipe": "direct",
         "state": "finished",
+        "reason": "",
+        "position": None,
         "created": "",
         "sessions": 1,
         "calls": 0,
@@ -194,8 +196,12 @@ def test_a_run_is_stopped_and_resumed_by_another_server(tmp_path: Path) -> None:
         with served(model.lm, tmp_path) as client:
             name = started(client)
             assert client.get(f"/runs/{name}").json()["state"] == "running"
-            busy = client.post("/runs", json={"topic": "Amber Road"})
-            assert (busy.status_code, busy.json()["kind"]) == (429, "BusyError")
+            waiting = client.post("/runs", json={"topic": "Amber Road", "settings": SMALL})
+            assert (waiting.status_code, waiting.json()["state"], waiting.json()["position"]) == (202, "queued", 1)
+            assert client.delete(f"/runs/{name}").status_code == 409
+            gone = client.delete(f"/runs/{waiting.json()['run']}")
+            assert (gone.status_code, gone.content) == (204, b"")
+            assert client.get(f"/runs/{waiting.json()['run']}").status_code == 404
             assert client.post(f"/runs/{name}/resume").status_code == 409
             assert client.get(f"/runs/{name}/article").status_code == 409
             assert client.post(f"/runs/{name}/stop").status_code == 202
@@ -357,6 +363,28 @@ def test_a_token_is_needed_where_there_is_one(model: FakeModel, tmp_path: Path) 
         assert client.get("/health", headers={"Authorization": ""}).json()["status"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status", "kind"),
+    [
+        ("GET", "/nothing", 404, "NotFound"),
+        ("GET", "/runs/", 404, "NotFound"),
+        ("GET", "/runs/no-such-run", 404, "UnknownRunError"),
+        ("DELETE", "/runs/no-such-run", 404, "UnknownRunError"),
+        ("PUT", "/runs", 405, "MethodNotAllowed"),
+        ("DELETE", "/runs", 405, "MethodNotAllowed"),
+        ("POST", "/health", 405, "MethodNotAllowed"),
+        ("GET", "/runs/x/stop", 405, "MethodNotAllowed"),
+    ],
+)
+def test_what_does_not_exist_is_answered_as_documented(
+    client: httpx.Client, method: str, path: str, status: int, kind: str
+) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.json()["kind"]) == (status, kind)
+    assert set(answer.json()) == {"error", "kind"}
+    assert ("allow" in answer.headers) == (status == 405)
+
+
 def test_errors_carry_no_secrets(place: Path, tmp_path: Path) -> None:
     secret = "sk-hidden-123456"
     leaking = Reply(400, {"error": {"message": f"Incorrect API key provided: {secret}, see {tmp_path / 'runs'}/x"}})
@@ -379,4 +407,4 @@ def test_what_is_documented_is_what_there_is(client: httpx.Client) -> None:
     assert free
     assert set(re.findall(r"`(\w+)`", free[1])) == FREE | set(CAPS)
     statuses = {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.M)}
-    assert statuses == {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 501}
+    assert statuses == {400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 429, 500, 501}

@@ -115,5 +115,5 @@ def test_a_signal_ends_the_server_within_five_seconds(tmp_path: Path, signals: i
         assert time.monotonic() - begun < (6 if signals == 1 else 2)
     if signals == 1:
         end = lines.index("event: end")
-        assert '{"state":"interrupted"}' in "".join(lines[end:]).replace(" ", "")
+        assert '{"state":"interrupted","reason":""}' in "".join(lines[end:]).replace(" ", "")
         assert "Traceback" not in (tmp_path / "server.log").read_text()

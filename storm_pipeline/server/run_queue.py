@@ -1,0 +1,179 @@
+"""The runs of a server that are under way, and those that wait for their turn, in the order in which they came."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from storm_pipeline.errors import SettingsError, StoppedError, StormError
+from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
+from storm_pipeline.run.log import logger
+from storm_pipeline.server.budget import Allowance, Budget
+
+
+class BusyError(StormError):
+    """As many runs as the server allows wait for their turn, or it is shutting down."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A run to be done.
+
+    Attributes:
+        name: name of the run.
+        work: does it, with a sink, an event that halts it, and what it may spend; None if no budget limits it.
+        failed: called with the error of a run that could not begin.
+        cap: US dollars that it may spend in this session, which a budget reserves.
+        halt: stops the run.
+        begun: done once the run has begun; holds the error of one that could not.
+    """
+
+    name: str
+    work: Callable[[EventSink, threading.Event, float | None], object]
+    failed: Callable[[str, Exception], None]
+    cap: float = 0.0
+    halt: threading.Event = field(default_factory=threading.Event)
+    begun: "Future[None]" = field(default_factory=Future)
+
+
+class RunQueue:
+    """Does jobs, each in a thread of its own, so many at once. Thread-safe.
+
+    Args:
+        at_once: maximum number of jobs under way, >= 1.
+        most_waiting: maximum number of jobs that wait, >= 0.
+        budget: what all may spend; None without limit.
+
+    Raises:
+        SettingsError: a number is too small.
+    """
+
+    def __init__(self, at_once: int, most_waiting: int, budget: Budget | None = None) -> None:
+        if at_once < 1:
+            raise SettingsError(f"a server needs room for at least one run, not {at_once}")
+        if most_waiting < 0:
+            raise SettingsError(f"the number of runs that may wait cannot be {most_waiting}")
+        self._at_once = at_once
+        self._most_waiting = most_waiting
+        self._budget = budget
+        self._lock = threading.RLock()
+        self._waiting: dict[str, Job] = {}
+        self._under_way: dict[str, tuple[Job, threading.Thread]] = {}
+        self.closed: float | None = None
+        """When streams of events end although their runs have not, in monotonic seconds, once the queue is closing."""
+
+    def require_room(self) -> None:
+        """Check that another job can be added.
+
+        Raises:
+            BusyError: it cannot.
+            BudgetSpentError: the budget is spent.
+        """
+        if self._budget:
+            self._budget.check()
+        with self._lock:
+            if self.closed is not None:
+                raise BusyError("the server is shutting down")
+            if len(self._under_way) >= self._at_once and len(self._waiting) >= self._most_waiting:
+                raise BusyError(
+                    f"{self._at_once} runs are under way and {self._most_waiting} wait, as many as this server allows: "
+                    "try again later"
+                )
+
+    def add(self, job: Job) -> None:
+        """Begin a job, or let it wait; returns once it has begun, if it need not wait.
+
+        Raises:
+            Exception: why it could not begin.
+        """
+        with self._lock:
+            self._waiting[job.name] = job
+            self._begin_next()
+            waits = job.name in self._waiting
+        if not waits:
+            job.begun.result()
+
+    def position(self, name: str) -> int | None:
+        """The place of a job that waits, from 1; None if it does not."""
+        with self._lock:
+            return next((place for place, other in enumerate(self._waiting, 1) if other == name), None)
+
+    def has(self, name: str) -> bool:
+        """Whether a job waits or is under way."""
+        with self._lock:
+            return name in self._waiting or name in self._under_way
+
+    def withdraw(self, name: str) -> bool:
+        """Take a job that waits out of the queue; False if none of this name does."""
+        with self._lock:
+            return self._waiting.pop(name, None) is not None
+
+    def stop(self, name: str) -> bool:
+        """Stop a job that is under way gracefully; False if none of this name is."""
+        with self._lock:
+            known = self._under_way.get(name)
+        if known:
+            known[0].halt.set()
+        return known is not None
+
+    def halt(self, seconds: float = 0.0) -> None:
+        """Begin nothing further, and stop what is under way gracefully; streams of events end within these seconds."""
+        with self._lock:
+            if self.closed is None:
+                self.closed = time.monotonic() + seconds
+            jobs = [job for job, _ in self._under_way.values()]
+        for job in jobs:
+            job.halt.set()
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait until nothing is under way; False if something is after so many seconds."""
+        ends = None if seconds is None else time.monotonic() + seconds
+        with self._lock:
+            threads = [thread for _, thread in self._under_way.values()]
+        for thread in threads:
+            thread.join(None if ends is None else max(0.0, ends - time.monotonic()))
+        return not any(thread.is_alive() for thread in threads)
+
+    def _begin_next(self) -> None:
+        """Begin the jobs that come next, as long as there is room; the caller holds the lock."""
+        while self.closed is None and self._waiting and len(self._under_way) < self._at_once:
+            name, job = next(iter(self._waiting.items()))
+            allowance = self._budget.allow(job.cap) if self._budget else None
+            if self._budget and allowance is None:
+                return  # when a run ends, what it did not spend is free
+            del self._waiting[name]
+            thread = threading.Thread(target=self._do, args=(job, allowance), name="storm-server-run")
+            self._under_way[name] = job, thread
+            thread.start()
+
+    def _do(self, job: Job, allowance: Allowance | None) -> None:
+        def emit(event: Event) -> None:
+            if isinstance(event, RunStarted) and not job.begun.done():
+                job.begun.set_result(None)
+            if self._budget and allowance:
+                self._budget.count(allowance, event)
+
+        failure: Exception | None = None
+        try:
+            if self._budget and allowance and not allowance.most:
+                self._budget.check()
+            job.work(CallbackSink(emit), job.halt, allowance.most if allowance else None)
+        except Exception as error:  # noqa: BLE001 - raised in the caller's thread, or in the run's record
+            failure = error
+        if failure and job.begun.done():
+            _log(job.name, failure)
+        elif failure:
+            job.failed(job.name, failure)
+        with self._lock:
+            del self._under_way[job.name]
+            if self._budget and allowance:
+                self._budget.release(allowance)
+            self._begin_next()
+        if not job.begun.done():  # only now, so that whoever waits for it finds it ended
+            job.begun.set_exception(failure) if failure else job.begun.set_result(None)
+
+
+def _log(name: str, error: Exception) -> None:
+    if not isinstance(error, StoppedError):
+        logger.warning("%s: ended early: %s", name, error, exc_info=not isinstance(error, StormError))
