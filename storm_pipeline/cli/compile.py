@@ -134,10 +134,28 @@ def _compile(
 
 
 def _show_programs() -> None:
+    from storm_pipeline.optimize.asked import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
 
-    rows = [(one.program, one.metric_name, one.optimizer, one.role, one.asked_by) for one in TASKS.values()]
-    show_table(("program", "metric", "optimizer", "asked of", "asked by"), rows)
+    rows = [
+        (
+            one.program,
+            one.metric_name,
+            one.optimizer,
+            one.role,
+            *(" ".join(recipes_that_ask(one.program, writer)) or "–" for writer in (0, 1)),
+        )
+        for one in TASKS.values()
+    ]
+    head = (
+        "program",
+        "metric",
+        "optimizer",
+        "asked of",
+        "by recipes of capable models",
+        "by those of the embedded one",
+    )
+    show_table(head, rows)
 
 
 def _compare(places: list[str]) -> None:

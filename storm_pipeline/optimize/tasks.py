@@ -23,8 +23,6 @@ from storm_pipeline.types import Article
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
-_CAPABLE = "writers of whole sections (capable models)"
-_SMALL = "the writer of single sentences (embedded model)"
 ReadArticles = Callable[[Path], Sequence[Article]]
 
 
@@ -40,7 +38,6 @@ class Task:
         examples: an article, and the settings of runs → examples with the program's inputs, and its outputs or a
             :class:`~storm_pipeline.optimize.metrics.base.Gold`.
         optimizer: its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long.
-        asked_by: the runs that ask it: all that research, or those of one kind of writer.
     """
 
     program: str
@@ -49,7 +46,6 @@ class Task:
     metric_name: str
     examples: Callable[[Article, Settings], Iterator[dspy.Example]]
     optimizer: str = "bootstrap"
-    asked_by: str = "every STORM recipe"
 
 
 TASKS = {
@@ -58,11 +54,11 @@ TASKS = {
         Task("perspectives", "asker", perspectives_metric, "perspectives", made.perspective_examples),
         Task("question", "asker", question_metric, "question", made.question_examples),
         Task("queries", "expert", queries_metric, "queries", made.query_examples),
-        Task("passage_answer", "expert", cited_metric("answer"), "cited text", made.answer_examples, asked_by=_CAPABLE),
+        Task("passage_answer", "expert", cited_metric("answer"), "cited text", made.answer_examples),
         Task("draft", "outliner", outline_metric, "outline", made.outline_examples),
-        Task("section", "writer", cited_metric("text"), "cited text", made.section_examples, "gepa", _CAPABLE),
-        Task("lead", "writer", cited_metric("lead"), "cited text", made.lead_examples, "gepa", _CAPABLE),
-        Task("heading", "writer", heading_metric, "heading", made.heading_examples, asked_by=_SMALL),
+        Task("section", "writer", cited_metric("text"), "cited text", made.section_examples, "gepa"),
+        Task("lead", "writer", cited_metric("lead"), "cited text", made.lead_examples, "gepa"),
+        Task("heading", "writer", heading_metric, "heading", made.heading_examples),
     )
 }
 """Name of a program → how it is compiled, in the order in which a run asks them."""

@@ -1,6 +1,7 @@
 """Programs compiled from a user's own articles: examples, metrics, optimisers, journal, and the command."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,20 @@ from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
 from storm_pipeline.errors import BudgetSpentError, DatasetError, SettingsError
+from storm_pipeline.estimate.scenarios import USUAL
+from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
+from storm_pipeline.optimize.asked import ASKED
 from storm_pipeline.optimize.compiling import Job, compile_program, job_for
 from storm_pipeline.optimize.metrics.base import mean_with_interval
 from storm_pipeline.optimize.metrics.heading import heading_metric
 from storm_pipeline.optimize.metrics.outline import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles
+from storm_pipeline.recipes import RECIPES
 from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.context import UserPieces
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import outline, writing
 
@@ -156,6 +162,26 @@ def test_the_interval_holds_the_mean(values: list[float]) -> None:
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_the_bound_on_calls_grows_with_the_work(optimizer: str) -> None:
     assert 0 <= most_calls(optimizer, 5, 3, 2) <= most_calls(optimizer, 10, 6, 4)
+
+
+def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
+    assert set(ASKED) == set(RECIPES)
+    for recipe, declared in ASKED.items():
+        for way, programs in zip(("whole", "sentences"), declared, strict=True):
+            own = Settings.build({"lm": "openai/x", "writing": way})
+            run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
+            assert {call.program for call in run.calls} == programs, (recipe, writing)
+
+
+def test_the_manual_says_which_recipe_asks_what() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
+    rows = (line.split("|")[1:4] for line in manual.splitlines() if line.count("|") == 4)
+    told = {recipe: (names(whole), names(single)) for own, whole, single in rows for recipe in names(own) & set(ASKED)}
+    assert told == ASKED
+
+
+def names(cell: str) -> frozenset[str]:
+    return frozenset(re.findall(r"`([^`]+)`", cell))
 
 
 def command(*arguments: str) -> Result:

@@ -1,15 +1,17 @@
 """Texts written from numbered passages (answers, sections, leads): support, entities, length, form."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import dspy
 
 from storm_pipeline.optimize.metrics.base import Examples, MakeMetric, Metric, as_metric, names_in, share_of
-from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.similarity import Embed
 from storm_pipeline.text.words import word_count
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.drafts import Draft, read_draft
 
 _OUT_OF_FORM = 0.5
 """Factor of a text that breaks off, or cites numbers that it was not shown."""
@@ -25,36 +27,59 @@ def cited_metric(field: str) -> MakeMetric:
     return partial(_metric, field)
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What the check that runs use says of a text.
+
+    Attributes:
+        draft: the text, read.
+        problems: faulty sentences, and what is wrong with each.
+        recall: share of sentences that cite what supports them; 0.0 of no sentence.
+        precision: share of citations that stand; 0.0 of none.
+    """
+
+    draft: Draft
+    problems: tuple[tuple[str, str], ...] = ()
+    recall: float = 0.0
+    precision: float = 0.0
+
+
+def checked(text: str, shown: Sequence[Passage], topic: str, embed: Embed) -> Checked:
+    """Check the sentences of a text against the passages that its numbers mean."""
+    draft = read_draft(text, len(shown), names=(topic,))
+    claims = draft.claims()
+    if not claims:
+        return Checked(draft)
+    judged = Grounding(shown, known=topic, embed=embed).judge(claims)
+    both = list(zip(claims, judged, strict=True))
+    cited = [bool(claim.cited) and not one.problem for claim, one in both]
+    place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}
+    stands = [
+        number in {place.get(own.snippet_id) for own in one.sentence.citations}
+        for claim, one in both
+        for number in claim.cited
+    ]
+    problems = tuple((claim.text, one.problem) for claim, one in both if one.problem)
+    return Checked(draft, problems, sum(cited) / len(cited), sum(stands) / max(1, len(stands)))
+
+
 def _metric(field: str, embed: Embed, _: Examples = ()) -> Metric:
     def score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
-        text, shown, topic = str(pred[field]), gold.gold.passages, str(gold.get("topic") or gold.get("article"))
-        draft = read_draft(text, len(shown), names=(topic,))
-        claims = draft.claims()
-        if not claims:
+        text, shown = str(pred[field]), gold.gold.passages
+        found = checked(text, shown, str(gold.get("topic") or gold.get("article")), embed)
+        if not found.draft.claims():
             return 0.0, "There is no whole sentence."
-        judged = Grounding(shown, known=topic, embed=embed).judge(claims)
-        cited = [bool(claim.cited) and not one.problem for claim, one in zip(claims, judged, strict=True)]
         wanted = names_in(gold.gold.text) & names_in(" ".join(one.text for one in shown))
         missed = sorted(wanted - names_in(text))
         words, target = word_count(text), max(1, word_count(gold.gold.text))
         length = min(1.0, 2 * words / target, 2 * target / max(1, words))
-        value = (sum(cited) / len(cited) + _precision(claims, judged, shown) + share_of(wanted, names_in(text))) / 3
-        said = [
-            f"“{claim.text[:90]}”: {one.problem}." for claim, one in zip(claims, judged, strict=True) if one.problem
-        ]
-        said = said[:_NAMED] + [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
+        value = (found.recall + found.precision + share_of(wanted, names_in(text))) / 3
+        said = [f"“{sentence[:90]}”: {problem}." for sentence, problem in found.problems[:_NAMED]]
+        said += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
         said += [f"It has {words} words, the editors' text {target}."] * (length < 1)
-        said += ["It cites passages that do not exist."] * bool(draft.invented)
-        said += ["It breaks off."] * bool(draft.broken_off)
-        form = _OUT_OF_FORM if draft.invented or draft.broken_off else 1.0
+        said += ["It cites passages that do not exist."] * bool(found.draft.invented)
+        said += ["It breaks off."] * bool(found.draft.broken_off)
+        form = _OUT_OF_FORM if found.draft.invented or found.draft.broken_off else 1.0
         return value * length * form, " ".join(said) or "Every sentence is supported, and nothing is missing."
 
     return as_metric(score)
-
-
-def _precision(claims: list[Claim], judged: list[Judged], shown: tuple[Passage, ...]) -> float:
-    """Share of the citations that stand."""
-    place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}
-    kept = [{place.get(own.snippet_id) for own in one.sentence.citations} for one in judged]
-    given = [(number, own) for claim, own in zip(claims, kept, strict=True) for number in claim.cited]
-    return sum(number in own for number, own in given) / len(given) if given else 0.0
