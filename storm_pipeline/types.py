@@ -4,8 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from storm_pipeline.identity import snippet_id, source_id
+
+NotePlace = Literal["footnotes", "endnotes"]
+"""Where an export puts the notes that hold its citations."""
 
 
 @dataclass(frozen=True)
@@ -519,29 +523,29 @@ class Article:
 
         return to_json(self)
 
-    def to_docx(self, *, citation_style: str | None = None) -> bytes:
-        """Export as a Word document whose references are endnotes, formatted by a CSL style such as ``apa``."""
+    def to_docx(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
+        """Export as a Word document whose references are endnotes in a CSL style; ``notes``: one a citation."""
         from storm_pipeline.export.formats import export
 
-        return export(self, "docx", citation_style=citation_style)
+        return export(self, "docx", citation_style=citation_style, notes=notes)
 
-    def to_pdf(self, *, citation_style: str | None = None) -> bytes:
+    def to_pdf(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
         """Export as PDF pages, the references formatted by a CSL style; needs WeasyPrint or Chromium."""
         from storm_pipeline.export.formats import export
 
-        return export(self, "pdf", citation_style=citation_style)
+        return export(self, "pdf", citation_style=citation_style, notes=notes)
 
-    def to_epub(self, *, citation_style: str | None = None) -> bytes:
+    def to_epub(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
         """Export as an EPUB book, the references formatted by a CSL style."""
         from storm_pipeline.export.formats import export
 
-        return export(self, "epub", citation_style=citation_style)
+        return export(self, "epub", citation_style=citation_style, notes=notes)
 
-    def to_obsidian(self, *, citation_style: str | None = None) -> str:
+    def to_obsidian(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> str:
         """Export as a Markdown note for Obsidian, the references formatted by a CSL style."""
         from storm_pipeline.export.formats import export
 
-        return export(self, "obsidian", citation_style=citation_style).decode()
+        return export(self, "obsidian", citation_style=citation_style, notes=notes).decode()
 
     def to_wikitext(self) -> str:
         """Export as a MediaWiki page whose references are citation templates."""
@@ -549,11 +553,11 @@ class Article:
 
         return export(self, "wikitext").decode()
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, notes: NotePlace | None = None) -> str:
         """Export as a LaTeX document that contains its BibTeX references."""
         from storm_pipeline.export.formats import export
 
-        return export(self, "latex").decode()
+        return export(self, "latex", notes=notes).decode()
 
     def to_bibtex(self) -> str:
         """Export the references as BibTeX."""

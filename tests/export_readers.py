@@ -118,9 +118,9 @@ def read_latex(data: bytes) -> Rows:
         if heading := re.fullmatch(r"\\(?:sub)*(?:section|paragraph)\{(.*)\}", line):
             from_tex(heading[1])
         elif line:
-            cited = re.fullmatch(r"(.*?)(?:~\\cite\{([a-z0-9,-]+)\})?", line)
+            cited = re.fullmatch(r"(.*?)(?:~((?:\\cite(?:\[pp?\.[^\]]+\])?\{[a-z0-9,-]+\})+))?", line)
             assert cited
-            keys = cited[2].split(",") if cited[2] else []
+            keys = [key for keys in re.findall(r"\{([^}]+)\}", cited[2] or "") for key in keys.split(",")]
             rows.append((from_tex(cited[1]), tuple(bibtex_address(entries[key]) for key in keys)))
     return rows
 

@@ -1,7 +1,7 @@
 """``storm export``: the article of a run as files for other programs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,6 +31,10 @@ def export(
             "--citation-style", metavar="STYLE", help="CSL style of the references: apa, ieee, …, or a .csl file."
         ),
     ] = None,
+    notes: Annotated[
+        Literal["footnotes", "endnotes"] | None,
+        typer.Option("--notes", help="Put each citation with its pages into a note, and add a bibliography."),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
@@ -51,7 +55,7 @@ def export(
         article = _article(run)
         folder = out or (run if run.is_dir() else run.parent)
         for chosen in formats:
-            content = exported(article, chosen.name, citation_style=citation_style)
+            content = exported(article, chosen.name, citation_style=citation_style, notes=notes)
             say(str(_written(folder / f"article{chosen.suffix}", content)))
 
 

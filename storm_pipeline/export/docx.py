@@ -1,13 +1,15 @@
-"""DOCX: a Word document with heading styles, whose references are endnotes."""
+"""DOCX: a Word document that looks like a manuscript, with footnotes or endnotes."""
 
 import io
+import itertools
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.export.archive import zipped
-from storm_pipeline.export.docx_notes import Endnotes
+from storm_pipeline.export.docx_layout import BIBLIOGRAPHY, add_contents, add_layout
+from storm_pipeline.export.docx_notes import Notes
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript, ParagraphBlock
 
 if TYPE_CHECKING:
@@ -16,37 +18,54 @@ if TYPE_CHECKING:
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The manuscript as the bytes of a Word file. A source has one endnote; later citations refer to it."""
+    """The manuscript as the bytes of a Word file, with contents and page numbers.
+
+    Each citation is a note, and a bibliography stands at the end; without notes a source has one endnote, to which
+    later citations refer.
+    """
     from docx import Document
 
     document = Document()
     _describe(document, manuscript)
-    notes = Endnotes(document, manuscript)
+    kind = (manuscript.note_place or "endnotes").removesuffix("s")
+    notes = Notes(document, manuscript.notes if manuscript.note_place else manuscript.entries, kind)
+    add_layout(document)
     document.add_heading(manuscript.title, 0)
     document.add_paragraph(manuscript.provenance, style="Subtitle")
+    add_contents(document, [block for block in manuscript.blocks if isinstance(block, HeadingBlock)])
+    cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
+    numbers = itertools.count(1) if manuscript.note_place else cited
     for block in manuscript.blocks:
         if isinstance(block, HeadingBlock):
             document.add_heading(block.text, block.level)
         else:
-            _add_paragraph(document.add_paragraph(), block, notes)
-    if manuscript.references:
-        document.add_heading(manuscript.references_heading, 1)
+            _add_paragraph(document.add_paragraph(), block, notes, numbers)
+    if manuscript.note_place and manuscript.references:
+        _add_bibliography(document, manuscript, notes)
     notes.finish()
     saved = io.BytesIO()
     document.save(saved)
     return zipped(_members(saved))
 
 
-def _add_paragraph(paragraph: "Paragraph", block: ParagraphBlock, notes: Endnotes) -> None:
+def _add_paragraph(paragraph: "Paragraph", block: ParagraphBlock, notes: Notes, numbers: Iterator[int]) -> None:
     """A run for each sentence, its notes behind it."""
     for place, sentence in enumerate(block.sentences):
         if place:
             paragraph.add_run(" ")
         paragraph.add_run(sentence.text)
-        for index, number in enumerate(sentence.numbers):
+        for index, _ in enumerate(sentence.cites):
             if index:
                 notes.add_comma(paragraph)
-            notes.cite(paragraph, number)
+            notes.cite(paragraph, next(numbers))
+
+
+def _add_bibliography(document: "Document", manuscript: Manuscript, notes: Notes) -> None:
+    document.add_heading(manuscript.references_heading, 1)
+    for _, entry in manuscript.bibliography:
+        paragraph = document.add_paragraph(style=BIBLIOGRAPHY)
+        for run in entry:
+            paragraph._p.append(notes.piece(document.part, run))
 
 
 def _describe(document: "Document", manuscript: Manuscript) -> None:

@@ -1,39 +1,41 @@
-"""Endnotes of a Word document, for which python-docx has no methods."""
+"""Footnotes and endnotes of a Word document, for which python-docx has no methods."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.export.entries import Run
-from storm_pipeline.export.manuscript import Manuscript
 
 if TYPE_CHECKING:
     from docx.document import Document
     from docx.text.paragraph import Paragraph
 
-_PART = "/word/endnotes.xml"
-_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.endnotes+xml"
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.{}s+xml"
 _SEPARATORS = ((-1, "separator"), (0, "continuationSeparator"))
-_MARK, _TEXT, _LINK = "Endnote Reference", "Endnote Text", "Hyperlink"
+_LINK = "Hyperlink"
 
 
-class Endnotes:
-    """The endnotes of a document: one for each reference, put where it is cited first.
+class Notes:
+    """The notes of a document, each put where it is cited first.
 
     Args:
         document: what they belong to; styles, settings and, by :meth:`finish`, the part of the notes are added to it.
-        manuscript: holds the references.
+        texts: the notes by number, from 1.
+        kind: ``footnote`` or ``endnote``.
     """
 
-    def __init__(self, document: "Document", manuscript: Manuscript) -> None:
+    def __init__(self, document: "Document", texts: Sequence[tuple[Run, ...]], kind: str) -> None:
         self._document = document
-        self._manuscript = manuscript
+        self._texts = texts
+        self._kind = kind
+        self._mark_style, self._text_style = f"{kind.title()} Reference", f"{kind.title()} Text"
         self._cited: set[int] = set()
         # python-docx looks through all styles for each run, and through all links for each link
         self._style_ids = self._add_styles()
-        self._links: dict[str, str] = {}
+        self._links: dict[tuple[str, str], str] = {}
         self._number_decimally()
 
     def cite(self, paragraph: "Paragraph", number: int) -> None:
-        """Put the mark of a reference at the end of a paragraph: its note, or a cross-reference to it."""
+        """Put the mark of a note at the end of a paragraph: the note, or a cross-reference to it."""
         if number in self._cited:
             self._add_cross_reference(paragraph, number)
             return
@@ -41,7 +43,7 @@ class Endnotes:
         ends: list[Any] = [_element("w:bookmarkStart", id=number), _element("w:bookmarkEnd", id=number)]
         ends[0].set(_name("name"), _bookmark(number))
         run = self._mark(paragraph)
-        run.append(_element("w:endnoteReference", id=number))
+        run.append(_element(f"w:{self._kind}Reference", id=number))
         run.addprevious(ends[0])
         run.addnext(ends[1])
 
@@ -57,21 +59,26 @@ class Endnotes:
         from docx.oxml import parse_xml
         from docx.oxml.ns import nsdecls
 
-        root: Any = parse_xml(f"<w:endnotes {nsdecls('w', 'r')}/>")
-        part = XmlPart(PackURI(_PART), _MEDIA_TYPE, root, self._document.part.package)
+        root: Any = parse_xml(f"<w:{self._kind}s {nsdecls('w', 'r')}/>")
+        part = XmlPart(
+            PackURI(f"/word/{self._kind}s.xml"), _MEDIA_TYPE.format(self._kind), root, self._document.part.package
+        )
         for number, kind in _SEPARATORS:
             run = _element("w:r")
             run.append(_element(f"w:{kind}"))
-            root.append(_note(number, run, type=kind))
-        for number, entry in enumerate(self._manuscript.entries, 1):
-            mark = self._run("", style=_MARK)
-            mark.append(_element("w:endnoteRef"))
-            pieces = (self._piece(part, run) for run in entry)
-            root.append(_note(number, mark, self._run(" "), *pieces, style=self._style_ids[_TEXT]))
-        self._document.part.relate_to(part, RELATIONSHIP_TYPE.ENDNOTES)
+            root.append(_note(self._kind, number, run, type=kind))
+        for number, entry in enumerate(self._texts, 1):
+            mark = self._run("", style=self._mark_style)
+            mark.append(_element(f"w:{self._kind}Ref"))
+            pieces = (self.piece(part, run) for run in entry)
+            root.append(
+                _note(self._kind, number, mark, self._run(" "), *pieces, style=self._style_ids[self._text_style])
+            )
+        kinds = {"footnote": RELATIONSHIP_TYPE.FOOTNOTES, "endnote": RELATIONSHIP_TYPE.ENDNOTES}
+        self._document.part.relate_to(part, kinds[self._kind])
 
-    def _piece(self, part: Any, run: Run) -> Any:
-        """A run of an entry as an element, in a hyperlink where it is one."""
+    def piece(self, part: Any, run: Run) -> Any:
+        """A run of a line of ``part`` as an element, in a hyperlink where it is one."""
         from docx.opc.constants import RELATIONSHIP_TYPE
         from docx.oxml.ns import qn
 
@@ -79,10 +86,11 @@ class Endnotes:
         if not run.href:
             return made
         link = _element("w:hyperlink")
-        if run.href not in self._links:
-            self._links[run.href] = f"rId{len(self._links) + 1}"
-            part.rels.add_relationship(RELATIONSHIP_TYPE.HYPERLINK, run.href, self._links[run.href], is_external=True)
-        link.set(qn("r:id"), self._links[run.href])
+        place = part.partname, run.href
+        if place not in self._links:
+            self._links[place] = f"rIdLink{len(self._links) + 1}"
+            part.rels.add_relationship(RELATIONSHIP_TYPE.HYPERLINK, run.href, self._links[place], is_external=True)
+        link.set(qn("r:id"), self._links[place])
         link.append(made)
         return link
 
@@ -96,7 +104,7 @@ class Endnotes:
         self._mark(paragraph).append(_element("w:fldChar", fldCharType="end"))
 
     def _mark(self, paragraph: "Paragraph", text: str = "") -> Any:
-        run = self._run(text, style=_MARK)
+        run = self._run(text, style=self._mark_style)
         paragraph._p.append(run)
         return run
 
@@ -122,16 +130,17 @@ class Endnotes:
         from docx.shared import Pt, RGBColor
 
         styles = self._document.styles
-        mark: Any = styles.add_style(_MARK, WD_STYLE_TYPE.CHARACTER)
+        mark: Any = styles.add_style(self._mark_style, WD_STYLE_TYPE.CHARACTER)
         mark.font.superscript = True
-        text: Any = styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH)
+        text: Any = styles.add_style(self._text_style, WD_STYLE_TYPE.PARAGRAPH)
         text.base_style = styles["Normal"]
         text.font.size = Pt(10)
         text.paragraph_format.space_after = Pt(4)
+        text.paragraph_format.line_spacing = 1.0
         link: Any = styles.add_style(_LINK, WD_STYLE_TYPE.CHARACTER)
         link.font.color.rgb = RGBColor(0x05, 0x63, 0xC1)
         link.font.underline = True
-        return {name: str(styles[name].style_id) for name in (_MARK, _TEXT, _LINK)}
+        return {name: str(styles[name].style_id) for name in (self._mark_style, self._text_style, _LINK)}
 
     def _number_decimally(self) -> None:
         """Number the notes 1, 2, 3, not i, ii, iii, and name their separators.
@@ -139,22 +148,22 @@ class Endnotes:
         Word reads the number format in the settings, LibreOffice in the section.
         """
         settings: Any = self._document.settings.element
-        options = _decimal()
+        options = _decimal(self._kind)
         for number, _ in _SEPARATORS:
-            options.append(_element("w:endnote", id=number))
+            options.append(_element(f"w:{self._kind}", id=number))
         settings.find(_name("compat")).addprevious(options)
         section: Any = self._document.sections[0]._sectPr
-        section.insert(0, _decimal())
+        section.insert(0, _decimal(self._kind))
 
 
-def _decimal() -> Any:
-    options = _element("w:endnotePr")
+def _decimal(kind: str) -> Any:
+    options = _element(f"w:{kind}Pr")
     options.append(_element("w:numFmt", val="decimal"))
     return options
 
 
-def _note(number: int, *runs: Any, type: str = "", style: str = "") -> Any:  # noqa: A002  (the attribute's name)
-    note, paragraph = _element("w:endnote", id=number), _element("w:p")
+def _note(kind: str, number: int, *runs: Any, type: str = "", style: str = "") -> Any:  # noqa: A002  (the attribute's name)
+    note, paragraph = _element(f"w:{kind}", id=number), _element("w:p")
     if type:
         note.set(_name("type"), type)
     if style:

@@ -27,6 +27,7 @@ def plain_entry(reference: Reference) -> tuple[Run, ...]:
     number = " ".join(filter(None, (work.volume, f"({work.issue})" if work.issue else "")))
     extent = f"pp. {work.extent.replace('-', '–')}" if work.extent else ""
     cited = f"cited: {reference.locator}" if extent and reference.pages else reference.locator
+    cited = "" if reference.locator == extent else cited
     about = [*site[:1], editors, number, *site[1:], work.place, reference.published, extent, cited]
     runs = [
         *([Run(f"{_ended(authors)} ")] if authors else []),
@@ -38,13 +39,14 @@ def plain_entry(reference: Reference) -> tuple[Run, ...]:
 
 def with_address(runs: tuple[Run, ...], reference: Reference) -> tuple[Run, ...]:
     """The line with its address as a link, put behind it where the line has neither address nor DOI."""
-    known = [text for text in (reference.link, reference.address, reference.doi) if text]
+    file = "" if reference.authors and reference.published else reference.address  # a known work needs no file's name
+    known = [text for text in (reference.link, (reference.link and reference.address) or file, reference.doi) if text]
     whole = "".join(run.text for run in runs)
     if known and not any(text in whole for text in known):
         shown = f"https://doi.org/{reference.doi}" if reference.doi else reference.address
         accessed = f" (accessed {reference.accessed})" if reference.accessed else ""
         runs = (*runs, Run(" "), Run(shown), Run(f"{accessed}."))
-    return tuple(piece for run in runs for piece in _linked(run, reference))
+    return tuple(piece for run in runs for piece in linked(run, reference))
 
 
 def text_of(entry: tuple[Run, ...]) -> str:
@@ -60,7 +62,7 @@ def _stop(text: str) -> str:
     return "" if text.endswith((".", "!", "?")) else "."
 
 
-def _linked(run: Run, reference: Reference) -> Iterator[Run]:
+def linked(run: Run, reference: Reference) -> Iterator[Run]:
     """The run, cut where the address or the DOI stands in it."""
     target = f"https://doi.org/{reference.doi}" if reference.doi else ""
     places = (target, target), (reference.address, reference.link), (reference.link, reference.link)

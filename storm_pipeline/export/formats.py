@@ -6,7 +6,8 @@ from importlib import import_module
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.manuscript import Manuscript, manuscript
-from storm_pipeline.types import Article
+from storm_pipeline.export.notes import plain_notes
+from storm_pipeline.types import Article, NotePlace
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class ExportFormat:
 
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _ALL = (
-    ExportFormat("docx", ".docx", _WORD, "Word document; the references are endnotes"),
+    ExportFormat("docx", ".docx", _WORD, "Word document; references are endnotes, or each citation a note"),
     ExportFormat("pdf", ".pdf", "application/pdf", "pages to print; needs WeasyPrint or Chromium"),
     ExportFormat("epub", ".epub", "application/epub+zip", "electronic book; the references are linked notes"),
     ExportFormat("wikitext", ".wiki", "text/x-wiki", "MediaWiki page with citation templates"),
@@ -61,7 +62,7 @@ def export_format(name: str) -> ExportFormat:
     return found
 
 
-def export(article: Article, name: str, *, citation_style: str | None = None) -> bytes:
+def export(article: Article, name: str, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
     """An article as the content of a file.
 
     Args:
@@ -70,13 +71,18 @@ def export(article: Article, name: str, *, citation_style: str | None = None) ->
         citation_style: name or file of a CSL style for the lines of the reference list, see
             :func:`storm_pipeline.export.styles.csl_formatter`; by default a plain form. ``wikitext``, ``latex``
             and the lists of references hold fields instead of lines, and are the same with any.
+        notes: put each citation, with its pages, into a note of its own (``docx``, ``latex``, ``obsidian``; in ``pdf``
+            and ``epub`` both are notes at the end). The form is the style's if it is a style of notes.
 
     Raises:
         SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.
     """
     chosen = export_format(name)
+    if notes not in {None, "footnotes", "endnotes"}:
+        raise SettingsError(f"there are no notes called {notes!r}; choose footnotes or endnotes")
     if citation_style is None:
-        return chosen.write(manuscript(article))
-    from storm_pipeline.export.styles import csl_formatter
+        return chosen.write(manuscript(article, notes=notes))
+    from storm_pipeline.export.styles import csl_formatter, csl_notes
 
-    return chosen.write(manuscript(article, csl_formatter(citation_style)))
+    formatter = csl_formatter(citation_style, with_notes=notes is not None)
+    return chosen.write(manuscript(article, formatter, notes, csl_notes(citation_style) if notes else plain_notes))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from storm_pipeline.export.characters import clean
 from storm_pipeline.export.entries import Run, plain_entry
+from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes, sort_key
 from storm_pipeline.export.reference import Reference, read_references
 from storm_pipeline.languages import references_heading
-from storm_pipeline.references.citations import number_references
+from storm_pipeline.references.citations import number_references, page_names
 from storm_pipeline.text.formatting import day
-from storm_pipeline.types import Article, Paragraph, Section
+from storm_pipeline.types import Article, NotePlace, Paragraph, Section, Sentence, Snippet
 
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 DEEPEST = 6
@@ -23,10 +24,15 @@ Formatter = Callable[[Sequence[Reference], str], Sequence[tuple[Run, ...]]]
 
 @dataclass(frozen=True)
 class Cited:
-    """A sentence on one line, never empty, and the ascending numbers of the references that it cites."""
+    """A sentence on one line, never empty, and what it cites, by ascending numbers of the references."""
 
     text: str
-    numbers: tuple[int, ...]
+    cites: tuple[Cite, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the references that it cites."""
+        return tuple(cite.number for cite in self.cites)
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,8 @@ class Manuscript:
         blocks: headings and paragraphs in reading order, the lead first.
         references: the cited sources by number.
         entries: the reference list entry of each reference, without its number.
+        notes: the note of each citation, in reading order; empty where citations are numbers of references.
+        note_place: where the notes stand; empty where there are none.
         models: names of the models that wrote it; may be empty.
         written: ISO date, or empty.
         language: BCP 47 code of its language, ``und`` if unknown.
@@ -68,12 +76,22 @@ class Manuscript:
     models: tuple[str, ...]
     written: str
     language: str
+    notes: tuple[tuple[Run, ...], ...] = ()
+    note_place: NotePlace | None = None
 
     def sentences(self) -> Iterator[Cited]:
         """All sentences in reading order."""
         for block in self.blocks:
             if isinstance(block, ParagraphBlock):
                 yield from block.sentences
+
+    @property
+    def bibliography(self) -> tuple[tuple[int, tuple[Run, ...]], ...]:
+        """Numbers and entries as they are listed: by number or, where there are notes, by author."""
+        numbered = list(enumerate(self.entries, 1))
+        if self.note_place:
+            numbered.sort(key=lambda one: sort_key(self.references[one[0] - 1]))
+        return tuple(numbered)
 
     @property
     def references_heading(self) -> str:
@@ -94,20 +112,28 @@ class Manuscript:
         )
 
 
-def manuscript(article: Article, formatter: Formatter | None = None) -> Manuscript:
+def manuscript(
+    article: Article,
+    formatter: Formatter | None = None,
+    notes: NotePlace | None = None,
+    note_formatter: NoteFormatter = plain_notes,
+) -> Manuscript:
     """The manuscript of an article.
 
     Args:
         article: what to export.
         formatter: formats the reference list; by default :func:`plain_entry` per reference.
+        notes: where notes stand; None for numbers of references in their place.
+        note_formatter: formats the notes.
     """
     article = _without_empty_sentences(article)
-    numbers = number_references(article)
+    numbers = _Numbers(article)
     blocks = (*_paragraphs(article.lead, numbers), *_sections(article.sections, 1, numbers))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
     references = read_references(article, ((s.text, s.numbers) for s in sentences))
     language = article.language if _LANGUAGE.fullmatch(article.language) else "und"
     entries = formatter(references, language) if formatter else map(plain_entry, references)
+    cites = [cite for sentence in sentences for cite in sentence.cites]
     models = dict.fromkeys(clean(row.model) for row in article.usage.rows)
     return Manuscript(
         title=clean(article.title) or UNTITLED,
@@ -117,6 +143,8 @@ def manuscript(article: Article, formatter: Formatter | None = None) -> Manuscri
         models=tuple(filter(None, models)),
         written=_iso_day(article.written),
         language=language,
+        notes=tuple(note_formatter(cites, references, language)) if notes else (),
+        note_place=notes,
     )
 
 
@@ -143,18 +171,31 @@ def _without_empty_sentences(article: Article) -> Article:
     return replace(article, lead=filtered(article.lead), sections=tuple(map(section, article.sections)))
 
 
-def _sections(sections: Sequence[Section], level: int, numbers: dict[str, int]) -> Iterator[Block]:
+class _Numbers:
+    """Numbers and pages of what sentences cite."""
+
+    def __init__(self, article: Article) -> None:
+        self._numbers = number_references(article)
+        self._snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
+
+    def cites(self, sentence: Sentence) -> tuple[Cite, ...]:
+        """What a sentence cites, by ascending numbers."""
+        cited: dict[int, list[Snippet]] = {}
+        for one in sentence.citations:
+            snippet = self._snippets.get((one.source_id, one.snippet_id))
+            cited.setdefault(self._numbers[one.source_id], []).extend([snippet] if snippet else [])
+        return tuple(Cite(number, page_names(cited[number])) for number in sorted(cited))
+
+
+def _sections(sections: Sequence[Section], level: int, numbers: "_Numbers") -> Iterator[Block]:
     for section in sections:
         yield HeadingBlock(min(level, DEEPEST), clean(section.heading) or UNTITLED)
         yield from _paragraphs(section.paragraphs, numbers)
         yield from _sections(section.subsections, level + 1, numbers)
 
 
-def _paragraphs(paragraphs: Sequence[Paragraph], numbers: dict[str, int]) -> Iterator[Block]:
+def _paragraphs(paragraphs: Sequence[Paragraph], numbers: "_Numbers") -> Iterator[Block]:
     for paragraph in paragraphs:
-        sentences = tuple(
-            Cited(clean(sentence.text), tuple(sorted({numbers[one.source_id] for one in sentence.citations})))
-            for sentence in paragraph.sentences
-        )
+        sentences = tuple(Cited(clean(sentence.text), numbers.cites(sentence)) for sentence in paragraph.sentences)
         if sentences:
             yield ParagraphBlock(sentences)

@@ -1,5 +1,6 @@
 """Obsidian: a Markdown note with properties, whose citations are wiki links to the lines of its references."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -23,16 +24,23 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
     yield "---"
     yield from (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in _properties(manuscript))
     yield f"---\n\n> [!info] {escape(manuscript.provenance)}"
+    cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
+    marks = itertools.count(1) if manuscript.note_place else cited
+    _mark = (lambda number: f"[^{number}]") if manuscript.note_place else _link
     for block in manuscript.blocks:
         yield ""
         if isinstance(block, HeadingBlock):
             yield f"{'#' * block.level} {escape(block.text)}"
         else:
-            yield from (escape(sentence.text) + "".join(map(_link, sentence.numbers)) for sentence in block.sentences)
+            for sentence in block.sentences:
+                yield escape(sentence.text) + "".join(_mark(next(marks)) for _ in sentence.cites)
     if manuscript.references:
         yield f"\n# {escape(manuscript.references_heading)}\n"
-    for number, entry in enumerate(manuscript.entries, 1):
-        yield f"{number}. {''.join(map(_run, entry))} ^ref-{number}"
+    for number, entry in manuscript.bibliography:
+        line = "".join(map(_run, entry))
+        yield f"- {line}" if manuscript.note_place else f"{number}. {line} ^ref-{number}"
+    for number, note in enumerate(manuscript.notes, 1):
+        yield f"\n[^{number}]: {''.join(map(_run, note))}"
 
 
 def escape(text: str) -> str:

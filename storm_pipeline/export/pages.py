@@ -1,11 +1,13 @@
 """An article as one XHTML page, from which books and PDF files are made."""
 
 import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
+from storm_pipeline.languages import notes_heading
 from storm_pipeline.render.page import page_environment
 
 if TYPE_CHECKING:
@@ -32,8 +34,11 @@ def article_page(manuscript: Manuscript, css: str) -> str:
         manuscript: what to show.
         css: rules of style.
     """
+    cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
     return template("article.xhtml").render(
         manuscript=manuscript,
+        notes=itertools.count(1) if manuscript.notes else cited,
+        notes_heading=notes_heading(manuscript.language),
         css=css,
         contents=contents(manuscript),
         is_link=lambda href: href.lower().startswith(_WEB),
@@ -59,4 +64,5 @@ def template(name: str) -> "Template":
     environment = page_environment("storm_pipeline.export")
     is_heading: Callable[[object], bool] = lambda block: isinstance(block, HeadingBlock)  # noqa: E731
     environment.tests["heading"] = is_heading
+    environment.filters["next"] = next
     return environment.get_template(name)

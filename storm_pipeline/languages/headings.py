@@ -9,6 +9,18 @@ _REFERENCES = {
 }
 
 
+_NOTES = {
+    "de": "Anmerkungen", "es": "Notas", "fr": "Notes", "it": "Note", "nl": "Noten", "pt": "Notas", "ru": "Примечания",
+    "ar": "ملاحظات",
+    "zh": "注释", "ja": "注釈", "no": "Noter", "nb": "Noter", "da": "Noter", "sv": "Noter", "pl": "Przypisy",
+}  # fmt: skip
+
+
+def notes_heading(language: str) -> str:
+    """What a list of notes is called in a language; ``Notes`` where that is not known here."""
+    return _NOTES.get(language, "Notes")
+
+
 def references_heading(language: str) -> str:
     """What the list of references is called in a language; ``References`` where that is not known here."""
     return _REFERENCES.get(language, "References")

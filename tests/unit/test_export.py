@@ -377,7 +377,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
     opened(latex_once, file)
     text = readers.read_pdf(file.with_suffix(".pdf").read_bytes())
     assert "Corals[1]bleachat30°C&die.[1,2]" in text
-    assert "*Itwas{warm}.[1,3]" in text
+    assert "*Itwas{warm}.[1][3,pp.3,7]" in text
     assert "</style><script>x</script>" in text
     assert "Corals&heat.MarineLetters,May2019.doi:10.1000/182" in text
 
