@@ -1,7 +1,11 @@
 """Programs compiled from a user's own articles: examples, metrics, optimisers, journal, and the command."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,7 @@ from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.asked import ASKED
-from storm_pipeline.optimize.compiling import Job, compile_program, job_for
+from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
 from storm_pipeline.optimize.metrics.base import mean_with_interval
 from storm_pipeline.optimize.metrics.heading import heading_metric
 from storm_pipeline.optimize.metrics.outline import outline_metric
@@ -111,6 +115,35 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
         assert sorted(one.prompt for one in server.asked) == once
     assert (again.before, again.after, again.calls) == (whole.before, whole.after, whole.calls)
     assert (tmp_path / "set/heading.json").read_bytes() == (tmp_path / "whole/heading.json").read_bytes()
+
+
+ASKS = """
+import sys, dspy
+from pathlib import Path
+from storm_pipeline.models.compiled_sets import read_set
+from storm_pipeline.models.programs import Programs
+own = read_set(Path(sys.argv[1])).apply(Programs())
+with dspy.context(lm=dspy.LM(sys.argv[2], api_base=sys.argv[3], api_key="x", cache=False)):
+    own.heading(topic="Amber Road", sentences="Salt was sold in Selby.")
+"""
+
+
+def test_a_set_copied_to_a_clean_environment_sends_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    with FakeModel(answers() | NAMED) as server:
+        compile_program(job(server, folder, optimizer="labeled"), EMBED, tmp_path / "mine")
+        shutil.copytree(tmp_path / "mine", tmp_path / "elsewhere" / "theirs")
+        (tmp_path / "elsewhere" / "theirs" / JOURNAL).unlink()
+        bodies = []
+        for home, place in (("a", tmp_path / "mine"), ("b", tmp_path / "elsewhere" / "theirs")):
+            (tmp_path / home).mkdir()
+            server.asked.clear()
+            clean = {"HOME": str(tmp_path / home), "PATH": os.environ["PATH"]}
+            command = [sys.executable, "-I", "-c", ASKS, str(place), server.lm, server.url]
+            subprocess.run(command, check=True, env=clean, cwd=tmp_path / home, timeout=120)
+            (asked,) = server.asked
+            bodies.append(json.dumps(asked.body, ensure_ascii=False))
+    assert bodies[0] == bodies[1]
+    assert "is told here in" in bodies[0], "the examples of the set are shown"
 
 
 def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:
