@@ -1,10 +1,12 @@
 """CONNER's data, measurement and tables with scripted models."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import dspy
 import pytest
 from cases import case, generated
 from conner_doubles import (
@@ -20,11 +22,13 @@ from typer.testing import CliRunner
 from storm_bench.conner.evidence_source import Bm25Evidence
 from storm_bench.conner.inference import Entailment
 from storm_bench.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
+from storm_bench.conner.knowledge_selection import Quality
 from storm_bench.conner.named_models import ModelNames, Models, model_names
 from storm_bench.conner.paper_claims import claims
 from storm_bench.conner.passage_pool import passage_pool
 from storm_bench.conner.published import beside_published
 from storm_bench.conner.report import to_markdown
+from storm_bench.conner.reward import quality_reward
 from storm_bench.conner.scoring import INTRINSIC, Record
 from storm_bench.conner.study import Study
 from storm_bench.conner.study_records import (
@@ -531,3 +535,13 @@ def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, t
     unknown = runner.invoke(app, ["experiment", "conner", "run", "--data", str(data), "--model", "oracle=x"])
     assert unknown.exit_code == 2
     assert "CONNER has no model 'oracle'" in unknown.output
+
+
+def test_quality_chooses_among_samples() -> None:
+    inputs = {"question": "When was the Orrin Dam built?", "passages": "[1] Dam: The Orrin Dam was built in 1931."}
+    reward = quality_reward(Quality(), MODELS)
+    good, off, none = (
+        reward(inputs, dspy.Prediction(answer=text))
+        for text in ("The Orrin Dam was built in 1931. It is a dam.", "Bananas are yellow. They are long.", "")
+    )
+    assert good > off and none == -math.inf
