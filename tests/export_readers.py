@@ -150,10 +150,14 @@ def read_wikitext(data: bytes) -> Rows:
                     assert parameter.showkey
                     _literal(parameter.value)
             lines[-1] = (text, (*cited, addresses[name]))
+        elif kind == "Tag" and node.tag == "b":  # the title, once, in the first sentence
+            lines[-1] = (text + _literal(node.contents), cited)
         elif kind == "Heading":
             _literal(node.title)
+        elif kind == "Template" and str(node.name) in {"Short description", "Rp"}:
+            _literal(node.get(1).value)
         else:
-            assert kind == "Comment" or str(node) == "<references />", node
+            assert kind == "Comment" or str(node) == "{{Reflist}}", node
     return [(text, cited) for text, cited in lines if text]
 
 

@@ -7,8 +7,10 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
+    from storm_pipeline.export.formats import ExportFormat
     from storm_pipeline.types import Article
 
 
@@ -35,6 +37,10 @@ def export(
         Literal["footnotes", "endnotes"] | None,
         typer.Option("--notes", help="Put each citation with its pages into a note, and add a bibliography."),
     ] = None,
+    cite_wikipedia: Annotated[
+        bool,
+        typer.Option("--cite-wikipedia", help="Write wikitext even if it cites Wikipedia."),
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
@@ -53,10 +59,32 @@ def export(
         names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
         formats = list(map(export_format, names))
         article = _article(run)
+        if any(one.name == "wikitext" for one in formats):
+            formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
         folder = out or (run if run.is_dir() else run.parent)
         for chosen in formats:
             content = exported(article, chosen.name, citation_style=citation_style, notes=notes)
             say(str(_written(folder / f"article{chosen.suffix}", content)))
+
+
+def _accepted(
+    article: "Article", formats: "list[ExportFormat]", *, is_asked: bool, is_all: bool
+) -> "list[ExportFormat]":
+    """The formats to write, after saying which sources Wikipedia does not accept; without wikitext if it is refused."""
+    from storm_pipeline.errors import SettingsError
+    from storm_pipeline.sources.for_wikipedia import objections
+
+    found = objections(article)
+    for one in found:
+        typer.echo(printable(f"Wikipedia does not accept [{one.number}] {one.source}: it {one.reason}"), err=True)
+    circular = sum(one.is_wikipedia for one in found)
+    if not circular or is_asked:
+        return formats
+    why = f"{circular} of {len(article.references)} sources are Wikipedia, which is no source for wikitext"
+    if not is_all:
+        raise SettingsError(f"{why}: write it nevertheless with --cite-wikipedia")
+    typer.echo(f"wikitext is left out: {why} (--cite-wikipedia)", err=True)
+    return [one for one in formats if one.name != "wikitext"]
 
 
 def _article(run: Path) -> "Article":

@@ -20,6 +20,7 @@ _KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"} |
     kind: kind for kind in ("book", "chapter", "thesis", "report", "page")
 }
 """Kind of a work → kind of a reference."""
+_LONGEST_KEY = 24
 _IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
 
 
@@ -163,9 +164,9 @@ def _kind(address: str, link: str, doi: str, site: str) -> str:
 
 def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: set[str]) -> str:
     """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
-    name = authors[0].family if authors else " ".join(title.split()[:4]) or host(address)
+    name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-")
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_KEY].rstrip("-")
     base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
     key, copies = base, 1
     while key in taken:

@@ -1,12 +1,15 @@
 """Wikitext: a page for MediaWiki, each source a citation template in a named reference."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
+from storm_pipeline.export.notes import Cite
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.references.citations import page_span
+from storm_pipeline.render.links import host
 from storm_pipeline.text.formatting import day
+from storm_pipeline.text.person_names import Name
 
 _SPECIAL = re.compile(r"[&<>\[\]{}|=]|'(?=')|(?<=')'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_|(?<=:)/(?=/)")
 _MARKUP_IN_URL = re.compile(r"'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_")
@@ -27,25 +30,54 @@ _TEMPLATES = {
 }
 
 
+_CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
+_IS_A = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of the)\s+(.+)")
+_KIND_ENDS = re.compile(r"[,.;:(–—]|\b(?:that|which|who|whose|where|when|located|situated|founded|known|and)\b")
+_LONGEST_DESCRIPTION = 60
+
+
 def write(manuscript: Manuscript) -> bytes:
     """The page: a sentence a line with its references behind it, which MediaWiki lists at the end."""
     return ("\n".join(_lines(manuscript)) + "\n").encode()
 
 
 def _lines(manuscript: Manuscript) -> Iterator[str]:
+    if about := short_description(manuscript):
+        yield f"{{{{Short description|{escape(about)}}}}}"
     yield f"<!-- {_in_comment(manuscript.provenance)} -->"
     defined: set[int] = set()
+    is_first = True
     for block in manuscript.blocks:
         yield ""
         if isinstance(block, HeadingBlock):
             marks = "=" * min(block.level + 1, 6)
             yield f"{marks} {escape(block.text)} {marks}"
+            is_first = False
             continue
         for sentence in block.sentences:
-            marks = "".join(_ref(manuscript.references[number - 1], defined) for number in sentence.numbers)
-            yield escape(sentence.text) + marks
+            marks = "".join(_ref(manuscript, cite, defined) for cite in sentence.cites)
+            yield (_bold(sentence.text, manuscript.title) if is_first else escape(sentence.text)) + marks
+            is_first = False
     if manuscript.references:
-        yield f"\n== {escape(manuscript.references_heading)} ==\n<references />"
+        yield f"\n== {escape(manuscript.references_heading)} ==\n{{{{Reflist}}}}"
+
+
+def short_description(manuscript: Manuscript) -> str:
+    """What the first sentence says that the subject is, in at most 60 characters; empty if it does not say so."""
+    if not manuscript.blocks or isinstance(manuscript.blocks[0], HeadingBlock):
+        return ""
+    found = _IS_A.search(manuscript.blocks[0].sentences[0].text)
+    kind = _KIND_ENDS.split(found[1])[0].strip() if found else ""
+    return kind[0].upper() + kind[1:] if 3 <= len(kind) <= _LONGEST_DESCRIPTION else ""
+
+
+def _bold(sentence: str, title: str) -> str:
+    """The escaped sentence, the article's title in it bold; not beside an apostrophe, which would join the marks."""
+    found = re.search(rf"(?<![\w']){re.escape(title)}(?![\w'])", sentence, re.I)
+    if not found or title.startswith("'") or title.endswith("'"):
+        return escape(sentence)
+    before, after = escape(sentence[: found.start()]), escape(f"x{sentence[found.end() :]}")[1:]
+    return f"{before}'''{escape(found[0])}'''{after}"
 
 
 def escape(text: str) -> str:
@@ -55,31 +87,52 @@ def escape(text: str) -> str:
     return _LINE_START.sub(lambda found: f"&#{ord(found[0])};", unlinked)
 
 
-def _ref(reference: Reference, defined: set[int]) -> str:
+def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
+    reference = manuscript.references[cite.number - 1]
+    pages = f"{{{{Rp|{page_span(cite.pages)}}}}}" if cite.pages else ""
     if reference.number in defined:
-        return f'<ref name="{reference.key}" />'
+        return f'<ref name="{reference.key}" />{pages}'
     defined.add(reference.number)
-    fields = "".join(f" |{name}={value}" for name, value in _fields(reference) if value)
-    return f'<ref name="{reference.key}">{{{{{_TEMPLATES[reference.kind]}{fields}}}}}</ref>'
+    fields = "".join(f" |{name}={value}" for name, value in _fields(reference, manuscript.written) if value)
+    return f'<ref name="{reference.key}">{{{{{_TEMPLATES[reference.kind]}{fields}}}}}</ref>{pages}'
 
 
-def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
-    for number, name in enumerate(reference.authors, 1):
-        if name.given:
-            yield f"last{number}", escape(name.family)
-            yield f"first{number}", escape(name.given)
-        else:
-            yield f"author{number}", escape(name.family)
-    yield "title", escape(reference.title)
+def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
+    work = reference.work
+    yield from _people("", reference.authors)
+    if reference.kind == "chapter" and reference.site:
+        yield "chapter", escape(reference.title)
+        yield "title", escape(reference.site)
+    else:
+        yield "title", escape(reference.title)
+        place = host(reference.link) if reference.kind == "page" else ""
+        yield _CONTAINERS.get(reference.kind, "website"), escape(reference.site or place)
+    yield from _people("editor", reference.editors)
     yield "url", _MARKUP_IN_URL.sub(lambda found: f"%{ord(found[0]):02X}", reference.link)
-    yield ("journal" if reference.kind == "journal" else "website"), escape(reference.site)
+    yield "volume", escape(work.volume)
+    yield "issue", escape(work.issue)
+    yield "edition", escape(work.edition)
     yield "publisher", escape(reference.publisher)
+    yield "location", escape(work.place)
     yield "date", day(reference.published) if reference.published else ""
-    yield ("page" if len(reference.pages) == 1 else "pages"), page_span(reference.pages)
+    yield ("pages" if "-" in work.extent else "page"), escape(work.extent.replace("-", "–"))
+    yield "isbn", escape(work.isbn)
     yield "doi", escape(reference.doi)
-    yield "id", "" if reference.link else escape(reference.address)
-    yield "language", escape(reference.language)
-    yield "access-date", day(reference.accessed) if reference.accessed and reference.link else ""
+    is_known = bool(reference.authors and reference.published)  # and needs no file's name
+    yield "id", "" if reference.link or is_known else escape(reference.address)
+    yield "language", "" if reference.language.startswith("en") else escape(reference.language)
+    accessed = reference.accessed or written
+    yield "access-date", day(accessed) if accessed and reference.link else ""
+
+
+def _people(role: str, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
+    """The fields of authors, or of editors."""
+    for number, name in enumerate(names, 1):
+        if name.given:
+            yield f"{role}{number}-last" if role else f"last{number}", escape(name.family)
+            yield f"{role}{number}-first" if role else f"first{number}", escape(name.given)
+        else:
+            yield f"{role or 'author'}{number}", escape(name.family)
 
 
 def _in_comment(text: str) -> str:

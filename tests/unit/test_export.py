@@ -155,21 +155,22 @@ def test_wikitext() -> None:
         "2 of its 3 sentences stand on 3 sources. -->\n"
         "\n"
         'Corals &#91;1&#93; bleach at 30 °C &#38; die.<ref name="doe2019">{{cite journal |last1=Doe |first1=Jane '
-        "|last2=van Gogh |first2=Vincent |title=Corals &#38; heat |url=https://doi.org/10.1000/182 "
-        "|journal=Marine Letters |publisher=Sea Press |date=May 2019 |doi=10.1000/182 |access-date=22 November 2026}}"
+        "|last2=van Gogh |first2=Vincent |title=Corals &#38; heat |journal=Marine Letters "
+        "|url=https://doi.org/10.1000/182 |publisher=Sea Press |date=May 2019 |doi=10.1000/182 "
+        "|access-date=22 November 2026}}"
         '</ref><ref name="reef-staff">{{cite web |author1=Reef Staff |title=Reefs '
-        "|url=https://www.example.org/a_(b)?c=1&d=2 |language=en}}</ref>\n"
+        "|website=example.org |url=https://www.example.org/a_(b)?c=1&d=2 |access-date=22 November 2026}}</ref>\n"
         "Nobody says so.\n"
         "\n"
         "== Heat_waves ==\n"
         "\n"
         '&#42; It was &#123;warm&#125;.<ref name="doe2019" /><ref name="a-memo">{{citation |title=A memo '
-        "|pages=3, 7 |id=corpus:memo.pdf}}</ref>\n"
+        "|id=corpus:memo.pdf}}</ref>{{Rp|3, 7}}\n"
         "\n"
         "=== 1 &#124; 2 ===\n"
         "\n"
         "== References ==\n"
-        "<references />\n"
+        "{{Reflist}}\n"
     )
 
 
