@@ -1,6 +1,7 @@
-"""MkDocs hooks: pages from files of the repository's root, links between them, and roles in docstrings."""
+"""MkDocs hooks: pages from files of the repository's root and of settings, links, roles, and what a button copies."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -8,10 +9,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+sys.path.insert(0, str(Path(__file__).parent))
+from site_content import settings_page, with_copied_commands
+
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
 PAGES = {
-    "index.md": "README.md",
+    "readme.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",
     "changelog.md": "CHANGELOG.md",
@@ -22,6 +26,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages."""
     for page, source in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
+    files.append(File.generated(config, "reference/all-settings.md", content=settings_page()))
     return files
 
 
@@ -41,7 +46,8 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Show Sphinx's roles in docstrings as plain code: ``:class:`~a.b.C``` as ``C``."""
+    """Let consoles be copied without prompts; show Sphinx's roles as code: ``:class:`~a.b.C``` as ``C``."""
+    html = with_copied_commands(html)
     html = re.sub(r":(?:class|func|meth|mod|data|attr|exc):<code>~(?:\w+\.)*(\w+)</code>", r"<code>\1</code>", html)
     return re.sub(r":(?:class|func|meth|mod|data|attr|exc):(?=<code>)", "", html)
 
