@@ -56,9 +56,10 @@ def _lines(properties: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for name, schema in properties.items():
         if name in PARTS:
             yield f"\n## {PARTS[name]}\n"
-            yield "| setting | type | allowed | default | option | variable |"
-            yield "|---|---|---|---|---|---|"
-        facts = (_kind(schema), _allowed(schema), _default(schema), f"`{option_name(name)}`", f"`STORM_{name.upper()}`")
+            yield "| setting | type | allowed | default | option, variable |"
+            yield "|---|---|---|---|---|"
+        given = f"`{option_name(name)}`<br>`STORM_{name.upper()}`"
+        facts = (_kind(schema), _allowed(schema), _default(schema), given)
         yield f"| `{name}`<br>{_cell(str(schema.get('description', '')))} | {' | '.join(facts)} |"
 
 

@@ -30,8 +30,8 @@ def test_every_setting_has_a_row_with_option_and_variable() -> None:
     rows = {row.split("`")[1]: row for row in SITE.settings_page().splitlines() if row.startswith("| `")}
     assert list(rows) == list(Settings.model_fields)
     for name, row in rows.items():
-        assert f"`{option_name(name)}` | `STORM_{name.upper()}` |" in row
-        assert len(re.findall(r"(?<!\\)\|", row)) == 7, row
+        assert f"`{option_name(name)}`<br>`STORM_{name.upper()}` |" in row
+        assert len(re.findall(r"(?<!\\)\|", row)) == 6, row
     assert "number | more than 0 |" in rows["max_cost"]
     assert "at least 0, at most 20 | `5` |" in rows["perspectives"]
     assert "choice | `auto`, `always`, `never` | `auto` |" in rows["structured"]
