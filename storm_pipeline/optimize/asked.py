@@ -7,7 +7,7 @@ _ASKED: Mapping[str, tuple[str, str]] = {
     "storm": (f"{_RESEARCH} passage_answer draft refine place section lead edit", f"{_RESEARCH} draft refine heading"),
     "storm+gaps": (
         f"{_RESEARCH} open_questions passage_answer draft refine place section revise lead edit",
-        f"{_RESEARCH} draft refine heading",
+        f"{_RESEARCH} draft heading",
     ),
     "storm-no-perspective": (
         "plain_question queries passage_answer draft refine place section lead edit",

@@ -46,6 +46,16 @@ def compiled_question() -> Program:
     return made
 
 
+def renamed(place: Path, name: str) -> None:
+    """Say of a set's program that it is another one."""
+    told = (place / "set.json").read_text(encoding="utf-8")
+    (place / "set.json").write_text(told.replace('"question": {', f'"{name}": {{'), encoding="utf-8")
+
+
+def moved(place: Path, name: str) -> None:
+    (place / "question.json").rename(place / f"{name}.json")
+
+
 def write_set(place: Path) -> Path:
     add_to_set(place, "question", compiled_question(), HOW, {"storm-pipeline": "0", "dspy": dspy.__version__})
     return place
@@ -246,6 +256,9 @@ def test_a_set_is_used_by_a_run_and_its_name_is_all_that_is_saved(tmp_path: Path
         (lambda place: (place / "set.json").write_text('{"format": 9}'), "this version reads 1"),
         (lambda place: (place / "question.json").unlink(), "is missing"),
         (lambda place: (place / "question.json").write_text("{}"), "was changed"),
+        (lambda place: renamed(place, "queries"), "queries.json is missing"),
+        (lambda place: renamed(place, "nothing"), "has a program 'nothing', which this version has not"),
+        (lambda place: (renamed(place, "queries"), moved(place, "queries")), "not of WriteQueries"),
     ],
 )
 def test_a_set_that_is_tampered_with_is_refused(tmp_path: Path, change: Any, reason: str) -> None:

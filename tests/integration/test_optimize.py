@@ -203,7 +203,7 @@ def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
         for way, programs in zip(("whole", "sentences"), declared, strict=True):
             own = Settings.build({"lm": "openai/x", "writing": way})
             run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
-            assert {call.program for call in run.calls} == programs, (recipe, writing)
+            assert {call.program for call in run.calls} == programs, (recipe, way)
 
 
 def test_the_manual_says_which_recipe_asks_what() -> None:
