@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import Settings, is_embedded
 
 ORDER = (
     "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "evidence", "sections",
@@ -22,7 +22,10 @@ _EARLY = 0.03
 
 @dataclass(frozen=True)
 class Phase:
-    """A stage that is to come: its expected calls, and its work in words of replies, with a surcharge for each call."""
+    """A stage that is to come: its expected calls, and its work in words of replies, with a surcharge for each call.
+
+    Of calls side by side, the work is that of one of them in turn.
+    """
 
     stage: str
     calls: int
@@ -58,7 +61,18 @@ def expected_phases(
     for call in simulation.calls:
         calls[call.stage] += 1
         work[call.stage] += _WORDS_A_CALL + len(call.reply.split())
-    return tuple(Phase(stage, calls[stage], work[stage]) for stage in sorted(calls, key=place_of))
+    return tuple(
+        Phase(stage, calls[stage], work[stage] / _side_by_side(stage, calls[stage], settings))
+        for stage in sorted(calls, key=place_of)
+    )
+
+
+def _side_by_side(stage: str, calls: int, settings: Settings) -> int:
+    """How many calls of a stage are under way at once; 1 with the embedded model, which shares one processor."""
+    if any(map(is_embedded, settings.models)):
+        return 1
+    most = {"conversations": settings.perspectives + 1, "sections": calls, "open questions": calls, "evidence": calls}
+    return max(1, min(most.get(stage, 1), settings.calls_in_flight))
 
 
 def place_of(stage: str) -> int:

@@ -32,6 +32,7 @@ from storm_pipeline.text.formatting import amount, clock, printable
 _UNITS = {"conversations": "turns", "sections": "sections"}
 _COUNTED: dict[type[Event], str] = {Retried: "retries", Reused: "reused", Degraded: "problems", Failed: "problems"}
 _MAX_LABEL_LENGTH = 200
+_MAX_TOPIC_LENGTH = 30
 _BAR_WIDTH = 20
 
 
@@ -136,14 +137,19 @@ class RunBoard:
         return event.session > 1 and bool(event.folder) and event.folder == self.folder
 
     def totals(self) -> str:
-        """The run in one line: topic, time, calls, tokens, sources; reused records, retries and problems if any."""
-        parts = [f"{self.topic or 'starting'}  {clock(self._now() - self.started)}"]
-        if self.topic:
-            tokens = f"{amount(self.tokens_in)} tokens in, {amount(self.tokens_out)} out"
-            parts += [f"{self.calls} calls", tokens, f"{self.sources} sources"]
+        """The run in one line, what matters most first, since narrow terminals cut its end off.
+
+        Topic, time, time left and problems; then sources, calls, tokens, retries and reused records, if any.
+        """
+        topic = self.topic if len(self.topic) <= _MAX_TOPIC_LENGTH else f"{self.topic[: _MAX_TOPIC_LENGTH - 1]}…"
+        parts = [f"{topic or 'starting'}  {clock(self._now() - self.started)}"]
         if (left := self.seconds_left()) is not None and not self._ended:
             parts.append(f"about {clock(left)} left")
-        parts += [f"{n} {word}" for word in ("reused", "retries", "problems") if (n := self.counts[word])]
+        parts += [f"{n} problem{'s' if n > 1 else ''}"] if (n := self.counts["problems"]) else []
+        if self.topic:
+            tokens = f"{amount(self.tokens_in)} tokens in, {amount(self.tokens_out)} out"
+            parts += [f"{self.sources} sources", f"{self.calls} calls", tokens]
+        parts += [f"{n} {word}" for word in ("retries", "reused") if (n := self.counts[word])]
         return ", ".join(parts)
 
     def draw(self, _height: int = 0) -> RenderableType:

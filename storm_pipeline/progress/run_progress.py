@@ -10,6 +10,7 @@ from storm_pipeline.progress.display import TerminalDisplay
 from storm_pipeline.progress.phases import Phase
 from storm_pipeline.progress.run_board import RunBoard, count_of
 from storm_pipeline.run.events import (
+    CallFinished,
     Degraded,
     Downloading,
     Event,
@@ -41,10 +42,13 @@ class ProgressSink(TerminalDisplay[RunBoard]):
         super().__init__(RunBoard(now), console, now)
         self._quarters: dict[str, int] = {}
         self._reasons: set[str] = set()
+        self._failed: list[Failed] = []
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for failed in self._failed:
+            self._print(self._notes.add(self._failure(failed, "")), "bold yellow")
         for line in self._notes.repeated():
             self._print(line, "dim")
         super().__exit__(kind, error, trace)
@@ -55,9 +59,10 @@ class ProgressSink(TerminalDisplay[RunBoard]):
             if isinstance(event, RunStarted) and not self._board.is_resumed_by(event) and self._board.all_ended():
                 self._board = RunBoard(self._now)  # another run in the same sink
             self._board.take(event)
-            note, style = self._note(event)
+            notes = [*self._failures(event), self._note(event)]
             line = None if self._live else self._plain_line(event)
-        self._print(note, style)
+        for note, style in notes:
+            self._print(note, style)
         self._print(line)
 
     def expect(self, phases: tuple[Phase, ...]) -> None:
@@ -69,14 +74,36 @@ class ProgressSink(TerminalDisplay[RunBoard]):
         """Show the progress of a download in bytes: a callback for :func:`storm_pipeline.assets.fetch`."""
         self.emit(Downloading("", name, done, total))
 
+    def _failures(self, event: Event) -> list[tuple[str | None, str]]:
+        """Lines for the pieces that failed, once it is known whether the run goes on.
+
+        If it ends of what they failed of, the error that it ends with says that, and they do not.
+        """
+        if isinstance(event, Failed) and self._active:
+            self._failed.append(event)
+        if not self._failed or not isinstance(event, CallFinished | Searched | RunFinished | RunStopped):
+            return []
+        failed, self._failed = self._failed, []
+        ending = event.reason if isinstance(event, RunStopped) else ""
+        return [(self._notes.add(self._failure(one, ending)), "bold yellow") for one in failed]
+
+    def _failure(self, failed: Failed, ending: str) -> str:
+        """A failed piece and the reason; without a reason that ends the run or was shown for another piece."""
+        piece, _, reason = failed.detail.partition(": ")
+        if reason and reason in ending:
+            return f"{failed.stage} failed: {piece}"
+        if reason and reason in self._reasons:
+            return f"{failed.stage} failed: {piece}: as above"
+        self._reasons.add(reason)
+        return f"{failed.stage} failed: {failed.detail}"
+
     def _note(self, event: Event) -> tuple[str | None, str]:
         """Line and style of an event that is shown with and without a terminal."""
         match event:
             case RunStarted() if event.session > 1 and self._live:
                 return _opening(event), ""
             case RunStopped():
-                after = f"stopped after {clock(event.seconds)}"
-                return f"{after}: {printable(event.reason)}" if event.reason else after, "bold yellow"
+                return f"stopped after {clock(event.seconds)}", "bold yellow"  # the error says why
             case Retried():
                 text, style = f"trying again: {event.what}: {event.reason}", "dim"
             case Noted():
@@ -85,19 +112,9 @@ class ProgressSink(TerminalDisplay[RunBoard]):
                 text, style = f"nothing found by {event.engine} for {event.query!r}", "dim"
             case Degraded():
                 text, style = f"{event.stage}: {event.detail}", "yellow"
-            case Failed():
-                text, style = f"{event.stage} failed: {self._reason_once(event.detail)}", "bold yellow"
             case _:
                 return None, ""
         return self._notes.add(text), style
-
-    def _reason_once(self, detail: str) -> str:
-        """A failed piece and the reason; without the reason if it was shown for another piece."""
-        piece, _, reason = detail.partition(": ")
-        if reason and reason in self._reasons:
-            return f"{piece}: as above"
-        self._reasons.add(reason)
-        return detail
 
     def _plain_line(self, event: Event) -> str | None:
         match event:

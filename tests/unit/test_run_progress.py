@@ -96,7 +96,7 @@ def test_the_essential_facts_appear(terminal: bool) -> None:
         "1 calls",
         "1.0k tokens in, 250 out",
         "section 'Legacy' could not be written",
-        "1 problems",
+        "1 problem, ",
     ):
         assert fact in text
 
@@ -236,6 +236,42 @@ def test_a_reason_is_shown_once() -> None:
             sink.emit(Failed("outline", f"{piece}: http://x:1 does not answer"))
     assert stream.getvalue().count("does not answer") == 1
     assert "no related topics: as above" in stream.getvalue()
+
+
+def test_what_a_run_ends_of_is_left_to_its_error() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        for piece in ("no draft outline", "turn 1"):
+            sink.emit(Failed("outline", f"{piece}: http://x:1 does not answer"))
+        sink.emit(RunStopped("run", 3.0, "no question could be asked: http://x:1 does not answer"))
+    lines = stream.getvalue().splitlines()
+    assert lines[:3] == ["outline failed: no draft outline", "outline failed: turn 1", "stopped after 0:03"]
+    assert "does not answer" not in stream.getvalue()
+
+
+def test_the_reason_of_a_failure_is_shown_once_the_run_goes_on() -> None:
+    made, stream = console(terminal=False)
+    with ProgressSink(made) as sink:
+        sink.emit(Failed("outline", "no draft outline: http://x:1 does not answer"))
+        assert "does not answer" not in stream.getvalue()
+        sink.emit(CALL)
+        assert "no draft outline: http://x:1 does not answer" in stream.getvalue()
+
+
+@pytest.mark.parametrize("topic", ["Silk Road", "The long history of trade between China and the Mediterranean"])
+def test_a_narrow_terminal_shows_how_long_it_takes_and_what_went_wrong(topic: str) -> None:
+    clock = Clock()
+    board = RunBoard(clock)
+    board.take(RunStarted("run", topic, "runs/x"))
+    board.expect((Phase("conversations", 10, 100.0), Phase("sections", 5, 100.0)))
+    board.take(StageStarted("conversations"))
+    for _ in range(2):
+        clock.time += 60
+        board.take(CALL)
+        board.take(Failed("conversations", "turn 1: no answer"))
+    shown = board.totals()[:70]
+    assert "about 9:09 left" in shown
+    assert "2 problems" in shown
 
 
 def test_different_problems_have_an_end() -> None:
@@ -417,10 +453,10 @@ def test_that_a_run_was_stopped_and_goes_on_is_told(terminal: bool) -> None:
         resumed_run_of(sink)
     text = plain(stream.getvalue())
     for fact in (
-        "stopped after 1:15: stopped; what was finished is saved",
+        "stopped after 1:15",
         "resuming Silk Road, session 2, in runs/x",
         "2 of at most 4 turns, 2 reused",
-        "2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
+        "1 problem, 0 sources, 2 calls, 2.0k tokens in, 500 out, 2 reused",
     ):
         assert fact in text
 
@@ -431,8 +467,8 @@ def test_plain_lines_say_what_there_is_when_a_run_is_stopped() -> None:
         resumed_run_of(sink)
     lines = stream.getvalue().splitlines()
     assert [line for line in lines if line.startswith(("so far", "finished"))] == [
-        "so far: Silk Road  0:00, 1 calls, 1.0k tokens in, 250 out, 0 sources, 1 problems",
-        "finished: Silk Road  0:00, 2 calls, 2.0k tokens in, 500 out, 0 sources, 2 reused, 1 problems",
+        "so far: Silk Road  0:00, 1 problem, 0 sources, 1 calls, 1.0k tokens in, 250 out",
+        "finished: Silk Road  0:00, 1 problem, 0 sources, 2 calls, 2.0k tokens in, 500 out, 2 reused",
     ]
 
 
@@ -493,3 +529,12 @@ def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
     before = expected_phases(given, "Silk Road", outline_only=True)
     assert [phase.stage for phase in before][-1] == "outline"
     assert all(phase.calls and phase.work for phase in before)
+
+
+def test_calls_side_by_side_take_the_time_of_one() -> None:
+    hosted = Settings(lm="openai/gpt-4o", perspectives=4, workers=16, rounds=1)
+    at_once = {phase.stage: phase.work for phase in expected_phases(hosted, "Silk Road")}
+    in_turn = {p.stage: p.work for p in expected_phases(hosted.model_copy(update={"workers": 1}), "Silk Road")}
+    assert at_once["conversations"] == pytest.approx(in_turn["conversations"] / 5)
+    assert at_once["sections"] <= in_turn["sections"] / 4
+    assert at_once["lead"] == in_turn["lead"]
