@@ -7,16 +7,10 @@ from storm_pipeline.text.words import word_count
 _BACK_REFERENCE = re.compile(
     r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|another|others?|additionally|however|"
     r"moreover|furthermore|therefore|thus|instead|then|there|here|one of (?:these|them|its|his|her)|consequently|"
-    r"(?:since|by|until|before|after) (?:then|that|this)|as such|(?:today|now|later|currently),? (?:they|it|he|she)|"
     r"in addition|as a result|at (?:the|that|this) (?:same )?time|for example|for instance)\b",
     re.I,
 )
 """An opening that depends on the preceding sentence."""
-_INNER_REFERENCE = re.compile(
-    r"(?:An?|The|Each|One|Some|Many|Most)\b(?: [a-z-]+){0,3} (?:for|of|in|to|by|with) (?:its|their|his|her)\b|"
-    r".*\b(?:of|in|for|by|to|from|with) (?:such [a-z]+s\b(?! as\b)|(?:this|these) (?!day\b)[a-z]+)",
-)
-"""A reference inside a sentence to what one before it named: a watershed for its end, the oldest of such paintings."""
 _PERSONAL_PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers|himself|herself|(?<=consider )it)\b", re.I)
 _ANTECEDENT = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Ee]very|[Ee]ach|[Oo]ne|[Ww]ho(?:ever)?)\b|"
@@ -45,8 +39,8 @@ _SHORTEST = 6
 
 
 def points_back(text: str) -> bool:
-    """Whether a sentence refers to the text before it, or has an unresolved pronoun."""
-    return bool(_BACK_REFERENCE.match(text) or _INNER_REFERENCE.match(text)) or _has_unresolved_pronoun(text)
+    """Whether a sentence opens with a reference to the text before it, or has an unresolved pronoun."""
+    return bool(_BACK_REFERENCE.match(text)) or _has_unresolved_pronoun(text)
 
 
 def stands_alone(text: str) -> bool:

@@ -20,7 +20,7 @@ from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.kinds import kind_of
-from storm_pipeline.writers.small.mentions import tells_of
+from storm_pipeline.writers.small.mentions import opens_with, tells_of
 from storm_pipeline.writers.small.order import in_paragraphs
 from storm_pipeline.writers.small.shortening import shortened
 from storm_pipeline.writers.small.standing import with_subject
@@ -169,6 +169,18 @@ def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> Non
     assert kind_of(text) == kind
 
 
+@pytest.mark.parametrize(
+    ("title", "text", "opens"),
+    [
+        ("Venus", "The cult is composed mostly of women.", False),
+        ("Hymenoptera", "Cults typically have a special priest.", False),
+        ("Venus", "The cult of Venus was composed mostly of women.", True),
+    ],
+)
+def test_a_common_noun_on_another_page_means_one_of_its_own(title: str, text: str, opens: bool) -> None:
+    assert opens_with(CULT, title, text) is opens
+
+
 def test_the_title_of_another_page_does_not_name_the_topic() -> None:
     assert not tells_of(CULT, "Cult of a Salesman", "Cult of a Salesman is a play about dreams.")
     assert tells_of(CULT, "Cult of Venus", "The cult of Venus was a cult of Rome.")
@@ -199,6 +211,10 @@ def test_places_people_and_works_have_sections_of_their_own() -> None:
         ("Maya peoples", "Today they live in the villages of the state near the Orrin Dam above the town of Selby."),
         ("History of Selby", "Since then, the Orrin Dam has been defined by its place in the trade of the state."),
         ("Parthian Empire", "The empire, located on the road between the Orrin Dam and Selby, became a centre."),
+        ("Linus Pauling", "Of these, the Orrin Dam of the state is the only one that Pauling saw in Selby."),
+        ("Jack Kilby", "For this invention, the state gave the Orrin Dam to Kilby and the town of Selby."),
+        ("Martin Scorsese", "Five of his films were made at the Orrin Dam above the town of Selby by the state."),
+        ("Uranus", "The planet's ring near the Orrin Dam has a complex structure that the state of Selby studies."),
         ("Conspiracy theory", "As such, the Orrin Dam is known to the state as a theory of conspiracy."),
         ("Energy level", "The term is used for the energy levels of the water behind the Orrin Dam of Selby."),
         ("Cave painting", "Scholars suggest that the oldest of such paintings were made at the Orrin Dam of Selby."),

@@ -47,8 +47,13 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
 
 
 def opens_with(subject: Subject, title: str, text: str) -> bool:
-    """Whether the opening of a sentence names the subject, or has a word of its page's title: else it may lack both."""
+    """Whether the opening of a sentence names the subject, or has a word of its page's title: else it may lack both.
+
+    A common noun needs the title: on the page of Venus, "The atmosphere is hot" is of one atmosphere.
+    """
     opening = " ".join(text.split()[:_OPENING])
+    if subject.names[0][:1].islower() and not stem_set(title) & stem_set(text):
+        return False
     return subject.named_in(opening) or subject.surname_in(opening) or bool(stem_set(title) & stem_set(opening))
 
 

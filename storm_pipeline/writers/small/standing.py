@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from storm_pipeline.languages import stem_set
+from storm_pipeline.writers.self_contained import points_back
 
 _SUBJECT = re.compile(
     r"(?P<one>He|She|It)"
@@ -13,13 +14,23 @@ _SUBJECT = re.compile(
 _AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?P<one>he|she|it) (?=[a-z])")
 """A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
 _DEFINITE = re.compile(
-    r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b|, )"
+    r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b|, |['’]s )"
 )
 """A thing that an earlier sentence named: The film examines …"""
 _BARE = re.compile(
     r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates|"
     r"(?:Most|Many|Some|Several|All|Few|Other) [a-z]+)\b(?! of)"
 )
+_OPENS_BACK = re.compile(
+    r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
+    r"(?:today|now|later|currently),? (?:they|it|he|she)|(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
+    re.I,
+)
+_INNER_REFERENCE = re.compile(
+    r"(?:An?|The|Each|One|Some|Many|Most)\b(?: [a-z-]+){0,3} (?:for|of|in|to|by|with) (?:its|their|his|her)\b|"
+    r".*\b(?:of|in|for|by|to|from|with) (?:such [a-z]+s\b(?! as\b)|(?:this|these) (?!day\b)[a-z]+)",
+)
+"""A reference inside a sentence: a watershed for its end, the oldest of such paintings."""
 _TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|has|had|can|may|comes|derives)\b")
 """A word that only the sentence before it says."""
 _HEAD = re.compile(r",| (?:that|which|who|of|in|by|from|for|with|on|at|to|\w+ed) ")
@@ -80,6 +91,11 @@ def _has_surname(name: str, text: str) -> bool:
     """Whether a sentence opens with the last of a name's several words alone."""
     first, *last = name.split()
     return bool(last) and first != "The" and bool(re.match(rf"{re.escape(last[-1])}(?:['’]s)? [a-z]", text))
+
+
+def leans(text: str) -> bool:
+    """Whether a sentence refers to what the one before it says."""
+    return points_back(text) or bool(_OPENS_BACK.match(text) or _INNER_REFERENCE.match(text))
 
 
 def lacks_subject(text: str, title: str) -> bool:

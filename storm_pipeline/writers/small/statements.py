@@ -10,12 +10,12 @@ from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.subject import Subject
 from storm_pipeline.types import Snippet
-from storm_pipeline.writers.self_contained import points_back, stands_alone
+from storm_pipeline.writers.self_contained import stands_alone
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.kinds import kind_of
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, tells_of
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
-from storm_pipeline.writers.small.standing import lacks_subject, names_a_thing_before, with_subject
+from storm_pipeline.writers.small.standing import lacks_subject, leans, names_a_thing_before, with_subject
 
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
@@ -66,7 +66,7 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
             fact,
             own=own,
             of_a_part=snippet.id in parts,
-            leans=points_back(fact.text),
+            leans=leans(fact.text),
             relevance=0.0,
             order=(snippet.id, number),
             opens=opens_about(subject, fact.text),
@@ -109,12 +109,12 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         text = text if own else without_short_forms(text)
         before = fact.text
         speaks = whole or tells_of(subject, fact.title, text) or (named and subject.surname_in(text))
-        leans = lacks_subject(text, fact.title) or (
+        lacks = lacks_subject(text, fact.title) or (
             not whole and names_a_thing_before(text, fact.title, subject.named_in)
         )
-        leans = leans or not (own or opens_with(subject, fact.title, text))
-        makes_sense = stands_alone(text) and not leans
-        kept = speaks and makes_sense and (not points_back(text) or (own and kept))
+        lacks = lacks or not (own or opens_with(subject, fact.title, text))
+        makes_sense = stands_alone(text) and not lacks
+        kept = speaks and makes_sense and (not leans(text) or (own and kept))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)
 
