@@ -23,7 +23,8 @@ _BARE = re.compile(
 )
 _OPENS_BACK = re.compile(
     r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
-    r"(?:today|now|later|currently),? (?:they|it|he|she)|(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
+    r"(?:today|now|later|currently),? (?:they|it|he|she)|"
+    r"(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
     re.I,
 )
 _INNER_REFERENCE = re.compile(
