@@ -550,7 +550,7 @@ def resume(
 def _write(ctx: RunContext) -> Article:
     start = time.monotonic()
     article = recipes.RECIPES[ctx.run.recipe](ctx, ctx.run.topic)
-    if unread := ctx.search.unread:
+    if unread := ctx.search.research.unread_pages:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
     images = find_images(ctx, article.references)
@@ -561,7 +561,7 @@ def _write(ctx: RunContext) -> Article:
         article,
         usage=usage,
         report=report,
-        sources_excluded=ctx.search.excluded,
+        sources_excluded=ctx.search.research.excluded_pages,
         revisions=ctx.ledger.revisions(),
         written=ctx.run.created,
         images=images,
@@ -602,7 +602,7 @@ def _is_outline(run: RunStore) -> bool:
 
 def _save_usage(ctx: RunContext, usage: Usage) -> None:
     ctx.run.save_json("usage.json", usage)
-    ctx.run.save_json("excluded.json", ctx.search.excluded)
+    ctx.run.save_json("excluded.json", ctx.search.research.excluded_pages)
 
 
 def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> dict[str, str]:

@@ -30,7 +30,8 @@ from storm_pipeline.errors import StormError
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.search.bounds import BoundedSearch
+from storm_pipeline.search.base import Asked
+from storm_pipeline.search.bounds import bounded
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.signatures.outline import RefineOutline
@@ -97,7 +98,8 @@ def hit(text: str, _: Tally, chance: random.Random) -> None:
     fields = {"url": f"https://example.org/{text[:50]}", "title": text[:900], "text": text, "published": text[:20]}
     wrong = (None, 3, [], {})
     values = {name: value if chance.random() > 0.1 else chance.choice(wrong) for name, value in fields.items()}
-    for snippet in BoundedSearch(checked(FakeSearch(lambda _: [values]))).search("q", 1).snippets:  # type: ignore[list-item]
+    found = checked(FakeSearch(lambda _: [values])).search("q", 1)  # type: ignore[list-item]
+    for snippet in bounded(found, Asked("q", 1, "fake")).snippets:
         f"{snippet.id} {snippet.title} {snippet.text}".encode()
         without_control_tokens(snippet.text)
 

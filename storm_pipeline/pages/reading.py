@@ -1,4 +1,4 @@
-"""A search that reads the pages of its hits: passages of whole pages instead of the engine's snippets."""
+"""Reading the pages that a search found: passages of whole pages instead of the engine's snippets."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.base import Search, WrappingSearch
+from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
 
@@ -38,18 +38,17 @@ class _PageResult:
     read: tuple[str, ...] = ()
 
 
-class PageReader(WrappingSearch):
-    """A search that reads the pages another search finds. Thread-safe; close it after use.
+class PageReader:
+    """Reads the pages that searches find. Thread-safe; close it after use.
 
     Each page is fetched once, however many searches find it. If it cannot be fetched, does not match the query, or is
     not ready in time, the engine's own snippets are used; a snippet's ``origin`` says which it is, and the result says
     why. A late page is ready for the next search.
 
-    Filters by URL (:class:`storm_pipeline.sources.filtering.ReliableSearch`) must wrap this search, not only the
-    inner one: a page that redirects has its final URL.
+    Filter by URL (:class:`storm_pipeline.sources.filtering.SourceFilter`) afterwards too: a page that redirects has its
+    final URL.
 
     Args:
-        engine: finds the pages.
         fetch: URL → page; raises PageError. By default a :class:`storm_pipeline.pages.web.WebPages`. It should
             return in bounded time, and is called from several threads at once.
         passages: maximum number of passages per page in a search, >= 1.
@@ -61,7 +60,6 @@ class PageReader(WrappingSearch):
 
     def __init__(
         self,
-        engine: Search,
         fetch: Callable[[str], Page] | None = None,
         *,
         passages: int = 3,
@@ -70,7 +68,6 @@ class PageReader(WrappingSearch):
         reads: Callable[[Snippet], bool] = lambda _: True,
         cut: Callable[[str], list[str]] = chunks,
     ) -> None:
-        super().__init__(engine)
         self._fetch = fetch or _web_pages()
         self._max_passages = passages
         self._seconds = seconds
@@ -85,19 +82,14 @@ class PageReader(WrappingSearch):
         """Start no further pages; does not wait for those being read."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def search(self, query: str, k: int) -> SearchResult:
-        """Passages of the pages that the engine finds, in its order, best passage of a page first.
-
-        Raises:
-            SearchError: as the engine's.
-        """
-        hit = self._engine.search(query, k)
+    def read(self, hit: SearchResult, asked: Asked) -> SearchResult:
+        """Passages of the pages of a result, in its order, best passage of a page first."""
         groups: dict[str, list[Snippet]] = {}
         for snippet in hit.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
         deadline = time.monotonic() + self._seconds
         pending = [(tuple(hits), self._submit(hits[0])) for hits in groups.values()]
-        results = [self._page_result(query, hits, reading, deadline) for hits, reading in pending]
+        results = [self._page_result(asked.query, hits, reading, deadline) for hits, reading in pending]
         found: dict[str, Snippet] = {}
         for snippet in chain.from_iterable(page.snippets for page in results):
             found.setdefault(snippet.id, snippet)

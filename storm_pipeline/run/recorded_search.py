@@ -1,7 +1,7 @@
 """Searches and tables of contents, journalled and served from the journal when the run is resumed."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from storm_pipeline.identity import source_id
@@ -9,11 +9,10 @@ from storm_pipeline.run.events import Events, Excluded, Reused
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.search import RunSearch
-from storm_pipeline.search.base import Search
-from storm_pipeline.search.result import SearchResult, SeenPage, Unread, decoded, encoded
+from storm_pipeline.search.research import Research, one_per_page
+from storm_pipeline.search.result import SearchResult, decoded, encoded
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.filtering import one_per_page
 from storm_pipeline.types import Exclusion
 
 _KEY_SETTINGS = (
@@ -23,11 +22,8 @@ _KEY_SETTINGS = (
 """Settings that affect the result of a search, besides the engine."""
 
 
-class RecordedSearch(Search):
+class RecordedSearch:
     """A run's search that journals every result and reuses it in later sessions. Thread-safe.
-
-    Exclusions, unread pages and pages seen are collected here over all searches of the run, earlier sessions included;
-    the totals depend neither on the order of searches nor on the timing of threads.
 
     Args:
         search: the search behind it.
@@ -46,12 +42,7 @@ class RecordedSearch(Search):
         self._events = events
         self._control = control
         self._identity = [spec, {name: getattr(settings, name) for name in _KEY_SETTINGS}]
-        self._excluded: set[Exclusion] = set()
-        self._excluded_ids: set[str] = set()
-        self._unread: set[Unread] = set()
-        self._read: set[str] = set()
-        self._seen: set[SeenPage] = set()
-        self._lost: dict[str, None] = {}
+        self._research = Research()
         self._lock = threading.Lock()
 
     @property
@@ -60,26 +51,9 @@ class RecordedSearch(Search):
         return self._search.name
 
     @property
-    def excluded(self) -> tuple[Exclusion, ...]:
-        """Pages excluded so far, each once, sorted by address."""
-        with self._lock:
-            return one_per_page(self._excluded)
-
-    @property
-    def unread(self) -> Mapping[str, str]:
-        """Address → why the page was never read, so that only the engine's snippets are used."""
-        with self._lock:
-            unread = sorted((page.url, page.reason) for page in self._unread if page.url not in self._read)
-        reasons: dict[str, str] = {}
-        for url, reason in unread:
-            reasons.setdefault(url, reason)
-        return reasons
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """What searches lost so far, such as results in a wrong form, each once; one sentence each."""
-        with self._lock:
-            return tuple(self._lost)
+    def research(self) -> Research:
+        """What all searches so far told of pages, those of earlier sessions included."""
+        return self._research
 
     @property
     def cache_problems(self) -> tuple[str, ...]:
@@ -95,11 +69,8 @@ class RecordedSearch(Search):
 
         Call it when no search is in flight, so that the result does not depend on their timing.
         """
-        with self._lock:
-            seen = frozenset(self._seen)
-        self._emit_excluded(self._collect(SearchResult(excluded=self._search.duplicates(seen))))
-        with self._lock:
-            return frozenset(self._excluded_ids)
+        self._emit_excluded(self._collect(SearchResult(excluded=self._search.copies(self.research.seen))))
+        return self.research.excluded_ids
 
     def search(self, query: str, k: int) -> SearchResult:
         """The recorded result, or a new one from the run's search.
@@ -134,14 +105,9 @@ class RecordedSearch(Search):
     def _collect(self, result: SearchResult) -> tuple[Exclusion, ...]:
         """Add a result to the run's totals; returns the pages that were not excluded before."""
         with self._lock:
-            new = tuple(page for page in one_per_page(result.excluded) if source_id(page.url) not in self._excluded_ids)
-            self._excluded_ids.update(source_id(page.url) for page in new)
-            self._excluded.update(result.excluded)
-            self._unread.update(result.unread)
-            self._read.update(result.read)
-            self._seen.update(result.seen)
-            self._lost |= dict.fromkeys(result.lost)
-        return new
+            known = self._research.excluded_ids
+            self._research = self._research.with_result(result)
+        return tuple(page for page in one_per_page(result.excluded) if source_id(page.url) not in known)
 
     def _emit_excluded(self, exclusions: Iterable[Exclusion]) -> None:
         for page in exclusions:

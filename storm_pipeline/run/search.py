@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import partial
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.documents.chunks import chunks, token_chunks
@@ -11,23 +10,22 @@ from storm_pipeline.pages.page_cache import CachedPages, Fetch
 from storm_pipeline.pages.reading import PageReader
 from storm_pipeline.pages.web import WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
-from storm_pipeline.search.base import Search
-from storm_pipeline.search.bounds import BoundedSearch
+from storm_pipeline.search.base import Asked, Search, Step
+from storm_pipeline.search.bounds import bounded
 from storm_pipeline.search.choosing import Choice, choose
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.registry import engines, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
-from storm_pipeline.search.search_cache import CachedSearch
+from storm_pipeline.search.search_cache import SearchCache
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.address_dates import date_in_address
 from storm_pipeline.sources.catalogue import load_catalogue
-from storm_pipeline.sources.duplicates import duplicates
-from storm_pipeline.sources.filtering import ReliableSearch
+from storm_pipeline.sources.filtering import SourceFilter
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
-from storm_pipeline.types import Exclusion, Snippet
+from storm_pipeline.types import Exclusion
 
 _SPECIAL_TOKENS = 2
 """Tokens that the embedder adds to a text ([CLS] and [SEP])."""
@@ -46,7 +44,7 @@ class Engine:
         contents: its source of tables of contents, if it has one.
         own: whether it searches texts of the user's own alone.
         offline: whether the network was found to be down when it was chosen.
-        caches: the disk caches of its results.
+        cache: the disk cache of its results, if it was opened by name.
     """
 
     search: Search
@@ -57,7 +55,7 @@ class Engine:
     contents: ContentsSource | None = None
     own: bool = False
     offline: bool = False
-    caches: tuple[CachedSearch, ...] = ()
+    cache: SearchCache | None = None
 
 
 def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:
@@ -79,13 +77,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         if settings.search_cache == "replay":
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
         choice = choose()
-    caches: list[CachedSearch] = []
-
-    def remember(engine: Search, identity: str) -> Search:
-        cached = CachedSearch(engine, settings.cache, settings.search_cache, settings.search_cache_days, identity)
-        caches.append(cached)
-        return cached
-
+    cache = SearchCache(settings.cache, settings.search_cache, settings.search_cache_days)
     config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
@@ -98,7 +90,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         ),
         rate=settings.search_rate,
         on_progress=progress,
-        remember=remember,
+        remember=cache.remembering,
         dois=settings.dois == "ask",
     )
     opened = open_search(choice.spec, config)
@@ -110,11 +102,11 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         contents=opened.contents,
         own=opened.own,
         offline=choice.offline,
-        caches=tuple(caches),
+        cache=cache,
     )
 
 
-class RunSearch(Search):
+class RunSearch:
     """The search of one run: the engine's results, filtered by source policy, with full pages where configured.
 
     Sources are filtered before their pages are fetched, and again afterwards: a page may redirect elsewhere, or turn
@@ -135,38 +127,24 @@ class RunSearch(Search):
         fetch: Fetch | None = None,
         embedder: Embedder | None = None,
     ) -> None:
-        collections = _collections()
-        trusted = collections if settings.sources == "auto" else frozenset[str]()
-        default_policy: Policy = "any" if engine.custom else "standard"
-        catalogue = load_catalogue(settings.cache)
-        policy = SourcePolicy(
-            default_policy if settings.sources == "auto" else settings.sources,
-            allow=settings.allow_sources,
-            deny=settings.deny_sources,
-            catalogue=catalogue,
-        )
-        truth = settings.exclude_urls, settings.exclude_titles
-        self._kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
-        filtering = partial(ReliableSearch, policy=policy, kept_out=self._kept_out, trusted=trusted)
-        self._search: Search = filtering(BoundedSearch(engine.search))
+        self._engine = engine.search
+        self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
         self._reader: PageReader | None = None
-        self._caches: list[CachedSearch | CachedPages] = [*engine.caches]
+        collections = _collections()
+        self._sources = _source_filter(engine, settings, collections)
+        usable = self._sources.usable
+        self._steps: tuple[Step, ...] = (bounded, usable, _dated)
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             unread = frozenset[str]() if settings.read_pages == "always" else collections
             pages = CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
             self._caches.append(pages)
-            self._reader = PageReader(
-                self._search,
-                pages,
-                reads=lambda snippet: snippet.engine not in unread,
-                cut=_cut_for(embedder),
-            )
-            self._search = filtering(self._reader, spare=False)
+            self._reader = PageReader(pages, reads=lambda snippet: snippet.engine not in unread, cut=_cut_for(embedder))
+            self._steps = (bounded, usable, self._reader.read, usable, _dated)
 
     @property
     def name(self) -> str:
         """Name of the engine."""
-        return self._search.name
+        return self._engine.name
 
     @property
     def cache_problems(self) -> tuple[str, ...]:
@@ -175,20 +153,25 @@ class RunSearch(Search):
 
     def excludes_title(self, title: str) -> bool:
         """Whether the Wikipedia article of this title is excluded as ground truth."""
-        return self._kept_out is not None and self._kept_out.recognise_by_name(page_address(title), title) is not None
+        kept_out = self._sources.kept_out
+        return kept_out is not None and kept_out.recognise_by_name(page_address(title), title) is not None
 
-    def duplicates(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
-        """Copies of excluded texts among the pages seen: see :func:`storm_pipeline.sources.duplicates.duplicates`."""
-        return duplicates(seen, self._kept_out) if self._kept_out else ()
+    def copies(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
+        """As :meth:`storm_pipeline.sources.filtering.SourceFilter.copies`."""
+        return self._sources.copies(seen)
 
     def search(self, query: str, k: int) -> SearchResult:
-        """As the engine's; see the class. Snippets without a date get the one in their page's address, if any.
+        """Up to ``k`` pages, best first; see the class. Snippets without a date get the one in their page's address.
 
         Raises:
             SearchError: as the engine's.
         """
-        found = self._search.search(query, k)
-        return replace(found, snippets=tuple(map(_dated, found.snippets)))
+        if k < 1:
+            return SearchResult()
+        found, asked = self._engine.search(query, k + self._sources.spare(k)), Asked(query, k, self.name)
+        for step in self._steps:
+            found = step(found, asked)
+        return found
 
     def close(self) -> None:
         """Stop fetching pages."""
@@ -196,8 +179,30 @@ class RunSearch(Search):
             self._reader.close()
 
 
-def _dated(snippet: Snippet) -> Snippet:
-    return snippet if snippet.published else replace(snippet, published=date_in_address(snippet.url))
+def _source_filter(engine: Engine, settings: Settings, collections: frozenset[str]) -> SourceFilter:
+    """What the settings say of sources; by default, collections and the user's own engine are trusted."""
+    is_auto = settings.sources == "auto"
+    default_policy: Policy = "any" if engine.custom else "standard"
+    catalogue = load_catalogue(settings.cache)
+    policy = SourcePolicy(
+        default_policy if settings.sources == "auto" else settings.sources,
+        allow=settings.allow_sources,
+        deny=settings.deny_sources,
+        catalogue=catalogue,
+    )
+    truth = settings.exclude_urls, settings.exclude_titles
+    kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
+    return SourceFilter(policy, kept_out, collections if is_auto else frozenset())
+
+
+def _dated(found: SearchResult, _: Asked) -> SearchResult:
+    return replace(
+        found,
+        snippets=tuple(
+            snippet if snippet.published else replace(snippet, published=date_in_address(snippet.url))
+            for snippet in found.snippets
+        ),
+    )
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:

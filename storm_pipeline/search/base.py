@@ -1,7 +1,7 @@
-"""The search interface: the protocol that engines implement, and the base classes of the searches of a run."""
+"""The search interface: the protocol that engines implement, a validated engine, and the steps after it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from storm_pipeline.search.result import SearchResult
@@ -40,34 +40,27 @@ class AsyncSearchEngine(Protocol):
     async def search(self, query: str, k: int) -> Sequence[Snippet]: ...  # noqa: D102
 
 
-class Search(ABC):
-    """A search of a run: a validated engine, or a filter, cache or page reader that wraps one."""
+@dataclass(frozen=True)
+class Search:
+    """An engine whose results and errors are validated, see :func:`storm_pipeline.search.edge.checked`.
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Name of the engine that searches."""
-
-    @abstractmethod
-    def search(self, query: str, k: int) -> SearchResult:
-        """Search for a query: up to ``k`` pages, best first.
-
-        Raises:
-            SearchError: the search failed.
-        """
-
-
-class WrappingSearch(Search):
-    """A search that changes what another one returns, and has its name.
-
-    Args:
-        engine: where to search.
+    Attributes:
+        name: of the engine.
+        search: query, ``k`` → up to ``k`` pages, best first; raises SearchError.
     """
 
-    def __init__(self, engine: Search) -> None:
-        self._engine = engine
+    name: str
+    search: Callable[[str, int], SearchResult]
 
-    @property
-    def name(self) -> str:
-        """Name of the engine that searches."""
-        return self._engine.name
+
+@dataclass(frozen=True)
+class Asked:
+    """What a search was asked: a query, for up to ``k`` pages, of the engine of this name."""
+
+    query: str
+    k: int
+    engine: str
+
+
+Step = Callable[[SearchResult, Asked], SearchResult]
+"""A step of a run's search: the result so far → the result without what may not be used, with whole pages, …"""

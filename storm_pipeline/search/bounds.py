@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from storm_pipeline.search.base import WrappingSearch
+from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.text.words import encodable
 from storm_pipeline.types import Snippet
@@ -13,22 +13,14 @@ _BREAKS = 200
 """Characters before a bound in which a text is cut at white space."""
 
 
-class BoundedSearch(WrappingSearch):
-    """Wraps an engine: texts and titles of its snippets are cut to :data:`LONGEST_TEXT` and :data:`LONGEST_TITLE`."""
-
-    def search(self, query: str, k: int) -> SearchResult:
-        """The engine's result within the bounds; a line in ``lost`` counts the texts that were cut.
-
-        Raises:
-            SearchError: as the engine's.
-        """
-        result = self._engine.search(query, k)
-        snippets = tuple(map(_bounded, result.snippets))
-        cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
-        if not cut:
-            return replace(result, snippets=snippets)
-        lost = f"{self.name} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut"
-        return replace(result, snippets=snippets, lost=(*result.lost, lost))
+def bounded(result: SearchResult, asked: Asked) -> SearchResult:
+    """Cut texts and titles to :data:`LONGEST_TEXT` and :data:`LONGEST_TITLE`; a line in ``lost`` counts the texts."""
+    snippets = tuple(map(_bounded, result.snippets))
+    cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
+    if not cut:
+        return replace(result, snippets=snippets)
+    lost = f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut"
+    return replace(result, snippets=snippets, lost=(*result.lost, lost))
 
 
 def _bounded(snippet: Snippet) -> Snippet:

@@ -73,6 +73,11 @@ def checked_engines(info: EngineInfo, engines: Iterable[SearchEngine | Search]) 
     return parts
 
 
+def composite_name(info: EngineInfo, parts: Iterable[Search]) -> str:
+    """The name of a composite engine: those of its parts, as in the specification."""
+    return f"{info.base_name}:" + info.separator.join(engine.name for engine in parts)
+
+
 def open_composite(
     kind: Callable[[Iterable[Search]], Search], info: EngineInfo, argument: str, config: EngineConfig
 ) -> OpenedEngine:

@@ -21,83 +21,64 @@ _log = logging.getLogger(__name__)
 
 
 def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: bool = False) -> Search:
-    """Wrap an engine in validation, unless it is a :class:`Search` already.
-
-    Args:
-        engine: see :class:`CheckedSearch`.
-        is_remote: whether it sends requests, so that its snippets are accessed when it is searched.
-
-    Raises:
-        SettingsError: it is not an engine; says what it lacks.
-    """
-    return engine if isinstance(engine, Search) else CheckedSearch(engine, is_remote=is_remote)
-
-
-class CheckedSearch(Search):
-    """Wraps any engine, so that every return value is a result and every error a SearchError.
+    """Validate an engine, so that every return value is a result and every error a SearchError.
 
     An item may be a Snippet, or a dict with ``url``, ``text`` and optionally the other fields of a Snippet; unknown
-    keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`.
+    keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`. An exception of the engine
+    becomes a SearchError that names it; the package's own errors are passed on.
 
     Args:
-        engine: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; see
-            :class:`SearchEngine`.
+        engine: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
+            is returned as it is.
         is_remote: set the ``accessed`` of snippets that have none to today (UTC).
 
     Raises:
         SettingsError: ``name`` is not a string, or there is no such method.
     """
+    if isinstance(engine, Search):
+        return engine
+    name = _name(engine)
 
-    def __init__(self, engine: SearchEngine | AsyncSearchEngine, *, is_remote: bool = False) -> None:
-        self._name = _name(engine)
-        self._is_remote = is_remote
-        self._engine = engine
-
-    @property
-    def name(self) -> str:
-        """The engine's name at construction."""
-        return self._name
-
-    def search(self, query: str, k: int) -> SearchResult:
-        """The valid snippets that the engine finds.
-
-        Raises:
-            SearchError: as the engine's; or the engine raised another exception, which is named.
-            StormError: the package's own errors are passed on.
-        """
+    def search(query: str, k: int) -> SearchResult:
         try:
-            answer: object = self._engine.search(query, k)
-            return self._result(result_of(answer) if inspect.isawaitable(answer) else answer)
+            answer: object = engine.search(query, k)
+            today = datetime.now(UTC).date().isoformat() if is_remote else None
+            return _result(result_of(answer) if inspect.isawaitable(answer) else answer, name, today)
         except StormError:
             raise
         except Exception as error:
-            _log.debug("the search engine %s failed", self._name, exc_info=error)
+            _log.debug("the search engine %s failed", name, exc_info=error)
             message = one_line(_message_of(error))
             raise SearchError(
-                f"the engine `{self._name}` raised {type(error).__name__}{': ' if message else ''}{message}"
+                f"the engine `{name}` raised {type(error).__name__}{': ' if message else ''}{message}"
             ) from error
 
-    def _result(self, answer: object) -> SearchResult:
-        if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
-            lost = f"the search engine `{self._name}` returned {_type_name(answer)} instead of results: {_EXPECTED}"
-            return SearchResult(lost=(lost,))
-        problems: list[str] = []
-        snippets = tuple(self._valid_snippets(answer, problems))
-        if not problems:
-            return SearchResult(snippets)
-        number = "1 result that" if len(problems) == 1 else f"{len(problems)} results that"
-        lost = f"the search engine `{self._name}` returned {number} cannot be used, such as {problems[0]}: {_EXPECTED}"
-        return SearchResult(snippets, lost=(lost,))
+    return Search(name, search)
 
-    def _valid_snippets(self, items: Iterable[object], problems: list[str]) -> Iterator[Snippet]:
-        today = datetime.now(UTC).date().isoformat() if self._is_remote else None
-        for number, item in enumerate(items, 1):
-            try:
-                snippet = _snippet(item, self._name)
-            except TypeError as error:
-                problems.append(f"number {number}, which has {error}")
-            else:
-                yield replace(snippet, accessed=snippet.accessed or today)
+
+def _result(answer: object, name: str, accessed: str | None) -> SearchResult:
+    if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
+        lost = f"the search engine `{name}` returned {_type_name(answer)} instead of results: {_EXPECTED}"
+        return SearchResult(lost=(lost,))
+    problems: list[str] = []
+    snippets = tuple(_valid_snippets(answer, name, accessed, problems))
+    if not problems:
+        return SearchResult(snippets)
+    number = "1 result that" if len(problems) == 1 else f"{len(problems)} results that"
+    lost = f"the search engine `{name}` returned {number} cannot be used, such as {problems[0]}: {_EXPECTED}"
+    return SearchResult(snippets, lost=(lost,))
+
+
+def _valid_snippets(
+    items: Iterable[object], engine: str, accessed: str | None, problems: list[str]
+) -> Iterator[Snippet]:
+    for number, item in enumerate(items, 1):
+        try:
+            snippet = _snippet(item, engine)
+        except TypeError as error:
+            problems.append(f"number {number}, which has {error}")
+        else:
+            yield replace(snippet, accessed=snippet.accessed or accessed)
 
 
 def _snippet(item: object, engine: str) -> Snippet:

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.domains import DomainSearch
+from storm_pipeline.search.domains import within_domains
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.text.formatting import did_you_mean
@@ -82,7 +82,7 @@ def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEn
     if info.remote and config.remember:
         engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
     if options.domains or options.without_domains:
-        engine = DomainSearch(engine, options)
+        engine = within_domains(engine, options)
     return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.own)
 
 

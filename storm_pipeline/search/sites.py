@@ -8,7 +8,7 @@ def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | N
     """The query on one line, followed by operators for included and excluded domains.
 
     Operators that would take more than half of the limit are left out: the query matters more, and
-    :class:`storm_pipeline.search.domains.DomainSearch` filters by domain anyway.
+    :func:`storm_pipeline.search.domains.within_domains` filters by domain anyway.
 
     Args:
         query: the query.

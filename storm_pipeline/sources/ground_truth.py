@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterable
 
 from storm_pipeline.identity import canonical_url, normalised_text
+from storm_pipeline.search.result import SeenPage
 from storm_pipeline.sources.catalogue import Catalogue, load_catalogue
 from storm_pipeline.sources.mirrors import folded_title, names_in_title, names_in_url, wikipedia_article
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
@@ -50,6 +51,10 @@ class GroundTruth:
         more = copy.copy(self)
         more._ngrams = self._ngrams.union(*map(_ngrams, texts))
         return more
+
+    def knowing(self, seen: Iterable[SeenPage]) -> "GroundTruth":
+        """The same pages with the text that searches returned of those recognised by address or title."""
+        return self.with_texts(page.text for page in seen if self.recognise_by_name(page.url, page.title))
 
     def recognise(self, url: str, title: str, text: str) -> str | None:
         """Why a page is to be kept out, in one sentence; None if it is not.

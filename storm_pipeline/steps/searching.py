@@ -60,9 +60,10 @@ def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
     The searches are made again when the run is resumed.
     """
     ctx.run.journal.forget("search")
-    excluded = ctx.search.excluded
-    left_out = [f"{len(excluded)} pages may not be used, such as {one.url}: {one.reason}" for one in excluded[:1]]
-    why = [ctx.ledger.failure_summary(), *ctx.search.lost[:1], *left_out]
+    research = ctx.search.research
+    excluded = research.excluded_pages
+    left_out = [f"{len(excluded)} pages may not be used, such as {page.url}: {page.reason}" for page in excluded[:1]]
+    why = [ctx.ledger.failure_summary(), *research.lost[:1], *left_out]
     return NothingFoundError(". ".join([what, *filter(None, why)]))
 
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from servers import Reply, Request, ScriptedServer
@@ -16,6 +17,7 @@ from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import PageReader
 from storm_pipeline.pages.web import WebPages
+from storm_pipeline.search.base import Asked, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult, Unread
@@ -50,12 +52,26 @@ def fetching(pages: Pages, asked: list[str] | None = None) -> Callable[[str], Pa
     return fetch
 
 
-@pytest.fixture
-def reader() -> Iterator[Callable[..., PageReader]]:
-    made: list[PageReader] = []
+class Reading:
+    """An engine whose hits are read."""
 
-    def make(*args: object, hits: list[Snippet] = HITS, **options: object) -> PageReader:
-        made.append(PageReader(checked(FakeSearch(lambda _: hits)), *args, **options))  # type: ignore[arg-type]
+    def __init__(self, engine: SearchEngine, *args: Any, **options: Any) -> None:
+        self._engine = checked(engine)
+        self._reader = PageReader(*args, **options)
+
+    def search(self, query: str, k: int) -> SearchResult:
+        return self._reader.read(self._engine.search(query, k), Asked(query, k, self._engine.name))
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+@pytest.fixture
+def reader() -> Iterator[Callable[..., Reading]]:
+    made: list[Reading] = []
+
+    def make(*args: object, hits: list[Snippet] = HITS, **options: object) -> Reading:
+        made.append(Reading(FakeSearch(lambda _: hits), *args, **options))
         return made[-1]
 
     yield make
@@ -63,7 +79,7 @@ def reader() -> Iterator[Callable[..., PageReader]]:
         one.close()
 
 
-Make = Callable[..., PageReader]
+Make = Callable[..., Reading]
 
 
 def test_passages_that_match_stand_for_the_snippet(reader: Make) -> None:
@@ -162,7 +178,7 @@ def test_what_is_no_page_of_the_web_is_left_as_it_is(reader: Make) -> None:
 
 
 def test_the_engines_failure_is_the_readers(reader: Make) -> None:
-    engine = PageReader(checked(FakeSearch({}, failing=lambda _: True)), fetching({}))
+    engine = Reading(FakeSearch({}, failing=lambda _: True), fetching({}))
     with pytest.raises(SearchError, match="set to fail"):
         engine.search("silk", 5)
     engine.close()
@@ -219,7 +235,7 @@ def test_from_the_engine_over_the_wire_to_the_passage() -> None:
     access, limits = Access(allow=lambda address: address.is_loopback), Limits(connect=2, read=2, total=5)
     with ScriptedServer(script) as server:
         hits = [Snippet(f"{server.url}/{name}", "", f"engine's {name}") for name in ("moved", "secret", "page")]
-        engine = PageReader(checked(FakeSearch(lambda _: hits)), WebPages(limits, access))
+        engine = Reading(FakeSearch(lambda _: hits), WebPages(limits, access))
         result = engine.search("sold jade", 3)
         engine.close()
     found = result.snippets
@@ -234,7 +250,7 @@ def test_from_the_engine_over_the_wire_to_the_passage() -> None:
 def test_by_default_no_page_of_this_machine_is_read() -> None:
     with ScriptedServer(Reply(body="<p>inside")) as server:
         hits = [Snippet(f"{server.url}/x", "", "engine's")]
-        engine = PageReader(checked(FakeSearch(lambda _: hits)))
+        engine = Reading(FakeSearch(lambda _: hits))
         result = engine.search("inside", 3)
         engine.close()
     assert result.snippets == tuple(hits)

@@ -23,7 +23,7 @@ from storm_pipeline.errors import (
 from storm_pipeline.references.citations import parse_markdown
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.run.events import CallbackSink, Event, Searched
-from storm_pipeline.search.engines.fused import FusedSearch
+from storm_pipeline.search.engines.fused import fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.steps.section_evidence import FOR_A_GAP
@@ -263,7 +263,7 @@ def test_a_failing_search_is_recorded_and_survived(tmp_path: Path) -> None:
 def test_an_engine_lost_among_several_is_told(tmp_path: Path) -> None:
     broken = FakeSearch({}, name="broken", failing=lambda _: True)
     with FakeModel() as server:
-        article = storm(server, tmp_path, search=FusedSearch([FakeSearch(world), broken])).write("Silk Road")
+        article = storm(server, tmp_path, search=fused([FakeSearch(world), broken])).write("Silk Road")
     told = {(problem.kind, problem.detail.split(":")[0]) for problem in article.report.problems}
     assert ("degradation", "the search engine `broken` failed") in told
     assert article.references

@@ -16,7 +16,7 @@ from storm_pipeline.render.json import from_json, to_json
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult, decoded, encoded
-from storm_pipeline.search.search_cache import CachedSearch
+from storm_pipeline.search.search_cache import SearchCache
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Article, Snippet
 
@@ -47,7 +47,7 @@ def test_searches_in_the_journal() -> None:
 def test_remembered_searches(tmp_path: Path) -> None:
     cache = SqliteCache(tmp_path / "search" / "searches.sqlite")
     cache.put(json.dumps([1, "fake", "silk", 3]), [["https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake"]])
-    replayed = CachedSearch(checked(FakeSearch({})), tmp_path, "replay")
+    replayed = SearchCache(tmp_path, "replay").remembering(checked(FakeSearch({})))
     (found,) = replayed.search("silk", 3).snippets
     assert found == Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake")
     for damaged in (
@@ -75,5 +75,5 @@ def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
     engine = checked(FakeSearch({"silk": [OLD, dated]}), is_remote=True)
     today = datetime.now(UTC).date().isoformat()
     for _ in range(2):
-        found = CachedSearch(engine, tmp_path).search("silk", 3).snippets
+        found = SearchCache(tmp_path).remembering(engine).search("silk", 3).snippets
         assert found == (dataclasses.replace(OLD, accessed=today), dated)

@@ -64,7 +64,12 @@ def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
         snippets = {query: search.search(query, 3).snippets for query in queries}
         search.close()
         gone = search.excluded_ids()
-        return [snippets[query] for query in QUERIES], search.excluded, search.unread, gone
+        return (
+            [snippets[query] for query in QUERIES],
+            search.research.excluded_pages,
+            search.research.unread_pages,
+            gone,
+        )
 
 
 def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Snippet]]) -> Told:
@@ -123,7 +128,7 @@ def test_threads_lose_nothing_and_each_page_left_out_is_told_once(tmp_path: Path
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda number: search.search(str(number), 3), range(80)))
     urls = [f"https://www.reddit.com/r/{number}" for number in (*range(21), *range(1000, 1080))]
-    assert sorted(one.url for one in search.excluded) == sorted(urls) == sorted(one.url for one in told)
+    assert sorted(one.url for one in search.research.excluded_pages) == sorted(urls) == sorted(one.url for one in told)
 
 
 @pytest.mark.parametrize("done", range(len(QUERIES) + 1))

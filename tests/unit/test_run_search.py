@@ -12,7 +12,7 @@ from storm_pipeline.search.choosing import choose
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import engines
-from storm_pipeline.search.result import Unread
+from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
 
@@ -146,6 +146,12 @@ def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> No
     assert [one.url for one in result.seen] == ["https://alpha.org/1", "https://en.wikipedia.org/wiki/Silk_Road"]
     assert search.excludes_title("Silk Road")
     assert not search.excludes_title("Spice trade")
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_whoever_wants_no_page_asks_nobody(tmp_path: Path, k: int) -> None:
+    broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
+    assert RunSearch(broken, given(tmp_path)).search("silk", k) == SearchResult()
 
 
 def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:

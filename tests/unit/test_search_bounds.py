@@ -4,15 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline import Snippet
-from storm_pipeline.search.bounds import LONGEST_TEXT, LONGEST_TITLE, BoundedSearch
+from storm_pipeline.search.base import Asked
+from storm_pipeline.search.bounds import LONGEST_TEXT, LONGEST_TITLE, bounded
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 
 
 def found(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
-    result = BoundedSearch(checked(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))).search(
-        "q", 1
-    )
+    engine = checked(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))
+    result = bounded(engine.search("q", 1), Asked("q", 1, engine.name))
     return result.snippets[0], result.lost
 
 

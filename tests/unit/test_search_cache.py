@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import PageError, SearchError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.page_cache import CachedPages
+from storm_pipeline.search.base import Search
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult
-from storm_pipeline.search.search_cache import CachedSearch, CacheMode
+from storm_pipeline.search.search_cache import CacheMode, SearchCache
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
@@ -45,14 +46,18 @@ JSON = st.recursive(
 SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
 
 
+def cached(engine: Search, folder: Path, mode: CacheMode = "use", identity: str | None = None) -> Search:
+    return SearchCache(folder, mode).remembering(engine, identity)
+
+
 @settings(max_examples=50)
 @given(ANY_TEXT, SNIPPETS, st.integers(-1, 50))
 def test_what_is_found_once_is_found_again(query: str, found: list[Snippet], k: int) -> None:
     with TemporaryDirectory() as folder:
         engine = FakeSearch(lambda _: tuple(found))
-        first = CachedSearch(checked(engine), Path(folder)).search(query, k)
+        first = cached(checked(engine), Path(folder)).search(query, k)
         for mode in ("use", "replay"):
-            again = CachedSearch(checked(FakeSearch({}, failing=lambda _: True)), Path(folder), mode)
+            again = cached(checked(FakeSearch({}, failing=lambda _: True)), Path(folder), mode)
             assert again.search(query, k) == first
         assert len(engine.queries) == 1
 
@@ -71,7 +76,7 @@ def test_what_is_put_is_got(values: dict[str, Any]) -> None:
 def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str | None = None) -> int:
     """How often the engine is asked by one search."""
     engine = FakeSearch({query: [SILK]})
-    assert CachedSearch(checked(engine), folder, mode, identity=identity).search(query, k).snippets
+    assert cached(checked(engine), folder, mode, identity=identity).search(query, k).snippets
     return len(engine.queries)
 
 
@@ -83,16 +88,16 @@ def test_modes(tmp_path: Path) -> None:
 def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:
     engine = FakeSearch({"silk": [SILK]})
     with pytest.raises(SearchError, match=r"'silk' by fake \(3 results\) was not recorded.*`refresh`"):
-        CachedSearch(checked(engine), tmp_path, "replay").search("silk", 3)
+        cached(checked(engine), tmp_path, "replay").search("silk", 3)
     assert engine.queries == ()
     assert not list(tmp_path.iterdir())
 
 
 def test_refresh_replaces(tmp_path: Path) -> None:
     other = Snippet("https://b.org", "", "Newer.")
-    CachedSearch(checked(FakeSearch({"silk": [SILK]})), tmp_path).search("silk", 3)
-    CachedSearch(checked(FakeSearch({"silk": [other]})), tmp_path, "refresh").search("silk", 3)
-    assert CachedSearch(checked(FakeSearch({})), tmp_path).search("silk", 3).snippets == (other,)
+    cached(checked(FakeSearch({"silk": [SILK]})), tmp_path).search("silk", 3)
+    cached(checked(FakeSearch({"silk": [other]})), tmp_path, "refresh").search("silk", 3)
+    assert cached(checked(FakeSearch({})), tmp_path).search("silk", 3).snippets == (other,)
 
 
 def test_what_tells_searches_apart(tmp_path: Path) -> None:
@@ -107,11 +112,11 @@ def test_what_tells_searches_apart(tmp_path: Path) -> None:
 
 def test_nothing_found_is_remembered_and_failures_are_not(tmp_path: Path) -> None:
     engine = FakeSearch({}, failing={"bad"})
-    cached = CachedSearch(checked(engine), tmp_path)
+    search = cached(checked(engine), tmp_path)
     for _ in range(2):
-        assert cached.search("nothing", 3) == SearchResult()
+        assert search.search("nothing", 3) == SearchResult()
         with pytest.raises(SearchError, match="set to fail"):
-            cached.search("bad", 3)
+            search.search("bad", 3)
     assert engine.queries == ("nothing", "bad", "bad")
 
 
@@ -120,9 +125,9 @@ def test_what_an_engine_gave_in_part_is_asked_for_again(tmp_path: Path) -> None:
         def search(self, query: str, k: int) -> list[Any]:
             return [None, SILK]
 
-    cached = CachedSearch(checked(Careless({})), tmp_path)
+    search = cached(checked(Careless({})), tmp_path)
     for _ in range(2):
-        result = cached.search("silk", 3)
+        result = search.search("silk", 3)
         assert (result.snippets, len(result.lost)) == ((SILK,), 1)
 
 
@@ -218,8 +223,8 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
             return file
 
         monkeypatch.setattr(sqlite3, "connect", full)
-    cached = CachedSearch(checked(FakeSearch({"silk": [SILK]})), tmp_path)
-    assert [cached.search("silk", 3).snippets for _ in range(3)] == [(SILK,)] * 3
+    search = cached(checked(FakeSearch({"silk": [SILK]})), tmp_path)
+    assert [search.search("silk", 3).snippets for _ in range(3)] == [(SILK,)] * 3
     (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
     assert "cannot be used" in said and "the run goes on" in said
 
@@ -239,10 +244,10 @@ def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_threads_lose_nothing(tmp_path: Path) -> None:
-    cached = CachedSearch(checked(FakeSearch(lambda query: [Snippet("u:" + query, "", query)])), tmp_path)
+    search = cached(checked(FakeSearch(lambda query: [Snippet("u:" + query, "", query)])), tmp_path)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: cached.search(f"q{n}", 3), range(60)))
-    replay = CachedSearch(checked(FakeSearch({})), tmp_path, "replay")
+        list(pool.map(lambda n: search.search(f"q{n}", 3), range(60)))
+    replay = cached(checked(FakeSearch({})), tmp_path, "replay")
     assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(60)] == [f"q{n}" for n in range(60)]
 
 

@@ -1,5 +1,6 @@
 """Engines over engines: their specifications, fusion, fallback, and how a failure that is survived is told."""
 
+from collections.abc import Callable
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -9,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.search.base import Search
 from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
-from storm_pipeline.search.engines.first import FirstSearch
-from storm_pipeline.search.engines.fused import FusedSearch, fuse_pages
+from storm_pipeline.search.engines.first import first
+from storm_pipeline.search.engines.fused import fuse_pages, fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import open_search
 from storm_pipeline.types import Snippet
@@ -84,7 +86,7 @@ def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
 
 def test_a_page_of_several_engines_comes_first_with_the_passages_of_each() -> None:
     twice = Snippet("http://www.b.org/", "B", "another passage")
-    both = FusedSearch([engine("one", "https://a.org", "https://b.org"), FakeSearch(lambda _: [twice], name="two")])
+    both = fused([engine("one", "https://a.org", "https://b.org"), FakeSearch(lambda _: [twice], name="two")])
     assert both.name == "fused:one+two"
     assert [s.text for s in both.search("silk", 5).snippets] == [
         "text of https://b.org", "another passage", "text of https://a.org"
@@ -114,7 +116,7 @@ def _rank(urls: list[str], url: str) -> float:
 
 def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> None:
     empty, full, last = engine("empty"), engine("full", "https://a.org"), engine("last", "https://b.org")
-    chain = FirstSearch([failing("broken"), empty, full, last])
+    chain = first([failing("broken"), empty, full, last])
     assert chain.name == "first:broken>empty>full>last"
     result = chain.search("silk", 3)
     assert [s.url for s in result.snippets] == ["https://a.org"]
@@ -122,12 +124,12 @@ def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> Non
     (detail,) = result.lost
     assert detail.startswith("the search engine `broken` failed: broken was set to fail for 'silk'")
     assert detail.endswith("went on without it")
-    nothing = FirstSearch([failing("broken"), empty]).search("silk", 3)
+    nothing = first([failing("broken"), empty]).search("silk", 3)
     assert (nothing.snippets, len(nothing.lost)) == ((), 1)
 
 
-@pytest.mark.parametrize("kind", [FusedSearch, FirstSearch])
-def test_only_when_all_fail_the_search_does(kind: type[FusedSearch] | type[FirstSearch]) -> None:
+@pytest.mark.parametrize("kind", [fused, first])
+def test_only_when_all_fail_the_search_does(kind: Callable[[list[FakeSearch]], Search]) -> None:
     with pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
         kind([failing("one"), failing("two")]).search("silk", 3)
     result = kind([failing("one"), engine("two", "u:a")]).search("silk", 3)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError, StoppedError
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.engines.fused import FusedSearch
+from storm_pipeline.search.engines.fused import fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
@@ -211,13 +211,13 @@ def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
         checked(given)
     assert said in str(caught.value)
     with pytest.raises(SettingsError):
-        FusedSearch([FakeSearch({}), given])
+        fused([FakeSearch({}), given])
 
 
 def test_what_is_checked_stays_as_it_is() -> None:
     once = checked(FakeSearch({"silk": [SILK]}))
     assert checked(once) is once
-    both = FusedSearch([once, engine(raising(ValueError("broken")))])
+    both = fused([once, engine(raising(ValueError("broken")))])
     assert checked(both) is both
     result = both.search("silk", 3)
     assert result.snippets == (SILK,)

@@ -13,7 +13,7 @@ from storm_pipeline.errors import CorpusError, SearchError, SettingsError
 from storm_pipeline.identity import host_of
 from storm_pipeline.net.retrying import retry_after_seconds
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.domains import DomainSearch
+from storm_pipeline.search.domains import within_domains
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.engines import wiki_leads
@@ -95,9 +95,9 @@ def test_options_that_an_engine_cannot_apply_are_refused(options: SearchOptions,
 def test_domains_are_held_for_every_engine() -> None:
     hosts = ["a.org", "x.a.org", "aa.org", "b.a.org", "c.net"]
     engine = checked(FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts]))
-    inside = DomainSearch(engine, SearchOptions(domains=("A.org",), without_domains=("b.a.org",)))
+    inside = within_domains(engine, SearchOptions(domains=("A.org",), without_domains=("b.a.org",)))
     assert [host_of(s.url) for s in inside.search("silk", 5).snippets] == ["a.org", "x.a.org"]
-    assert len(DomainSearch(engine, SearchOptions(without_domains=("c.net",))).search("silk", 2).snippets) == 2
+    assert len(within_domains(engine, SearchOptions(without_domains=("c.net",))).search("silk", 2).snippets) == 2
 
 
 def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError
+from storm_pipeline.search.base import Asked, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.sources.filtering import ReliableSearch, one_per_page
+from storm_pipeline.search.research import one_per_page
+from storm_pipeline.sources.filtering import SourceFilter
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
@@ -29,8 +31,17 @@ def snippets(*urls: str) -> list[Snippet]:
     return [Snippet(url, f"about {url}", f"text {n}") for n, url in enumerate(urls)]
 
 
-def filtered(*urls: str, policy: Policy = "standard", kept_out: GroundTruth | None = None) -> ReliableSearch:
-    return ReliableSearch(checked(FakeSearch(lambda _: snippets(*urls))), SourcePolicy(policy), kept_out)
+def reliable(engine: SearchEngine, policy: SourcePolicy, kept_out: GroundTruth | None = None) -> Search:
+    """The engine with the filter behind it, as a run has it."""
+    inner, sources = checked(engine), SourceFilter(policy, kept_out)
+    return Search(
+        engine.name,
+        lambda query, k: sources.usable(inner.search(query, k + sources.spare(k)), Asked(query, k, engine.name)),
+    )
+
+
+def filtered(*urls: str, policy: Policy = "standard", kept_out: GroundTruth | None = None) -> Search:
+    return reliable(FakeSearch(lambda _: snippets(*urls)), SourcePolicy(policy), kept_out)
 
 
 def test_excluded_pages_are_left_out_and_named_once() -> None:
@@ -51,7 +62,7 @@ def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]
         query: [Snippet(url, f"{query} {n}", "text") for n, url in enumerate([*BAD[n:], *GOOD])]
         for n, query in enumerate(sorted(queries))
     }
-    engine = ReliableSearch(checked(FakeSearch(found)), SourcePolicy("standard"))
+    engine = reliable(FakeSearch(found), SourcePolicy("standard"))
     excluded = one_per_page(one for query in queries for one in engine.search(query, 2).excluded)
     assert [(e.url, e.title, e.query) for e in excluded] == [
         (BAD[1], "amber 1", "amber"),
@@ -79,9 +90,7 @@ def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -
 def test_passages_of_one_page_are_read_together() -> None:
     prose = [f"the caravan number {n} left the oasis before dawn with bales" for n in range(3)]
     page = [Snippet("https://copy.example/1", "t", text) for text in prose]
-    engine = ReliableSearch(
-        checked(FakeSearch(lambda _: page)), SourcePolicy("any"), GroundTruth(texts=["\n".join(prose)])
-    )
+    engine = reliable(FakeSearch(lambda _: page), SourcePolicy("any"), GroundTruth(texts=["\n".join(prose)]))
     result = engine.search("caravans", 3)
     assert result.snippets == ()
     assert "100% of its 8-word sequences" in result.excluded[0].reason
@@ -93,7 +102,7 @@ def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
     page, copy = Snippet(SILK, "t", words), Snippet("https://copy.example/1", "t", words)
     other = Snippet(copy.url, "t", "something else entirely, which nobody has excluded")
     found = {"page": [page], "copy": [copy], "both": [copy, page], "other": [other]}
-    engine = ReliableSearch(checked(FakeSearch(found)), SourcePolicy("any"), GroundTruth([SILK]))
+    engine = reliable(FakeSearch(found), SourcePolicy("any"), GroundTruth([SILK]))
     results = {query: engine.search(query, 2) for query in queries}
     assert {query: list(result.snippets) for query, result in results.items()} == {
         "page": [],
@@ -130,12 +139,12 @@ def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
             return []
 
     numbers: list[int] = []
-    ReliableSearch(checked(Counting({})), judge, kept_out).search("q", 5)
+    reliable(Counting({}), judge, kept_out).search("q", 5)
     assert numbers == [asked]
 
 
 def test_errors_of_the_engine_are_passed_on() -> None:
-    engine = ReliableSearch(checked(FakeSearch({}, failing={"bad"})), SourcePolicy())
+    engine = reliable(FakeSearch({}, failing={"bad"}), SourcePolicy())
     with pytest.raises(SearchError):
         engine.search("bad", 1)
 
@@ -145,7 +154,7 @@ def test_what_the_engine_lost_is_passed_on() -> None:
         def search(self, query: str, k: int) -> list[Any]:
             return [None, *snippets(GOOD[0], BAD[0])]
 
-    result = ReliableSearch(checked(Careless({})), SourcePolicy("standard")).search("silk", 2)
+    result = reliable(Careless({}), SourcePolicy("standard")).search("silk", 2)
     assert ([s.url for s in result.snippets], len(result.excluded), len(result.lost)) == ([GOOD[0]], 1, 1)
 
 
@@ -154,18 +163,18 @@ def test_what_the_engine_lost_is_passed_on() -> None:
     st.lists(st.sampled_from([*GOOD, *NEUTRAL, *BAD, SILK]), max_size=14),
     st.sampled_from(POLICIES),
     st.booleans(),
-    st.integers(-1, 6),
+    st.integers(0, 6),
 )
 def test_never_an_excluded_page_and_never_more_than_k(
     urls: list[str], policy: Policy, without_silk: bool, k: int
 ) -> None:
     found = snippets(*urls)
     judge = SourcePolicy(policy)
-    engine = ReliableSearch(checked(FakeSearch({"q": found})), judge, GroundTruth([SILK]) if without_silk else None)
+    engine = reliable(FakeSearch({"q": found}), judge, GroundTruth([SILK]) if without_silk else None)
     result = engine.search("q", k)
     kept, excluded = list(result.snippets), {e.url for e in result.excluded}
     assert kept == [s for s in found if s in kept]
-    assert len({s.url for s in kept}) <= max(k, 0)
+    assert len({s.url for s in kept}) <= k
     assert not {s.url for s in kept} & excluded
     assert all(judge.judge(s.url).allowed for s in kept)
     assert not (without_silk and SILK in {s.url for s in kept})

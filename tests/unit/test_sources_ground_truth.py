@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.sources.duplicates import SeenPage, duplicates
+from storm_pipeline.search.result import SeenPage
+from storm_pipeline.sources.filtering import SourceFilter
 from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia
 from storm_pipeline.sources.mirrors import wikipedia_article
+from storm_pipeline.sources.policies import SourcePolicy
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
 TITLES = st.text(
@@ -148,7 +150,7 @@ def test_copies_are_found_whatever_search_was_first(order: list[int]) -> None:
         SeenPage(SILK, "Silk Road", PROSE, "c"),
         SeenPage("https://other.example/1", "Beads", OTHER_PROSE, "c"),
     ]
-    found = duplicates([seen[n] for n in order], GroundTruth([SILK]))
+    found = SourceFilter(SourcePolicy("any"), GroundTruth([SILK])).copies([seen[n] for n in order])
     assert {(one.url, one.query) for one in found} == {("https://copy.example/1", "b"), (SILK, "c")}
 
 

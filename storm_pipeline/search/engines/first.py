@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.combined import Attempt, attempt, checked_engines, merged_result, open_composite
+from storm_pipeline.search.combined import (
+    Attempt,
+    attempt,
+    checked_engines,
+    composite_name,
+    merged_result,
+    open_composite,
+)
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 
@@ -18,11 +25,11 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
     """Open the engine for ``first:A>B``, with two or more engine specifications."""
-    return open_composite(FirstSearch, INFO, argument, config)
+    return open_composite(first, INFO, argument, config)
 
 
-class FirstSearch(Search):
-    """Queries engines in order until one finds something.
+def first(engines: Iterable[SearchEngine | Search]) -> Search:
+    """A search that queries engines in order until one finds something; a SearchError of all of them names each.
 
     Args:
         engines: at least one, in the order to query them.
@@ -30,24 +37,14 @@ class FirstSearch(Search):
     Raises:
         SettingsError: there is no engine.
     """
+    parts = checked_engines(INFO, engines)
 
-    def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
-        self._engines = checked_engines(INFO, engines)
-
-    @property
-    def name(self) -> str:
-        """Names of the engines, as in the specification."""
-        return "first:" + INFO.separator.join(engine.name for engine in self._engines)
-
-    def search(self, query: str, k: int) -> SearchResult:
-        """Up to ``k`` pages of the first engine that finds any; empty if no engine finds any.
-
-        Raises:
-            SearchError: every engine failed; names each.
-        """
+    def search(query: str, k: int) -> SearchResult:
         attempts: list[Attempt] = []
-        for engine in self._engines:
+        for engine in parts:
             attempts.append(attempt(engine, query, k))
             if attempts[-1].result.snippets:
                 break
         return merged_result(attempts, attempts[-1].result.snippets)
+
+    return Search(composite_name(INFO, parts), search)

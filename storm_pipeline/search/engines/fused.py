@@ -6,7 +6,7 @@ from itertools import chain
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.combined import attempt, checked_engines, merged_result, open_composite
+from storm_pipeline.search.combined import attempt, checked_engines, composite_name, merged_result, open_composite
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
@@ -22,14 +22,15 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
     """Open the engine for ``fused:A+B``, with two or more engine specifications."""
-    return open_composite(FusedSearch, INFO, argument, config)
+    return open_composite(fused, INFO, argument, config)
 
 
-class FusedSearch(Search):
-    """Queries engines in parallel and fuses their pages by reciprocal rank (:mod:`storm_pipeline.retrieval.fusion`).
+def fused(engines: Iterable[SearchEngine | Search]) -> Search:
+    """A search that queries engines in parallel and fuses their pages by reciprocal rank.
 
     A page that several engines find is one source with the passages of each. A search takes as long as the slowest
-    engine. An engine that fails is skipped if another succeeds, and reported in ``lost``.
+    engine. An engine that fails is skipped if another succeeds, and reported in ``lost``; a SearchError of all of them
+    names each.
 
     Args:
         engines: at least one; ties go to the page of the earlier engine.
@@ -37,23 +38,13 @@ class FusedSearch(Search):
     Raises:
         SettingsError: there is no engine.
     """
+    parts = checked_engines(INFO, engines)
 
-    def __init__(self, engines: Iterable[SearchEngine | Search]) -> None:
-        self._engines = checked_engines(INFO, engines)
-
-    @property
-    def name(self) -> str:
-        """Names of the engines, as in the specification."""
-        return "fused:" + INFO.separator.join(engine.name for engine in self._engines)
-
-    def search(self, query: str, k: int) -> SearchResult:
-        """Up to ``k`` pages, best first.
-
-        Raises:
-            SearchError: every engine failed; names each.
-        """
-        attempts = parallel_map(lambda engine: attempt(engine, query, k), self._engines, workers=len(self._engines))
+    def search(query: str, k: int) -> SearchResult:
+        attempts = parallel_map(lambda engine: attempt(engine, query, k), parts, workers=len(parts))
         return merged_result(attempts, fuse_pages([one.result.snippets for one in attempts], k))
+
+    return Search(composite_name(INFO, parts), search)
 
 
 def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
