@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal
 
 from storm_pipeline.identity import snippet_id, source_id
 
@@ -501,78 +502,65 @@ class Article:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the page, in a frame."""
-        from storm_pipeline.render.notebook import notebook_html
-
-        return notebook_html(self)
+        return self._rendered("notebook")
 
     def to_markdown(self) -> str:
         """Render as Markdown with numbered citations and a reference list."""
-        from storm_pipeline.render.markdown import to_markdown
-
-        return to_markdown(self)
+        return self._rendered("markdown")
 
     def to_html(self) -> str:
         """Render as one HTML page, self-contained but for images."""
-        from storm_pipeline.render.html import to_html
-
-        return to_html(self)
+        return self._rendered("html")
 
     def to_json(self) -> str:
         """Serialise everything; :func:`storm_pipeline.render.json.from_json` reads it back."""
-        from storm_pipeline.render.json import to_json
-
-        return to_json(self)
+        return self._rendered("json")
 
     def to_docx(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
         """Export as a Word document whose references are endnotes in a CSL style; ``notes``: one a citation."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "docx", citation_style=citation_style, notes=notes)
+        return self._exported("docx", citation_style, notes)
 
     def to_pdf(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
         """Export as PDF pages, the references formatted by a CSL style; needs WeasyPrint or Chromium."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "pdf", citation_style=citation_style, notes=notes)
+        return self._exported("pdf", citation_style, notes)
 
     def to_epub(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
         """Export as an EPUB book, the references formatted by a CSL style."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "epub", citation_style=citation_style, notes=notes)
+        return self._exported("epub", citation_style, notes)
 
     def to_obsidian(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> str:
         """Export as a Markdown note for Obsidian, the references formatted by a CSL style."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "obsidian", citation_style=citation_style, notes=notes).decode()
+        return self._exported("obsidian", citation_style, notes).decode()
 
     def to_wikitext(self) -> str:
         """Export as a MediaWiki page whose references are citation templates."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "wikitext").decode()
+        return self._exported("wikitext").decode()
 
     def to_latex(self, *, notes: NotePlace | None = None) -> str:
         """Export as a LaTeX document that contains its BibTeX references."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "latex", notes=notes).decode()
+        return self._exported("latex", notes=notes).decode()
 
     def to_bibtex(self) -> str:
         """Export the references as BibTeX."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "bibtex").decode()
+        return self._exported("bibtex").decode()
 
     def to_ris(self) -> str:
         """Export the references as RIS."""
-        from storm_pipeline.export.formats import export
-
-        return export(self, "ris").decode()
+        return self._exported("ris").decode()
 
     def to_csl(self) -> str:
         """Export the references as CSL-JSON."""
-        from storm_pipeline.export.formats import export
+        return self._exported("csl").decode()
 
-        return export(self, "csl").decode()
+    def _rendered(self, name: str) -> str:
+        text: str = _formats().rendered(self, name)
+        return text
+
+    def _exported(self, name: str, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
+        content: bytes = _formats().export(self, name, citation_style=citation_style, notes=notes)
+        return content
+
+
+def _formats() -> Any:
+    """The formats of articles, which are built upon these values: looked up when one is asked for, and only here."""
+    return import_module("storm_pipeline.export.formats")

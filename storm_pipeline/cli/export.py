@@ -10,7 +10,7 @@ from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
-    from storm_pipeline.export.formats import ExportFormat
+    from storm_pipeline.export.formats import ArticleFormat
     from storm_pipeline.types import Article
 
 
@@ -46,8 +46,7 @@ def export(
     """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
     with Guard(debug=debug):
         from storm_pipeline.errors import SettingsError
-        from storm_pipeline.export.formats import FORMATS, export_format
-        from storm_pipeline.export.formats import export as exported
+        from storm_pipeline.export.formats import FORMATS, export_format, write
 
         if run is None and to is None:
             show_table(
@@ -63,13 +62,13 @@ def export(
             formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
         folder = out or (run if run.is_dir() else run.parent)
         for chosen in formats:
-            content = exported(article, chosen.name, citation_style=citation_style, notes=notes)
-            say(str(_written(folder / f"article{chosen.suffix}", content)))
+            path = folder / f"article{chosen.suffix}"
+            say(str(write(article, chosen.name, path, citation_style=citation_style, notes=notes)))
 
 
 def _accepted(
-    article: "Article", formats: "list[ExportFormat]", *, is_asked: bool, is_all: bool
-) -> "list[ExportFormat]":
+    article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
+) -> "list[ArticleFormat]":
     """The formats to write, after saying which sources Wikipedia does not accept; without wikitext if it is refused."""
     from storm_pipeline.errors import SettingsError
     from storm_pipeline.sources.for_wikipedia import objections
@@ -99,15 +98,3 @@ def _article(run: Path) -> "Article":
             f"{path} cannot be read ({error}): name the folder of a finished run, or its article.json"
         ) from error
     return from_json(text)
-
-
-def _written(path: Path, content: bytes) -> Path:
-    from storm_pipeline.errors import RunError
-    from storm_pipeline.files import cannot_write, write_atomically
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content)
-    except OSError as error:
-        raise RunError(f"{cannot_write(path, error)} or choose --out") from error
-    return path

@@ -1,4 +1,5 @@
-"""Articles as files for other programs, one format a file: pure functions, a manuscript in, bytes out.
+"""Articles as files for other programs, one format a file: pure functions, a manuscript in, bytes out."""
 
-:mod:`storm_pipeline.export.formats` lists the formats.
-"""
+from storm_pipeline.export.formats import FORMATS, TEXTS, export, write
+
+__all__ = ["FORMATS", "TEXTS", "export", "write"]

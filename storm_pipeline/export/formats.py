@@ -1,18 +1,22 @@
-"""The formats that articles are exported to, and the one way to export to any of them."""
+"""The formats of articles, and the one way to make any of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from storm_pipeline.errors import SettingsError
-from storm_pipeline.export.manuscript import Manuscript, manuscript
-from storm_pipeline.export.notes import plain_notes
-from storm_pipeline.types import Article, NotePlace
+from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.files import cannot_write, write_atomically
+
+if TYPE_CHECKING:
+    from storm_pipeline.export.manuscript import Manuscript
+    from storm_pipeline.types import Article, NotePlace
 
 
 @dataclass(frozen=True)
-class ExportFormat:
-    """A format.
+class ArticleFormat:
+    """A format of articles.
 
     Attributes:
         name: how it is chosen.
@@ -27,30 +31,45 @@ class ExportFormat:
     about: str
 
     @property
-    def write(self) -> Callable[[Manuscript], bytes]:
+    def is_text(self) -> bool:
+        """Whether a file of it is text in UTF-8."""
+        textual = ("text/", "application/x-", "application/json")
+        return self.media_type.startswith(textual) or self.media_type.endswith("+json")
+
+    @property
+    def write(self) -> Callable[["Manuscript"], bytes]:
         """Makes the file's content: the function ``write`` of the module that has the format's name."""
         module = import_module(f"storm_pipeline.export.{self.name}")
         found: Callable[[Manuscript], bytes] = module.write
         return found
 
 
+TEXTS = {
+    known.name: known
+    for known in (
+        ArticleFormat("markdown", ".md", "text/markdown", "Markdown with numbered citations"),
+        ArticleFormat("html", ".html", "text/html", "one self-contained page"),
+        ArticleFormat("json", ".json", "application/json", "everything, the research included"),
+    )
+}
+"""The texts that a run's folder holds, by name; see :mod:`storm_pipeline.render`."""
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _ALL = (
-    ExportFormat("docx", ".docx", _WORD, "Word document; references are endnotes, or each citation a note"),
-    ExportFormat("pdf", ".pdf", "application/pdf", "pages to print; needs WeasyPrint or Chromium"),
-    ExportFormat("epub", ".epub", "application/epub+zip", "electronic book; the references are linked notes"),
-    ExportFormat("wikitext", ".wiki", "text/x-wiki", "MediaWiki page with citation templates"),
-    ExportFormat("latex", ".tex", "application/x-tex", "LaTeX document that holds its BibTeX references"),
-    ExportFormat("obsidian", ".obsidian.md", "text/markdown", "Markdown note with properties and wiki links"),
-    ExportFormat("bibtex", ".bib", "application/x-bibtex", "references for LaTeX"),
-    ExportFormat("ris", ".ris", "application/x-research-info-systems", "references for Zotero, EndNote, Mendeley"),
-    ExportFormat("csl", ".csl.json", "application/vnd.citationstyles.csl+json", "references for Zotero, Pandoc"),
+    ArticleFormat("docx", ".docx", _WORD, "Word document; references are endnotes, or each citation a note"),
+    ArticleFormat("pdf", ".pdf", "application/pdf", "pages to print; needs WeasyPrint or Chromium"),
+    ArticleFormat("epub", ".epub", "application/epub+zip", "electronic book; the references are linked notes"),
+    ArticleFormat("wikitext", ".wiki", "text/x-wiki", "MediaWiki page with citation templates"),
+    ArticleFormat("latex", ".tex", "application/x-tex", "LaTeX document that holds its BibTeX references"),
+    ArticleFormat("obsidian", ".obsidian.md", "text/markdown", "Markdown note with properties and wiki links"),
+    ArticleFormat("bibtex", ".bib", "application/x-bibtex", "references for LaTeX"),
+    ArticleFormat("ris", ".ris", "application/x-research-info-systems", "references for Zotero, EndNote, Mendeley"),
+    ArticleFormat("csl", ".csl.json", "application/vnd.citationstyles.csl+json", "references for Zotero, Pandoc"),
 )
 FORMATS = {known.name: known for known in _ALL}
 """All formats by name: whole articles first, then mere lists of references."""
 
 
-def export_format(name: str) -> ExportFormat:
+def export_format(name: str) -> ArticleFormat:
     """The format of a name.
 
     Raises:
@@ -62,12 +81,23 @@ def export_format(name: str) -> ExportFormat:
     return found
 
 
-def export(article: Article, name: str, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
-    """An article as the content of a file.
+def rendered(article: "Article", name: str) -> str:
+    """An article as a text of :mod:`storm_pipeline.render`: ``markdown``, ``html``, ``json`` or ``notebook``.
+
+    It is made by the function ``to_NAME`` of the module that has the name.
+    """
+    text: str = getattr(import_module(f"storm_pipeline.render.{name}"), f"to_{name}")(article)
+    return text
+
+
+def export(
+    article: "Article", name: str, *, citation_style: str | None = None, notes: "NotePlace | None" = None
+) -> bytes:
+    """An article as the content of a file for another program.
 
     Args:
         article: what to export.
-        name: of the format.
+        name: of the format, one of :data:`FORMATS`.
         citation_style: name or file of a CSL style for the lines of the reference list, see
             :func:`storm_pipeline.export.styles.csl_formatter`; by default a plain form. ``wikitext``, ``latex``
             and the lists of references hold fields instead of lines, and are the same with any.
@@ -77,12 +107,49 @@ def export(article: Article, name: str, *, citation_style: str | None = None, no
     Raises:
         SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.
     """
+    from storm_pipeline.export.manuscript import manuscript
+
     chosen = export_format(name)
     if notes not in {None, "footnotes", "endnotes"}:
         raise SettingsError(f"there are no notes called {notes!r}; choose footnotes or endnotes")
     if citation_style is None:
         return chosen.write(manuscript(article, notes=notes))
+    from storm_pipeline.export.notes import plain_notes
     from storm_pipeline.export.styles import csl_formatter, csl_notes
 
     formatter = csl_formatter(citation_style, with_notes=notes is not None)
     return chosen.write(manuscript(article, formatter, notes, csl_notes(citation_style) if notes else plain_notes))
+
+
+def write(
+    article: "Article",
+    name: str,
+    path: Path | str,
+    *,
+    citation_style: str | None = None,
+    notes: "NotePlace | None" = None,
+) -> Path:
+    """Write an article to a file, whole or not at all; makes its folder, and returns its path.
+
+    Args:
+        article: what to write.
+        name: of the format, one of :data:`FORMATS` or :data:`TEXTS`.
+        path: the file.
+        citation_style: as for :func:`export`.
+        notes: as for :func:`export`.
+
+    Raises:
+        RunError: the file cannot be written.
+        SettingsError, MissingExtraError: as :func:`export`.
+    """
+    path = Path(path)
+    if name in TEXTS:
+        content = rendered(article, name).encode("utf-8", "replace")
+    else:
+        content = export(article, name, citation_style=citation_style, notes=notes)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise RunError(f"{cannot_write(path, error)} or choose another folder (--out of storm export)") from error
+    return path

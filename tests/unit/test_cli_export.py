@@ -7,6 +7,8 @@ from articles import section, sentence, source
 from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
+from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.export import write
 from storm_pipeline.export.formats import FORMATS
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.render.json import to_json
@@ -68,3 +70,13 @@ def test_methods_of_an_article() -> None:
         if name != "pdf":
             made = getattr(ARTICLE, f"to_{name}")()
             assert (made if isinstance(made, bytes) else made.encode()) == FORMATS[name].write(manuscript(ARTICLE))
+
+
+def test_python_writes_any_format_to_a_file(tmp_path: Path) -> None:
+    assert write(ARTICLE, "docx", tmp_path / "new" / "silk.docx").read_bytes() == ARTICLE.to_docx()
+    assert write(ARTICLE, "html", f"{tmp_path}/silk.html").read_text(encoding="utf-8") == ARTICLE.to_html()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"cannot write .*choose another folder"):
+        write(ARTICLE, "ris", tmp_path / "file" / "silk.ris")
+    with pytest.raises(SettingsError, match="choose from: docx"):
+        write(ARTICLE, "doc", tmp_path / "silk.doc")
