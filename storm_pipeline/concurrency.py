@@ -112,6 +112,21 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
         return [future.result() for future in [tasks.start(work, item) for item in items]]
 
 
+def in_own_thread(work: Callable[[], B], name: str, context: contextvars.Context | None = None) -> "Future[B]":
+    """Start ``work`` in a thread that keeps no process alive, in a context; by default a copy of the caller's."""
+    future: Future[B] = Future()
+    context = context or contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
+
+
 def tune_process() -> None:
     """Settings of the whole process, which only programs such as the command line choose, not a library for its host.
 

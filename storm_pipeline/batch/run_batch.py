@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from storm_pipeline.batch.batch_folder import BatchStore
-from storm_pipeline.batch.early_check import require_some_keys
 from storm_pipeline.batch.storm_pool import StormPool
-from storm_pipeline.batch.topic_requests import TopicRequest
+from storm_pipeline.batch.topic_requests import TopicRequest, require_some_keys
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.addresses import redacted

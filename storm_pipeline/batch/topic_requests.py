@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_origin
@@ -13,6 +13,7 @@ from storm_pipeline.configuration.trust import CONTENT
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
+from storm_pipeline.run.keys import require_keys
 from storm_pipeline.settings import Settings
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})
@@ -105,6 +106,27 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
                 f"spent: give it to the command, or say that the file may, with --allow-columns {','.join(others)}"
             )
     return requests
+
+
+def require_some_keys(settings: Mapping[str, Any], requests: Sequence[TopicRequest]) -> None:
+    """Check that the keys of at least one topic are set; topics that lack theirs fail by themselves.
+
+    Args:
+        settings: the batch's settings, by field name.
+        requests: the topics, at least one.
+
+    Raises:
+        SettingsError: no topic can be begun; says what the first one lacks.
+    """
+    problems: list[str] = []
+    for request in requests:
+        try:
+            require_keys(Settings.build({**settings, **request.settings}))
+        except SettingsError as error:
+            problems.append(f"{request.place}: {error}" if request.place and request.settings else str(error))
+        else:
+            return
+    raise SettingsError(problems[0])
 
 
 def _from_lines(name: str, text: str) -> Iterator[TopicRequest]:

@@ -1,7 +1,6 @@
 """The one way to a model: every call of a run is served from the journal, or paid for within the caps and recorded."""
 
 import asyncio
-import contextvars
 import threading
 import time
 from collections.abc import Mapping
@@ -179,7 +178,7 @@ def _sent(request: Request, seconds_left: float | None) -> Reply:
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
     with dspy.track_usage() as tracker:
-        ask = partial(contextvars.copy_context().run, lm, messages=request.messages, **request.options)
+        ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
         raise LMTimeoutError("the reply was not complete in time", model=lm.model)

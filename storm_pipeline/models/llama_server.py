@@ -11,7 +11,6 @@ import secrets
 import socket
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from storm_pipeline.errors import MissingExtraError, ModelError, SettingsError
@@ -65,9 +64,7 @@ class LocalServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -92,7 +89,7 @@ def start_server(
     if not 1 <= slots <= context:
         raise SettingsError(f"{slots} slots share a context of {context} tokens: give at least 1 slot, and more tokens")
     _check_gguf(model)
-    xllamacpp = _xllamacpp()
+    xllamacpp = runtime()
     key = secrets.token_urlsafe(32)
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
@@ -148,16 +145,12 @@ def close_shared() -> None:
     atexit.unregister(close_shared)
 
 
-def require_runtime() -> None:
-    """Check that the extra ``local`` is installed.
+def runtime() -> Any:
+    """The package ``xllamacpp``.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: the extra ``local`` is not installed.
     """
-    _xllamacpp()
-
-
-def _xllamacpp() -> Any:
     try:
         import xllamacpp
     except ImportError as error:

@@ -83,22 +83,19 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     model, base = endpoint_of(name, settings)
     _check_provider(model)
     use = key_use(name, settings)
-    options: dict[str, Any]
+    given: dict[str, Any] = {"timeout": settings.lm_timeout, "api_base": filled_in(base), "api_key": use.key}
     if model.startswith("openai/"):
-        options = _openai(filled_in(use.address), use.key or "", settings.lm_timeout)
-    else:
-        options = {"timeout": settings.lm_timeout, "api_base": filled_in(base) or None, "api_key": use.key}
-    lm = _lm(model, settings, **{name: value for name, value in options.items() if value is not None})
+        given = {"engine": _engine(filled_in(use.address), use.key or "", settings.lm_timeout)}
+    lm = _lm(model, settings, **{name: value for name, value in given.items() if value})
     where = base or f"the provider of {model}"
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, where)
 
 
-def _openai(address: str, key: str, timeout: float) -> dict[str, Any]:
-    """What ``dspy.LM`` needs to ask a server of OpenAI's protocol through OpenAI's client."""
-    from storm_pipeline.models.openai_engine import OPENAI, AsyncOpenAIEngine, OpenAIEngine
+def _engine(address: str, key: str, timeout: float) -> Any:
+    """What asks a server of OpenAI's protocol; imported here, since OpenAI's client takes long to load."""
+    from storm_pipeline.models.openai_engine import OPENAI, OpenAIEngine
 
-    engine = OpenAIEngine(address or OPENAI, key, timeout)
-    return {"engine": engine, "async_engine": AsyncOpenAIEngine(engine)}
+    return OpenAIEngine(address or OPENAI, key, timeout)
 
 
 def _check_provider(model: str) -> None:
@@ -111,10 +108,8 @@ def _check_provider(model: str) -> None:
     import litellm
     from litellm.exceptions import BadRequestError
 
-    if provider in litellm.provider_list:
-        return
     prints, litellm.suppress_debug_info = litellm.suppress_debug_info, True
-    try:  # its list lacks those that it reads from files
+    try:
         litellm.get_llm_provider(model)
     except BadRequestError as error:
         raise SettingsError(
@@ -125,11 +120,11 @@ def _check_provider(model: str) -> None:
 
 
 def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> Model:
-    from storm_pipeline.models.llama_server import require_runtime, shared_server
+    from storm_pipeline.models.llama_server import runtime, shared_server
 
     if not name.startswith("gguf:") and name not in EMBEDDED_MODELS:
         raise SettingsError(f"there is no model {name!r}: choose one of {', '.join(EMBEDDED_MODELS)}, or gguf:PATH")
-    require_runtime()  # fail before the download
+    runtime()  # fail before the download
     asset = EMBEDDED_MODELS.get(name)
     path = fetch(asset, settings.cache, progress) if asset else Path(name.removeprefix("gguf:")).expanduser()
     server = shared_server(path)
@@ -137,7 +132,7 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
         f"openai/{server.model}",
         settings,
         _EMBEDDED_SAMPLING,
-        **_openai(server.url, server.key, _EMBEDDED_TIMEOUT),
+        engine=_engine(server.url, server.key, _EMBEDDED_TIMEOUT),
     )
     adapter = PromptAdapter(structured=settings.structured != "never")
     greedy = settings.temperature is None

@@ -1,6 +1,5 @@
 """The way to OpenAI and to every server that speaks its protocol: OpenAI's own client, as an engine of ``dspy.LM``."""
 
-import asyncio
 import json
 import os
 import time
@@ -81,17 +80,6 @@ class OpenAIEngine:
         error.status = response.status_code
         error.retry_after = retry_after_seconds(response.headers.get("retry-after"))
         return error
-
-
-@dataclass(frozen=True)
-class AsyncOpenAIEngine:
-    """The same for asynchronous callers."""
-
-    engine: OpenAIEngine
-
-    async def complete(self, request: lm15.Request) -> lm15.Response:
-        """As :meth:`OpenAIEngine.complete`."""
-        return await asyncio.to_thread(self.engine.complete, request)
 
 
 @dataclass

@@ -43,6 +43,6 @@ class SamplingAdapter(PromptAdapter):
 
         return self._draw(parse)
 
-    async def acall(self, *call: Any) -> Values:
+    async def acall(self, *call: Any, **named: Any) -> Values:
         """As a call."""
-        return await asyncio.to_thread(self, *call)
+        return await asyncio.to_thread(self, *call, **named)

@@ -1,10 +1,10 @@
 """A time limit for work that has none of its own, such as looking up a host's name."""
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as OutOfTime
 from typing import TypeVar
+
+from storm_pipeline.concurrency import in_own_thread
 
 T = TypeVar("T")
 
@@ -14,15 +14,7 @@ def within(seconds: float, work: Callable[[], T]) -> T | None:
 
     Raises whatever ``work`` raises in time.
     """
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="within", daemon=True).start()
+    future = in_own_thread(work, "within")
     try:
         return future.result(seconds)
     except OutOfTime:

@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
 from rich.console import Console, RenderableType
@@ -64,9 +63,7 @@ class TerminalDisplay(Generic[B]):
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._active = False
         if self._live is not None:
             with suppress(OSError):  # the terminal is closed

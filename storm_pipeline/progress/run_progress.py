@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 from rich.console import Console
 
@@ -44,14 +43,12 @@ class ProgressSink(TerminalDisplay[RunBoard]):
         self._reasons: set[str] = set()
         self._failed: list[Failed] = []
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for failed in self._failed:
             self._print(self._notes.add(self._failure(failed, "")), "bold yellow")
         for line in self._notes.repeated():
             self._print(line, "dim")
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)
 
     def emit(self, event: Event) -> None:
         """Update the display with an event."""

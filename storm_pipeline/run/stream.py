@@ -6,12 +6,11 @@ import queue
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeVar
 
-from storm_pipeline.concurrency import callers_loop
+from storm_pipeline.concurrency import callers_loop, in_own_thread
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.types import Article
@@ -34,16 +33,8 @@ async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event 
         halt: the event to use; by default a new one.
     """
     stopped = halt or threading.Event()
-    done: Future[T] = Future()
     context = _context_with(asyncio.get_running_loop())
-
-    def run() -> None:
-        try:
-            done.set_result(context.run(work, stopped))
-        except BaseException as error:  # noqa: BLE001 - raised where it is awaited
-            done.set_exception(error)
-
-    threading.Thread(target=run, name="storm-awaited", daemon=True).start()
+    done = in_own_thread(lambda: work(stopped), "storm-awaited", context)
     running = asyncio.wrap_future(done)
     running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
     try:
@@ -141,9 +132,7 @@ class Stream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

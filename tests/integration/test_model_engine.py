@@ -16,8 +16,10 @@ from test_models import models, related
 from storm_pipeline.errors import BudgetSpentError, ModelError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
+from storm_pipeline.models.programs import Program
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import research
 
 CHAT = "[[ ## answer ## ]]\nSilk\n\n[[ ## completed ## ]]"
 
@@ -38,6 +40,23 @@ def test_a_module_of_any_kind_is_paid_for_once(tmp_path: Path, way: str) -> None
                 made = module(**asked) if way == "call" else asyncio.run(module.acall(**asked))
             assert made.answer == "Silk"
         assert len(server.asked) == 1
+
+
+class Awaiting(dspy.Module):
+    """A module that asks asynchronously."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ask = dspy.Predict(research.FindRelatedTopics)
+
+    def forward(self, **inputs: object) -> dspy.Prediction:
+        return asyncio.run(self.ask.acall(**inputs))
+
+
+def test_samples_are_drawn_for_asynchronous_predictors_too() -> None:
+    with FakeModel(faults={"FindRelatedTopics": [Reply(body=completion("none"))]}) as server:
+        found = asking(server).ask("asker", Program(Awaiting()), topic="Silk Road").related_topics
+        assert (found, len(server.asked)) == (["Caravan", "Spice trade"], 2)
 
 
 def test_a_module_of_any_kind_is_capped() -> None:
