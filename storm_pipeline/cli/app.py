@@ -11,6 +11,7 @@ from storm_pipeline import __version__
 from storm_pipeline.cli.added_commands import StormGroup
 from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.compile import compile_programs
+from storm_pipeline.cli.documents import documents
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
@@ -51,6 +52,7 @@ app.command(cls=SettingsCommand, short_help="Serve runs to other programs over H
 app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.command(short_help="Ask five questions and write storm.toml.")(init)
 app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
+app.command(short_help="Show what a FOLDER of your documents holds.")(documents)
 app.command(short_help="Let the files of FOLDER, or a run from elsewhere, decide more than what is written.")(trust)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")

@@ -11,13 +11,17 @@ from typing import Literal
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
 from storm_pipeline.configuration.addresses import filled_in
 from storm_pipeline.configuration.providers import provider_with_key
+from storm_pipeline.documents.inventory import take_inventory
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.search.choosing import answers, choose
+from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.keys import require_engine_keys
+from storm_pipeline.search.registry import engines
 from storm_pipeline.settings import Settings, is_embedded
 
 State = Literal["ok", "missing", "note"]
+_SHOWN_PROBLEMS = 5
 _EXTRAS = {
     "local": ("xllamacpp", "the embedded model"),
     "search": ("ddgs", "search by DuckDuckGo"),
@@ -25,6 +29,7 @@ _EXTRAS = {
     "qdrant": ("qdrant_client", "a vector database"),
     "csl": ("citeproc", "citation styles of exports"),
     "pdf": ("weasyprint", "PDF without Chromium"),
+    "ocr": ("ocrmypdf", "text recognition of scans"),
     "eval": ("scipy", "experiments and metrics"),
 }
 """Extra → a module of it, and what it is for."""
@@ -106,19 +111,43 @@ def _search(settings: Settings) -> Iterator[Finding]:
         choice = choose()
         spec, why = choice.spec, choice.why
     subject = f"search {spec}"
-    name, _, argument = spec.partition(":")
+    name = spec.partition(":")[0]
     try:
         require_engine_keys(spec)
     except StormError as error:
         yield Finding(subject, "missing", str(error))
         return
-    if name == "corpus" and not Path(argument).expanduser().exists():
-        yield Finding(subject, "missing", f"{argument} does not exist")
+    corpora = [Path(path).expanduser() for path in _corpora(spec)]
+    if absent := [path for path in corpora if not path.exists()]:
+        yield Finding(subject, "missing", f"{absent[0]} does not exist")
         return
     if name == "wiki-leads":
         yield _download(subject, LEADS, settings)
         return
     yield Finding(subject, "ok", why)
+    for path in corpora:
+        yield from _documents(path, settings)
+
+
+def _corpora(spec: str) -> list[str]:
+    """The paths of the own documents that a specification names, those of its parts included."""
+    name, _, argument = spec.strip().partition(":")
+    if name == "corpus":
+        return [argument.strip()]
+    info = next((info for info in engines() if info.base_name == name), None)
+    parts = split_specs(name, argument.strip(), info.separator) if info and info.separator else []
+    return [path for part in parts for path in _corpora(part)]
+
+
+def _documents(path: Path, settings: Settings) -> Iterator[Finding]:
+    """What a folder of documents holds, and the first files of it that cannot be read."""
+    subject = f"documents {path}"
+    found = take_inventory(path, settings.cache)
+    yield Finding(subject, "ok" if found.documents else "missing", found.summary)
+    for problem in found.problems[:_SHOWN_PROBLEMS]:
+        yield Finding(subject, "note", problem)
+    if len(found.problems) > _SHOWN_PROBLEMS:
+        yield Finding(subject, "note", f"{len(found.problems) - _SHOWN_PROBLEMS} more: `storm documents {path}`")
 
 
 def _encoder(settings: Settings) -> Finding:

@@ -50,6 +50,14 @@ class Document:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file, or a line of one, was skipped: a sentence that names it."""
+    """Why a file, or a line of one, was skipped.
+
+    Attributes:
+        reason: a sentence that names it.
+        file: its path; empty where it is not about one file.
+        is_scan: whether the file holds pictures of pages, and no text.
+    """
 
     reason: str
+    file: str = ""
+    is_scan: bool = False

@@ -18,8 +18,8 @@ from storm_pipeline.documents.pdf_layout import page_lines
 from storm_pipeline.documents.pdf_record import pdf_record
 
 _EXTENT = re.compile(r"(\d+)\s*[-–]+\s*(\d+)")
-SCAN = "contains no text, perhaps only images"
-"""How the problem of a file without a text layer begins."""
+SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
+"""The problem of a file without a text layer."""
 
 
 def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math.inf) -> FileText:
@@ -64,7 +64,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
         except damage as error:
             problems.append(f"is damaged on page {number} ({type(error).__name__}); the page was skipped")
     if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
-        problems.append(f"{SCAN}; run text recognition (OCR) on it first")
+        problems.append(SCAN)
     return _file_text(reader, pages, plain, damage, tuple(problems))
 
 

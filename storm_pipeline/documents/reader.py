@@ -11,8 +11,10 @@ from storm_pipeline.documents.document import Document, FileText, Unreadable
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.json_lines import read_json_lines
-from storm_pipeline.documents.pdf import read_pdf
+from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.recognition import searchable_copy
 from storm_pipeline.documents.record import Record, record_of_name, usable_title
 from storm_pipeline.documents.text_file import read_markdown, read_text
 from storm_pipeline.documents.web_page import read_html
@@ -32,7 +34,9 @@ _MAX_BIBLIOGRAPHY = 50_000_000
 _MAX_BYTES = 200_000_000
 
 
-def read_documents(path: Path, *, linked: bool = False) -> Iterator[Document | Unreadable]:
+def read_documents(
+    path: Path, *, linked: bool = False, kept: KeptDocuments | None = None
+) -> Iterator[Document | Unreadable]:
     """All documents of a file or, recursively and sorted by name, of a folder, with what bibliographies there say.
 
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
@@ -41,9 +45,14 @@ def read_documents(path: Path, *, linked: bool = False) -> Iterator[Document | U
     Args:
         path: an existing file or folder. A file with an unknown extension is read as JSON lines.
         linked: whether to read files outside the folder, and hidden ones, that links in the folder point to.
+        kept: what was read before; None to read every file anew.
     """
+
+    def read(file: Path) -> Iterator[Document | Unreadable]:
+        yield from kept.read(file, _read) if kept else _read(file)
+
     if not path.is_dir():
-        yield from _read(path)
+        yield from read(path)
         return
     others: Counter[str] = Counter()
     refused: list[OSError] = []
@@ -53,12 +62,15 @@ def read_documents(path: Path, *, linked: bool = False) -> Iterator[Document | U
         if library.takes(file, is_inside=linked or _stays_below(file, path)):
             continue
         files.append(file)
+    names = set(files)
     for file in files:
         suffix = file.suffix.lower()
+        if suffix == ".pdf" and searchable_copy(file) in names:
+            continue
         if suffix not in _READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
         elif linked or _stays_below(file, path):
-            yield from (with_entry(one, library.entries) if isinstance(one, Document) else one for one in _read(file))
+            yield from (with_entry(one, library.entries) if isinstance(one, Document) else one for one in read(file))
         else:
             yield Unreadable(
                 f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
@@ -119,16 +131,16 @@ def _read(file: Path) -> Iterator[Document | Unreadable]:
     name = _printable(file)
     try:
         if not file.is_file():  # e.g. a pipe, or a broken link
-            yield Unreadable(f"{name} is not a regular file; it was skipped.")
+            yield Unreadable(f"{name} is not a regular file; it was skipped.", name)
             return
         with file.open("rb") as opened:
             data = opened.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.")
+            yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.", name)
             return
         url = file.resolve().as_uri()
     except (OSError, ValueError) as error:  # ValueError: an invalid file name
-        yield Unreadable(f"{name} cannot be read ({type(error).__name__}); check its permissions.")
+        yield Unreadable(f"{name} cannot be read ({type(error).__name__}); check its permissions.", name)
         return
     if read := _READERS.get(file.suffix.lower()):
         yield from _documents(name, url, file.stem, read(data))
@@ -140,8 +152,8 @@ def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Docum
     pages = tuple((number, content) for number, content in text.pages if plain_text(content))
     if pages:
         stated = Record(usable_title(text.title), published=text.published or "")
-        record = text.record.completed(stated).completed(record_of_name(stem))
+        record = text.record.completed(stated).completed(record_of_name(stem.removesuffix(".ocr")))
         yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
     elif not text.problems:
-        yield Unreadable(f"{name} contains no text; it was skipped.")
-    yield from (Unreadable(f"{name} {problem}.") for problem in text.problems)
+        yield Unreadable(f"{name} contains no text; it was skipped.", name)
+    yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)

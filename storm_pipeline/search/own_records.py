@@ -7,6 +7,8 @@ from typing import Any
 from storm_pipeline.documents.bibliography_formats import csl_record
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.fragments import fragment_text
+from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.record import UNKNOWN, Record
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
@@ -16,13 +18,16 @@ CROSSREF = "https://api.crossref.org/works"
 _PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
 
 
-def with_crossref(documents: Sequence[Document], base_url: str = CROSSREF) -> tuple[list[Document], str]:
+def with_crossref(
+    documents: Sequence[Document], kept: KeptDocuments | None = None, base_url: str = CROSSREF
+) -> tuple[list[Document], str]:
     """The documents with what Crossref knows of those whose DOI is known but author, date or place is not.
 
     The first request that fails is the last, so that nothing waits without a network.
 
     Args:
         documents: as they were read.
+        kept: what Crossref said before, which is not asked again.
         base_url: full URL of Crossref's works endpoint.
 
     Returns:
@@ -31,11 +36,18 @@ def with_crossref(documents: Sequence[Document], base_url: str = CROSSREF) -> tu
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
     found, problem = [], ""
     for document in documents:
+        known = kept.record(document.record.doi) if kept and _is_wanted(document) else None
+        if known:
+            found.append(_with(document, known))
+            continue
         if problem or not _is_wanted(document):
             found.append(document)
             continue
         try:
-            found.append(_completed(document, client))
+            asked = _asked(document.record.doi, client)
+            found.append(_with(document, asked))
+            if kept:
+                kept.keep_record(document.record.doi, asked)
         except SearchError as error:
             problem = f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
             found.append(document)
@@ -47,18 +59,21 @@ def _is_wanted(document: Document) -> bool:
     return bool(record.doi) and not (record.authors and record.published and (record.container or record.publisher))
 
 
-def _completed(document: Document, client: ApiClient) -> Document:
+def _with(document: Document, record: Record) -> Document:
+    record = record.completed(document.record)
+    return replace(document, title=record.title, published=record.published or None, record=record)
+
+
+def _asked(doi: str, client: ApiClient) -> Record:
+    """What Crossref says of a DOI; nothing where it does not know it."""
     try:
-        answer = client.get_json({}, f"/{document.record.doi}")
+        answer = client.get_json({}, f"/{doi}")
     except SearchError as error:
         if "404" in str(error):  # registered elsewhere, or misread
-            return document
+            return UNKNOWN
         raise
     message = answer.get("message") if isinstance(answer, dict) else None
-    if not isinstance(message, Mapping):
-        return document
-    record = csl_record(_as_csl(message)).completed(document.record)
-    return replace(document, title=record.title, published=record.published or None, record=record)
+    return csl_record(_as_csl(message)) if isinstance(message, Mapping) else UNKNOWN
 
 
 def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -205,7 +205,7 @@ UNKNOWN = Document("file:///a.pdf", "a", ((1, "x"),), None, Record("a", doi="10.
 
 def test_crossref_is_asked_by_the_doi() -> None:
     with ScriptedServer(Reply(body=CROSSREF)) as server:
-        (found,), problem = with_crossref([UNKNOWN], f"{server.url}/works")
+        (found,), problem = with_crossref([UNKNOWN], base_url=f"{server.url}/works")
         assert [request.path for request in server.requests] == ["/works/10.1234/a"]
     assert (problem, found.title, found.published) == ("", "The Kontor", "2019-03")
     assert (found.record.authors, found.record.work.extent) == ("Helle, Knut", "233-250")
@@ -213,7 +213,7 @@ def test_crossref_is_asked_by_the_doi() -> None:
 
 def test_without_a_network_one_request_is_tried_and_said() -> None:
     with ScriptedServer(Reply(status=503)) as server:
-        found, problem = with_crossref([UNKNOWN, UNKNOWN], f"{server.url}/works")
+        found, problem = with_crossref([UNKNOWN, UNKNOWN], base_url=f"{server.url}/works")
         assert len(server.requests) == 1
     assert found == [UNKNOWN, UNKNOWN]
     assert "Crossref could not be asked" in problem
@@ -222,7 +222,7 @@ def test_without_a_network_one_request_is_tried_and_said() -> None:
 def test_a_complete_record_is_not_asked_about() -> None:
     with ScriptedServer(Reply(body=CROSSREF)) as server:
         known = Document("u", "t", ((1, "x"),), "2019", Record("t", "A B", "2019", "J", doi="10.1234/a"))
-        with_crossref([known], f"{server.url}/works")
+        with_crossref([known], base_url=f"{server.url}/works")
         assert not server.requests
 
 

@@ -102,6 +102,7 @@ def test_the_doctor_shows_settings_with_their_place_and_what_is_missing() -> Non
 def test_the_doctor_is_content_with_what_is_set_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     (folder / "notes").mkdir()
+    (folder / "notes" / "a.txt").write_text("Silk was traded for horses.")
     result = run("doctor", "--lm", "gpt-4o", "--search", "corpus:notes")
     assert result.exit_code == 0, result.stdout
     assert "OPENAI_API_KEY is set" in result.stdout

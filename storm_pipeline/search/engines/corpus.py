@@ -5,6 +5,7 @@ from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.documents.record import UNKNOWN
@@ -28,7 +29,9 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
     """The engine of ``corpus:PATH``."""
-    return CorpusSearch(Path(require_argument("corpus", argument, "a path", "corpus:PATH")), dois=config.dois)
+    return CorpusSearch(
+        Path(require_argument("corpus", argument, "a path", "corpus:PATH")), dois=config.dois, cache=config.cache
+    )
 
 
 class CorpusSearch:
@@ -45,6 +48,7 @@ class CorpusSearch:
         limit: maximum number of words in a passage.
         linked: as for :func:`storm_pipeline.documents.reader.read_documents`.
         dois: whether Crossref is asked who wrote the documents whose DOI is all that is known.
+        cache: folder in which what was read is kept; None to read everything anew.
 
     Raises:
         CorpusError: the path does not exist, or nothing in it could be read.
@@ -53,19 +57,27 @@ class CorpusSearch:
     name = "corpus"
 
     def __init__(
-        self, path: Path, *, passages: int = 3, limit: int = 150, linked: bool = False, dois: bool = False
+        self,
+        path: Path,
+        *,
+        passages: int = 3,
+        limit: int = 150,
+        linked: bool = False,
+        dois: bool = False,
+        cache: Path | None = None,
     ) -> None:
         path = Path(path).expanduser()
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
-        found = list(read_documents(path, linked=linked))
+        kept = KeptDocuments(cache) if cache else None
+        found = list(read_documents(path, linked=linked, kept=kept))
         self._problems = tuple(item.reason for item in found if not isinstance(item, Document))
         documents = [item for item in found if isinstance(item, Document)]
         if not documents:
             why = self._problems[0] if self._problems else "it is empty"
             raise CorpusError(f"the corpus {path} contains no searchable text: {why}")
         if dois:
-            documents, unasked = with_crossref(documents)
+            documents, unasked = with_crossref(documents, kept)
             self._problems += (unasked,) if unasked else ()
         self._passages = passages
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))

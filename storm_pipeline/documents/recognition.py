@@ -1,0 +1,67 @@
+"""Text recognition of scans by OCRmyPDF and Tesseract: a searchable copy beside each file."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from storm_pipeline.configuration.variables import child_environment
+from storm_pipeline.errors import CorpusError, MissingExtraError
+
+SUFFIX = ".ocr.pdf"
+"""What a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``."""
+_SECONDS = 3600
+_INSTALL = (
+    "text recognition needs OCRmyPDF and Tesseract: pip install 'storm-pipeline[ocr]', and install the system's "
+    "packages tesseract-ocr and ghostscript"
+)
+
+
+def searchable_copy(file: Path) -> Path:
+    """Where the searchable copy of a scan stands."""
+    return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
+
+
+def recognise(file: Path, language: str = "eng") -> Path:
+    """Make a searchable copy of a PDF beside it.
+
+    Args:
+        file: the scan.
+        language: Tesseract's code, several joined by ``+``, such as ``deu+eng``.
+
+    Returns:
+        The copy.
+
+    Raises:
+        MissingExtraError: OCRmyPDF or Tesseract is not installed.
+        CorpusError: the recognition fails.
+    """
+    program = _program()
+    copy = searchable_copy(file)
+    made = copy.with_name(f".{copy.name}.part.pdf")
+    command = [*program, "--skip-text", "--quiet", "--language", language, str(file), str(made)]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, timeout=_SECONDS, check=False, env=child_environment()
+        )
+        if done.returncode or not made.is_file():
+            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise CorpusError(f"{file} could not be recognised ({said or 'no reason given'})")
+        os.replace(made, copy)  # noqa: PTH105
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CorpusError(f"{file} could not be recognised ({type(error).__name__})") from error
+    finally:
+        made.unlink(missing_ok=True)
+    return copy
+
+
+def _program() -> list[str]:
+    if not shutil.which("tesseract"):
+        raise MissingExtraError(_INSTALL)
+    if found := shutil.which("ocrmypdf"):
+        return [found]
+    if find_spec("ocrmypdf"):
+        return [sys.executable, "-m", "ocrmypdf"]
+    raise MissingExtraError(_INSTALL)
