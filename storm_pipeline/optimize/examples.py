@@ -6,7 +6,7 @@ from itertools import islice
 import dspy
 
 from storm_pipeline.languages import count_words
-from storm_pipeline.optimize.metrics.base import Gold
+from storm_pipeline.optimize.metrics.base import Gold, with_title
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.settings import Settings
@@ -66,7 +66,8 @@ def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Exampl
     """What a section answers → queries; judged by whether they find its passages."""
     for section in _sections(article, _ASKED):
         inputs = {"topic": article.title, "question": _asked(article, section), "number": settings.queries}
-        gold = Gold(passages=_rests_on(article, section))
+        others = (own for other in article.sections if other != section for own in _rests_on(article, other))
+        gold = Gold(passages=_rests_on(article, section), left=tuple(map(with_title, others)))
         queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
         yield dspy.Example(**inputs, queries=queries, gold=gold).with_inputs(*inputs)
 

@@ -71,6 +71,10 @@ def test_queries_are_worth_the_more_the_better_they_find_the_sections_passages()
     best, vague, wrong, none = (one.score for one in scores)
     assert 1 >= best > wrong >= none == 0
     assert best >= vague
+    other = judge(
+        gold, dspy.Prediction(queries=["ships from Hallin carried Amber after the flood of the Amber Road 1702"])
+    )
+    assert best > other.score, "the other sections of the article are passages too"
     assert "rank 1" in scores[0].feedback and "Never among" in scores[2].feedback
 
 

@@ -42,7 +42,7 @@ class Gold:
     Attributes:
         text: what the human editors wrote.
         passages: what that rests on, in the order in which a prompt numbers them.
-        left: sentences of the article that a conversation has not come to.
+        left: what else the article has: sentences that a conversation has not come to, or other sections' passages.
     """
 
     text: str = field(default="", repr=False)
@@ -86,6 +86,11 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in found if word[0].isupper() and word.lower() not in plain) | frozenset(
         numbers(text)
     )
+
+
+def with_title(passage: Passage) -> str:
+    """A passage as it is searched."""
+    return f"{passage.title}. {passage.text}"
 
 
 def share_of(wanted: frozenset[str], found: frozenset[str]) -> float:

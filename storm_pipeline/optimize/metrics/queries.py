@@ -7,7 +7,7 @@ from itertools import islice
 import dspy
 import numpy as np
 
-from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric
+from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric, with_title
 from storm_pipeline.references.similarity import Embed
 from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.retrieval.lexical import LexicalIndex
@@ -23,7 +23,7 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
     Ranked are BM25 and cosine, fused. Recall counts the first five results of all queries together, and at most five
     passages as wanted; the reciprocal rank is that of the first own passage, averaged over the queries.
     """
-    pool = list(dict.fromkeys(f"{own.title}. {own.text}" for one in examples for own in one.gold.passages))
+    pool = list(dict.fromkeys(t for one in examples for t in (*map(with_title, one.gold.passages), *one.gold.left)))
     index, vectors = LexicalIndex([((text, 1),) for text in pool], floor=0.0), np.asarray(embed(pool))
 
     @lru_cache(maxsize=4096)
@@ -37,7 +37,7 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
         queries = list(dict.fromkeys(" ".join(str(query).split()) for query in pred.queries))[: gold.number]
         if not any(queries):
             return 0.0, "There is no query."
-        own = dict.fromkeys(f"{one.title}. {one.text}" for one in gold.gold.passages)
+        own = dict.fromkeys(map(with_title, gold.gold.passages))
         ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in own), 0) for q in queries]
         found = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(own)
         recall = len(found) / min(_SHOWN, len(own))
