@@ -14,7 +14,7 @@ from storm_pipeline.search.base import Asked, Search, Step
 from storm_pipeline.search.bounds import bounded
 from storm_pipeline.search.choosing import Choice, choose
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
-from storm_pipeline.search.registry import engines, open_search
+from storm_pipeline.search.registry import is_collection, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.search.search_cache import SearchCache
 from storm_pipeline.search.tables_of_contents import ContentsSource
@@ -130,15 +130,16 @@ class RunSearch:
         self._engine = engine.search
         self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
         self._reader: PageReader | None = None
-        collections = _collections()
-        self._sources = _source_filter(engine, settings, collections)
+        self._sources = _source_filter(engine, settings)
         usable = self._sources.usable
         self._steps: tuple[Step, ...] = (bounded, usable, _dated)
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
-            unread = frozenset[str]() if settings.read_pages == "always" else collections
+            reads_all = settings.read_pages == "always"
             pages = CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
             self._caches.append(pages)
-            self._reader = PageReader(pages, reads=lambda snippet: snippet.engine not in unread, cut=_cut_for(embedder))
+            self._reader = PageReader(
+                pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)
+            )
             self._steps = (bounded, usable, self._reader.read, usable, _dated)
 
     @property
@@ -179,9 +180,8 @@ class RunSearch:
             self._reader.close()
 
 
-def _source_filter(engine: Engine, settings: Settings, collections: frozenset[str]) -> SourceFilter:
+def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     """What the settings say of sources; by default, collections and the user's own engine are trusted."""
-    is_auto = settings.sources == "auto"
     default_policy: Policy = "any" if engine.custom else "standard"
     catalogue = load_catalogue(settings.cache)
     policy = SourcePolicy(
@@ -192,7 +192,7 @@ def _source_filter(engine: Engine, settings: Settings, collections: frozenset[st
     )
     truth = settings.exclude_urls, settings.exclude_titles
     kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
-    return SourceFilter(policy, kept_out, collections if is_auto else frozenset())
+    return SourceFilter(policy, kept_out, is_collection if settings.sources == "auto" else lambda _: False)
 
 
 def _dated(found: SearchResult, _: Asked) -> SearchResult:
@@ -215,8 +215,3 @@ def _cut_for(embedder: object) -> Callable[[str], list[str]]:
         return chunks(text)
 
     return cut
-
-
-def _collections() -> frozenset[str]:
-    """Names of the engines that search a curated collection, not the web."""
-    return frozenset(info.base_name for info in engines() if not info.open_web)

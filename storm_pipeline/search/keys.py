@@ -2,7 +2,7 @@
 
 from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.engine_info import EngineConfig
-from storm_pipeline.search.registry import engines, open_search
+from storm_pipeline.search.registry import engine_info, open_search
 
 
 def require_engine_keys(spec: str) -> None:
@@ -15,7 +15,7 @@ def require_engine_keys(spec: str) -> None:
         SettingsError: there is no such engine, a key is missing, or a composite specification is malformed.
     """
     name, _, argument = spec.strip().partition(":")
-    info = next((info for info in engines() if info.base_name == name), None)
+    info = engine_info(name)
     if info and info.separator:
         for part in split_specs(name, argument.strip(), info.separator):
             require_engine_keys(part)

@@ -58,13 +58,31 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
     """
     config = config or EngineConfig()
     name, _, argument = spec.strip().partition(":")
-    for module in map(_module, _MODULES):
-        if module.INFO.base_name == name:
-            return _opened(module, argument.strip(), config)
+    if module := _named(name):
+        return _opened(module, argument.strip(), config)
     known = ", ".join(engine.name for engine in engines())
     otherwise = f"choose one of: {known} (`storm search engines` lists their requirements)"
     hint = did_you_mean(name, [engine.base_name for engine in engines()], otherwise)
     raise SettingsError(f"there is no search engine {redacted(repr(spec))}; {hint}")
+
+
+def engine_info(name: str) -> EngineInfo | None:
+    """Metadata of the engine of this name, without its arguments; None if there is none. Loads no other engine."""
+    module = _named(name)
+    info: EngineInfo | None = module.INFO if module else None
+    return info
+
+
+def is_collection(name: str) -> bool:
+    """Whether the engine of this name searches a curated collection, not the web."""
+    info = engine_info(name)
+    return info is not None and not info.open_web
+
+
+def _named(name: str) -> ModuleType | None:
+    """The module of an engine, which is called as the engine is, with ``_`` for ``-``."""
+    module = name.replace("-", "_")
+    return _module(module) if module in _MODULES and name == module.replace("_", "-") else None
 
 
 def _module(name: str) -> ModuleType:

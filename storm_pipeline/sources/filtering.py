@@ -1,6 +1,6 @@
 """Filtering search results by source policy."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from storm_pipeline.search.base import Asked
@@ -22,12 +22,12 @@ class SourceFilter:
     Attributes:
         policy: decides which sources may be used.
         kept_out: pages never used, such as the reference article of an evaluation.
-        trusted: names of engines whose pages are not judged, since their collections are curated.
+        trusts: name of an engine → whether its pages are not judged, since its collection is curated.
     """
 
     policy: SourcePolicy
     kept_out: GroundTruth | None = None
-    trusted: Collection[str] = ()
+    trusts: Callable[[str], bool] = lambda _: False
 
     def spare(self, k: int) -> int:
         """How many pages to request beyond ``k``, to make up for those left out.
@@ -75,7 +75,7 @@ class SourceFilter:
         first = snippets[0]
         if truth and (reason := truth.recognise(first.url, first.title, _joined_text(snippets))):
             return reason
-        if self.policy.excludes_nothing or first.engine in self.trusted:
+        if self.policy.excludes_nothing or self.trusts(first.engine):
             return None
         verdict = self.policy.judge(first.url)
         return None if verdict.allowed else f"{verdict.status}: {verdict.reason}"

@@ -18,7 +18,7 @@ from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.registry import engines, open_search
+from storm_pipeline.search.registry import engine_info, engines, is_collection, open_search
 from storm_pipeline.types import Snippet
 
 KEYS = ["YDC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "EXA_API_KEY"]
@@ -66,6 +66,14 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     keys = {engine.name: engine.key_set for engine in engines()}
     assert (keys["wiki-leads"], keys["corpus:PATH"], keys["searxng[:URL]"], keys["you"]) == (None, None, True, True)
     assert all(engine.key_set for engine in engines() if engine.variables)
+
+
+def test_an_engine_is_known_by_its_name_alone() -> None:
+    assert [engine_info(info.base_name) for info in engines()] == list(engines())
+    assert [info.base_name for info in engines() if is_collection(info.base_name)] == [
+        info.base_name for info in engines() if not info.open_web
+    ]
+    assert not any(map(is_collection, ("", "fake", "wiki_leads", "os.path", "wiki-leads:x")))
 
 
 @pytest.mark.parametrize("spec", ["", ":", "altavista", "google", "YOU"])
