@@ -41,5 +41,7 @@ def kind_of(text: str) -> str:
     end = _END.search(said)
     what = said[: end.start()] if end else said
     found = next((kind for kind, pattern in _KINDS.items() if pattern.search(what)), "")
+    if found == "Works" and verb[0].endswith("the"):
+        return ""  # an art: the painting of a period
     lived = _TRADE.match(said) or (_LIVES.search(said[:_SUBJECT]) and not verb[0].startswith(("are", "were")))
     return found or ("People" if lived and not _FIGURE.search(said.partition(". ")[0]) else "")
