@@ -11,6 +11,8 @@ from pathlib import Path
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
+LARGEST = 2**30
+"""Bytes of a file of a run, at most."""
 _PATIENCE = 10.0
 """Seconds without a byte after which a pipe is given up."""
 _REMEDIES = {
@@ -24,6 +26,27 @@ _REMEDIES = {
 }
 
 
+def is_plain(path: Path) -> bool:
+    """Whether a path is that of a file, not of a link, a pipe or a device."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def read_plain(path: Path, limit: int = LARGEST) -> bytes:
+    """Content of a file of a folder that may be another's: no link is followed, no pipe and no device is read.
+
+    Raises:
+        OSError: it cannot be read, is no plain file, or is larger than ``limit`` bytes.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link, which a folder of runs never has", str(path))
+    if path.is_fifo():
+        raise OSError(errno.EINVAL, "it is a pipe, which a folder of runs never has", str(path))
+    return read_bounded(path, limit)
+
+
 def read_bounded(path: Path, limit: int) -> bytes:
     """Content of a file of at most ``limit`` bytes, or of a pipe that another program writes to.
 
@@ -33,16 +56,19 @@ def read_bounded(path: Path, limit: int) -> bytes:
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        mode = os.fstat(descriptor).st_mode
+        facts = os.fstat(descriptor)
+        mode = facts.st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             raise OSError(errno.EINVAL, "it is neither a file nor a pipe", str(path))
         data = bytearray()
-        while piece := _next_piece(descriptor, path, is_pipe=stat.S_ISFIFO(mode)):
+        while facts.st_size <= limit and (piece := _next_piece(descriptor, path, is_pipe=stat.S_ISFIFO(mode))):
             data += piece
             if len(data) > limit:
-                raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
+                break
+        if max(len(data), facts.st_size) > limit:
+            raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
         return bytes(data)
     finally:
         os.close(descriptor)

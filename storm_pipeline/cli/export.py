@@ -88,11 +88,13 @@ def _accepted(
 
 def _article(run: Path) -> "Article":
     from storm_pipeline.errors import RunError
+    from storm_pipeline.files import LARGEST, read_bounded, read_plain
     from storm_pipeline.render.json import from_json
 
     path = run / "article.json" if run.is_dir() else run
     try:
-        text = path.read_text(encoding="utf-8")
+        read = read_plain if run.is_dir() else read_bounded
+        text = read(path, LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(
             f"{path} cannot be read ({error}): name the folder of a finished run, or its article.json"

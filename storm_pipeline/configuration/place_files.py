@@ -9,8 +9,9 @@ from typing import Any, get_origin
 from storm_pipeline.configuration.home import user_configuration
 from storm_pipeline.configuration.providers import settable_in_env_file
 from storm_pipeline.configuration.trust import Claim, decides_alone, decision
-from storm_pipeline.configuration.variables import OWN, read_env, use_variables
+from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, read_env, use_variables
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.files import read_bounded
 from storm_pipeline.settings import Settings, no_such_setting
 
 
@@ -112,7 +113,7 @@ def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
         SettingsError: it cannot be read, or names an unknown setting.
     """
     try:
-        values: Any = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        values: Any = tomllib.loads(read_bounded(file, MOST_OF_A_FILE).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:

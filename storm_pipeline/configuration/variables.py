@@ -3,15 +3,19 @@
 What ``.env`` says never enters the process's environment, which libraries and child processes would obey.
 """
 
+import io
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.files import read_bounded
 
 OWN = "STORM_"
 """Beginning of the package's own variables."""
+MOST_OF_A_FILE = 1_000_000
+"""Bytes of a file of settings or variables, at most."""
 _of_the_file: dict[str, str] = {}
 _NOT_FOR_CHILDREN = re.compile(
     rf"{OWN}|PYTHON(?!HOME)|GIT_|.*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I
@@ -51,7 +55,8 @@ def read_env(folder: Path) -> dict[str, str]:
     from dotenv import dotenv_values
 
     try:
-        values = dotenv_values(file, interpolate=False, encoding="utf-8-sig")
+        text = read_bounded(file, MOST_OF_A_FILE).decode("utf-8-sig")
+        values = dotenv_values(stream=io.StringIO(text), interpolate=False)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{file} cannot be read: {error}") from error
     return {name: value for name, value in values.items() if name and value and "\0" not in value}

@@ -12,6 +12,7 @@ from typing import IO, Protocol, TypedDict, Unpack
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
+from storm_pipeline.files import read_plain
 from storm_pipeline.types import Revision, is_plausible
 
 _stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", default="run")
@@ -256,7 +257,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
     from pydantic import TypeAdapter
 
     kinds = {kind.__name__: TypeAdapter(kind) for kind in Event.__subclasses__()}
-    for line in path.read_bytes().splitlines():
+    for line in read_plain(path).splitlines():
         try:
             record = json.loads(line)
             at, kind = float(record.pop("at")), kinds[record.pop("event")]

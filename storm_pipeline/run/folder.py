@@ -17,7 +17,7 @@ from filelock import Timeout
 from pydantic import TypeAdapter
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import UNFINISHED, cannot_write, write_atomically
+from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
 from storm_pipeline.run import locking
 from storm_pipeline.run.integrity import (
     FILE,
@@ -136,7 +136,7 @@ class RunStore:
         """
         path = self.folder / SETTINGS
         try:
-            saved: Any = json.loads(path.read_text(encoding="utf-8"))
+            saved: Any = json.loads(read_plain(path))
         except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
@@ -267,7 +267,7 @@ class RunStore:
                 continue
             path = self.folder / name
             try:
-                if (checksum := _sum(path.read_bytes())) in checksums:
+                if (checksum := _sum(read_plain(path))) in checksums:
                     self._sums[name] = checksum
                     continue
                 names = (path.with_name(f"{path.name}.{number}.changed") for number in itertools.count(1))

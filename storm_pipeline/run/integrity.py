@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.errors import DamagedRunError, RunError
+from storm_pipeline.files import read_plain
 from storm_pipeline.run.events import CallFinished, Event, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.text.formatting import amount, dollars, printable
@@ -139,7 +140,7 @@ def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
     if not contents:
         return ""
     try:
-        present = dict(state) if path.name == STATE else json.loads(path.read_bytes())
+        present = dict(state) if path.name == STATE else json.loads(read_plain(path))
     except (FileNotFoundError, ValueError, RecursionError):
         present = None
     except OSError as error:

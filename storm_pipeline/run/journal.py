@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import cannot_write
+from storm_pipeline.files import cannot_write, read_plain
 
 
 def fingerprint(*parts: object) -> str:
@@ -166,7 +166,7 @@ class Journal:
 
     def _open(self, path: Path) -> None:
         try:
-            text = path.read_bytes() if path.exists() else b""
+            text = read_plain(path) if path.exists() else b""
             self._read(text)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             if text and not text.endswith(b"\n"):
@@ -210,7 +210,7 @@ def copy_records(source: Path, target: Path, *, without: Collection[str]) -> Non
         RunError: the source cannot be read, or the target cannot be written.
     """
     try:
-        records = [record for line in source.read_bytes().splitlines() if (record := _record(line))]
+        records = [record for line in read_plain(source).splitlines() if (record := _record(line))]
         copied = b"".join(_line(*record) for record in records if record[0] not in without)
         target.write_bytes(copied + _line(_COPIED, "", source.parent.name))
     except OSError as error:
@@ -219,7 +219,7 @@ def copy_records(source: Path, target: Path, *, without: Collection[str]) -> Non
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 

@@ -8,6 +8,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.files import is_plain, read_plain
 
 
 def new_folder(root: Path, name: str, what: str) -> Path:
@@ -38,9 +39,9 @@ def locked(folder: Path, name: str) -> FileLock:
 
     Raises:
         RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, or it holds a
-            link, by which a folder from elsewhere would have other files of the user read or written.
+            link, a pipe or a device, by which a folder from elsewhere would have other files read or written.
     """
-    _refuse_links(folder)
+    _refuse_what_is_no_file(folder)
     lock = FileLock(folder / name, is_singleton=False)
     try:
         lock.acquire(timeout=0)
@@ -51,10 +52,12 @@ def locked(folder: Path, name: str) -> FileLock:
     return lock
 
 
-def _refuse_links(folder: Path) -> None:
+def _refuse_what_is_no_file(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise RunError(f"{path} is a link, which a folder of runs never has: delete it, or copy the file")
+        if path.exists() and not path.is_dir() and not is_plain(path):
+            raise RunError(f"{path} is neither a file nor a folder: delete it")
 
 
 def read_state(
@@ -73,7 +76,7 @@ def read_state(
         RunError: it is absent, unreadable, damaged, or of a newer version.
     """
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads(read_plain(path).decode("utf-8"))
     except FileNotFoundError as error:
         raise RunError(absent) from error
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.files import is_plain, read_plain
 from storm_pipeline.render.json import from_json
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
@@ -174,7 +175,7 @@ class RunFolders:
 
     def _piece(self, name: str, file: str, what: str) -> str:
         try:
-            return (self.path(name) / file).read_text(encoding="utf-8")
+            return read_plain(self.path(name) / file).decode("utf-8")
         except FileNotFoundError as error:
             raise NotReadyError(f"the run has no {what} yet: it is not finished, or makes none") from error
         except (OSError, ValueError) as error:
@@ -233,6 +234,8 @@ class EventFile:
 
     def read(self) -> tuple[tuple[int, dict[str, object]], ...]:
         """Events written since the last call; lines that are damaged or not finished are left out."""
+        if not is_plain(self._path):
+            return ()
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
