@@ -1,10 +1,10 @@
 """A batch's folder: its topics and their status; locked by one process at a time."""
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -19,11 +19,14 @@ from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
 from storm_pipeline.run.saved_settings import saved_claim
+from storm_pipeline.types import is_plausible
 
 FORMAT = 1
 """Version of the folder's format; incremented when an older reader would misread it."""
 _STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
 _ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
+_FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")
+"""Names of runs' folders: of one part."""
 _SAVE_PAUSE = 20.0
 """Minimum pause between saves of ``batch.json``, in multiples of the last save's duration."""
 
@@ -155,13 +158,18 @@ class BatchStore:
 
     def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
         """The rows of ``batch.json``, updated from the journal."""
-        rows: list[TopicStatus] = state["topics"]
+        rows: dict[str, TopicStatus] = {str(row.number): row for row in state["topics"]}
         for key, (*_, fields) in self._journal.earlier("row").items():
-            index = int(key) - 1
-            if not 0 <= index < len(rows):
-                raise RunError(f"{self.folder / _JOURNAL} names topic {key}, which {_STATE} lacks: restore both files")
-            rows[index] = replace(rows[index], **fields)
-        return rows
+            path = self.folder / _JOURNAL
+            if key not in rows:
+                raise RunError(f"{path} names topic {key[:99]}, which {_STATE} lacks: restore both files")
+            try:
+                known = vars(rows[key])
+                rows[key] = _ROW.validate_python({**known, **fields, "request": known["request"]})
+            except (ValidationError, TypeError) as error:
+                raise RunError(f"{path} is damaged: topic {key} has another form: restore the file") from error
+            _check_row(path, rows[key])
+        return list(rows.values())
 
 
 def is_batch(folder: Path) -> bool:
@@ -186,4 +194,12 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: topics.{where}: {first['msg'].lower()}") from error
     if [row.number for row in rows] != list(range(1, len(rows) + 1)):
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
+    for row in rows:
+        _check_row(path, row)
     return state | {"topics": rows}
+
+
+def _check_row(path: Path, row: TopicStatus) -> None:
+    """Refuse a row by which a batch from elsewhere would reach other folders, or count what cannot be."""
+    if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):
+        raise RunError(f"{path} is damaged: the folder or the usage of topic {row.number} cannot be: restore the file")

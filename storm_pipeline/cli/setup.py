@@ -36,12 +36,16 @@ def init(
         from storm_pipeline.configuration.place_files import files_of
         from storm_pipeline.configuration.trust import remember
         from storm_pipeline.errors import SettingsError
+        from storm_pipeline.files import cannot_write, write_atomically
 
         if _FILE.exists() and not force:
             raise SettingsError(f"{_FILE} exists: edit it, or replace it with --force")
         answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
         values = {name: value for name, value in answers.items() if value != ""}
-        _FILE.write_text(_toml(values), encoding="utf-8")
+        try:
+            write_atomically(_FILE, _toml(values))  # in place of a link, never where it leads
+        except OSError as error:
+            raise SettingsError(cannot_write(_FILE, error)) from error
         for claim in (file.claim for file in files_of(Path())):
             if claim and claim.place == _FILE:
                 remember(claim)

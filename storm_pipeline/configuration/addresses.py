@@ -37,7 +37,7 @@ def redacted(text: str, *secrets: str) -> str:
         text: what leaves the program: a message, an event, a log.
         secrets: further values to hide; those under six characters stay, since words contain them.
     """
-    own = (value for name, value in variables().items() if _SECRET_NAME.search(name))
+    own = (value for name, value in variables().items() if names_secret(name))
     hidden = {value.strip() for value in (*own, *secrets)}
     for value in sorted(hidden, key=len, reverse=True):
         if len(value) >= _SHORTEST_SECRET:
@@ -49,6 +49,11 @@ def _without_credentials(text: str) -> str:
     """The text without the user names, passwords and keys of its addresses."""
     text = _USER.sub(lambda found: _unless_named(found[0]), text)
     return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", text)
+
+
+def names_secret(variable: str) -> bool:
+    """Whether a variable's name says that its value is secret, as ``…_KEY`` and ``…_TOKEN`` do."""
+    return bool(_SECRET_NAME.search(variable))
 
 
 def filled_in(text: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.addresses import HIDDEN, redacted
+from storm_pipeline.configuration.addresses import HIDDEN, names_secret, redacted
 from storm_pipeline.configuration.home import user_state
 from storm_pipeline.errors import UntrustedError
 from storm_pipeline.files import write_atomically
@@ -68,8 +68,8 @@ class Claim:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The values as they are shown to the user; those of variables are hidden, since they may be keys."""
-        shown = {name: HIDDEN if name.isupper() else value for name, value in self.values.items()}
+        """The values as they are shown to the user, who is to judge them; keys and tokens are hidden."""
+        shown = {name: HIDDEN if names_secret(name) else value for name, value in self.values.items()}
         return tuple(f"{name} = {redacted(json.dumps(value, default=str))}" for name, value in shown.items())
 
 

@@ -3,7 +3,7 @@
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +13,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.configuration.layers import displaced
 from storm_pipeline.errors import (
     BudgetSpentError,
     DatasetError,
@@ -34,13 +35,16 @@ from storm_pipeline.optimize.optimizers import Plan, have_replies, most_calls, o
 from storm_pipeline.optimize.tasks import TASKS, Task, examples_of
 from storm_pipeline.references.similarity import Embed
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
+from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, at_place
 from storm_pipeline.run.limits import RunControl, Spent
-from storm_pipeline.settings import Role, Settings
+from storm_pipeline.run.locking import locked
+from storm_pipeline.settings import ROLES, Role, Settings
 from storm_pipeline.types import Article
 
 JOURNAL = "compile.jsonl"
 """File of a set that holds every reply, so that a compilation that was killed repeats no call."""
+_LOCK = "compile.lock"
 _FEWEST_TOPICS = 5
 _REFLECTION = 2000
 """Tokens of a reply that proposes instructions, at most, from a small model."""
@@ -185,6 +189,7 @@ def compile_program(
         ModelError, ModelAuthError, BudgetSpentError: a model cannot be asked, or a cap is reached.
         ReplyError: the reflection model does not give the form that the optimiser asks for.
         ProgramError: the set cannot be read or written.
+        RunError: another process compiles into the folder, or it holds a link.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -193,13 +198,15 @@ def compile_program(
     calls: list[CallFinished] = []
     split = job.split
     metric = job.task.metric(embed, _flat((*split.train, *split.validation, *split.held_back)))
-    with closing(Journal(folder / JOURNAL)) as journal:
-        earlier = [call for call in journal.own_calls if call]
+    with ExitStack() as opened:
+        opened.callback(locked(folder, _LOCK).release)
+        journal = opened.enter_context(Journal(folder / JOURNAL))
+        earlier = tuple(recorded_calls(journal))
         control = RunControl(job.settings, _spent(earlier), threading.Event())
         events = Events(control, CallbackSink(lambda one: calls.append(one) if isinstance(one, CallFinished) else None))
 
         def asking(lm: str | None) -> Asking:
-            settings = Settings.build({**job.settings.model_dump(exclude_unset=True), "lm": lm}) if lm else job.settings
+            settings = _with_model(job.settings, lm) if lm else job.settings
             models = open_models(settings, None, objects)
             asked = LanguageModels(models, events=events, control=control, journal=journal, settings=settings)
             return Asking(asked, job.task.role)
@@ -235,7 +242,7 @@ def compile_program(
             after = _scores(made, job.split.held_back, metric)
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
     tell(f"{job.task.program}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
-    costs = [call.get("cost") for call in earlier] + [call.cost for call in calls]
+    costs = [call.cost for call in (*earlier, *calls)]
     compiled = Compiled(
         sha256="",
         model=job.settings.lm_of(job.task.role),
@@ -319,10 +326,16 @@ def _without_gold(program: Program) -> Program:
     return program
 
 
-def _spent(calls: Sequence[Mapping[str, Any]]) -> Spent:
+def _with_model(settings: Settings, lm: str) -> Settings:
+    """The settings with one model for all roles; the address and the key of the other are not its own."""
+    others = {f"{role}_lm" for role in ROLES} | displaced({"lm"})
+    kept = {name: value for name, value in settings.model_dump(exclude_unset=True).items() if name not in others}
+    return Settings.build({**kept, "lm": lm})
+
+
+def _spent(calls: Sequence[CallFinished]) -> Spent:
     """What earlier sessions used."""
-    tokens = sum(int(call.get("tokens_in") or 0) + int(call.get("tokens_out") or 0) for call in calls)
-    return Spent(sum(float(call.get("cost") or 0.0) for call in calls), tokens)
+    return Spent(sum(call.cost or 0.0 for call in calls), sum(call.tokens_in + call.tokens_out for call in calls))
 
 
 def _scores(module: dspy.Module, part: Sequence[tuple[str, tuple[dspy.Example, ...]]], metric: Metric) -> list[float]:

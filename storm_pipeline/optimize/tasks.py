@@ -10,6 +10,7 @@ import dspy
 from storm_pipeline.documents.articles.pages import AvailablePages
 from storm_pipeline.documents.articles.reading import SUFFIXES, read_article
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
 from storm_pipeline.optimize.metrics.base import MakeMetric
 from storm_pipeline.optimize.metrics.cited import cited_metric
@@ -24,6 +25,8 @@ from storm_pipeline.types import Article
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
 ReadArticles = Callable[[Path], Sequence[Article]]
+_HEAD = 4000
+"""Characters of a file in which its title is looked for."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,13 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
     """The articles of a folder, one a file: Markdown, JSON, wikitext; the title is the file's first heading or name.
 
     Raises:
-        DatasetError: there is no such folder, or a file is damaged.
+        DatasetError: there is no such folder, or a file is damaged or a link.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is no folder: name one with an article a file ({', '.join(SUFFIXES)})")
     files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file())
+    if linked := next((path for path in files if not is_plain(path)), None):
+        raise DatasetError(f"{linked} is a link, and what it leads to would be shown to the model: copy the file")
     return tuple(read_article(path, _title(path), AvailablePages()) for path in files)
 
 
@@ -106,7 +111,8 @@ def examples_of(
 
 def _title(path: Path) -> str:
     if path.suffix == ".md":
-        first = path.read_text(encoding="utf-8", errors="replace").lstrip().partition("\n")[0]
+        with path.open(encoding="utf-8", errors="replace") as file:
+            first = file.read(_HEAD).lstrip().partition("\n")[0]
         if first.startswith("# "):
             return first[2:].strip()
     return path.stem.replace("_", " ")

@@ -15,6 +15,7 @@ from storm_pipeline.files import read_plain
 from storm_pipeline.run.events import CallFinished, Event, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.text.formatting import amount, dollars, printable
+from storm_pipeline.types import is_plausible
 
 STATE, SETTINGS, JOURNAL, EVENTS = "run.json", "settings.json", "journal.jsonl", "events.jsonl"
 FILE = "file"
@@ -91,7 +92,7 @@ def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: Lo
 
 def with_recorded_calls(events: LoggedEvents, journal: Journal) -> LoggedEvents:
     """The events with the calls that only the journal knows: what was spent is known without ``events.jsonl``."""
-    calls = list(_recorded_calls(journal))
+    calls = list(recorded_calls(journal))
     if len(calls) <= sum(isinstance(event, CallFinished) for _, event in events):
         return events
     others = [(at, event) for at, event in events if not isinstance(event, CallFinished)]
@@ -167,10 +168,13 @@ def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:
     return [content for content in journal.earlier(FILE).get(name, ()) if isinstance(content, dict)]
 
 
-def _recorded_calls(journal: Journal) -> Iterator[CallFinished]:
+def recorded_calls(journal: Journal) -> Iterator[CallFinished]:
+    """What the calls in a journal used; absurd numbers, by which a cap could be passed, are left out."""
     for call in journal.own_calls:
         with suppress(ValidationError):
-            yield _call_adapter().validate_python(call)
+            made = _call_adapter().validate_python(call)
+            if is_plausible(made):
+                yield made
 
 
 @cache

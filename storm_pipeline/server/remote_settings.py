@@ -12,7 +12,7 @@ from storm_pipeline.settings import Settings
 
 FREE = CONTENT - {"editing", "images", "sources", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
-_BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder".split())
+_BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder programs".split())
 """Settings that can name files or services: the owner allows single values of them."""
 _LOCKED = frozenset("out cache api_base api_key_env".split())
 """Settings that no caller may choose."""

@@ -25,6 +25,8 @@ from storm_pipeline.errors import RunError, StormError, UntrustedError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.limits import Spent
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
@@ -269,3 +271,39 @@ def test_nothing_but_one_library_call_is_refused_too(hostile: Hostile) -> None:
         Storm().resume(saved(hostile, "run.json"))
     assert any("api_base" in line for claim in refused.value.claims for line in claim.lines)
     hostile.check()
+
+
+@pytest.mark.parametrize("folder", ["../../mine", "{mine}", "..", ".", "a/b", "\0", "n" * 5000])
+def test_a_forged_batch_names_no_folder_outside(hostile: Hostile, folder: str) -> None:
+    mine = hostile.folder / "mine"
+    mine.mkdir()
+    named = TopicStatus(1, TopicRequest("Silk Road"), "written", folder.format(mine=mine))
+    BatchStore.create(hostile.folder / "runs", "forged", [named], settings={}, at_once=1, repeated=0).close()
+    forged = next((hostile.folder / "runs").glob("forged*"))
+    with pytest.raises(RunError, match="is damaged"):
+        BatchStore.open(forged)
+    result = run("resume", str(forged), "--lm", hostile.model.lm, "--search", "corpus:notes")
+    assert result.exit_code in (1, 2) and "unexpected" not in result.stderr
+    assert not list(mine.iterdir())
+    hostile.check()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [("x", {}), ("9" * 5000, {}), ("1", [1]), ("1", {"state": "bogus"}), ("1", {"tokens_in": -(10**400)}), ("1", None)],
+)
+def test_a_forged_journal_of_a_batch_is_refused(hostile: Hostile, record: tuple[str, object]) -> None:
+    rows = [TopicStatus(1, TopicRequest("Silk Road"))]
+    with BatchStore.create(hostile.folder / "runs", "forged", rows, settings={}, at_once=1, repeated=0) as made:
+        made._journal.add("row", *record)
+    with pytest.raises(RunError, match=r"journal\.jsonl"):
+        BatchStore.open(made.folder)
+
+
+def test_forged_calls_free_no_cap(hostile: Hostile) -> None:
+    call = {"stage": "", "role": "writer", "model": "m", "tokens_cached": 0, "tokens_out": 0, "seconds": 0.0}
+    with RunStore.create(hostile.folder / "runs", "Tea", "storm") as made:
+        made.begin(Settings())
+        made.journal.add("reply", "forged", {"text": "x", "call": call | {"tokens_in": -(10**9), "cost": -1e9}})
+    with RunStore.open(made.folder, accept_damage=True) as opened:
+        assert Ledger().restore(opened.earlier_events) == Spent()

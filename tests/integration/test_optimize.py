@@ -18,7 +18,7 @@ from test_resume import answers
 from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
-from storm_pipeline.errors import BudgetSpentError, DatasetError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, DatasetError, RunError, SettingsError
 from storm_pipeline.estimate.scenarios import USUAL
 from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.models.compiled_sets import read_set
@@ -33,6 +33,8 @@ from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.context import UserPieces
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import outline, writing
 
@@ -240,3 +242,53 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     assert compared.exit_code == 2 and "was changed" in compared.stderr
     refused = command("heading")
     assert refused.exit_code == 2 and "--train" in refused.stderr
+
+
+def test_a_teacher_is_asked_at_its_own_address_with_its_own_key(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--lm`` has an address, a key and a role's model of its own; none of them is the teacher's."""
+    monkeypatch.setenv("MINE", "key-of-the-student")
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
+    with FakeModel(answers() | NAMED) as server, FakeModel(answers() | NAMED) as teacher:
+        own = {"lm": "openai/student", "api_base": server.url, "api_key_env": "MINE", "writer_lm": server.lm}
+        made = job_for("heading", read_articles(folder), Settings.build(own | {"lm_timeout": 5}), "bootstrap")
+        compile_program(made, EMBED, tmp_path / "set", teacher_lm=teacher.lm)
+        keys = [{one.headers.get("authorization") for one in each._server.requests} for each in (server, teacher)]
+    assert keys == [{"Bearer key-of-the-student"}, {"Bearer key-of-openai"}]
+
+
+def test_a_set_from_elsewhere_reaches_no_other_file_and_frees_no_cap(folder: Path, tmp_path: Path) -> None:
+    made = tmp_path / "set"
+    made.mkdir()
+    with Journal(made / JOURNAL) as journal:
+        for used in ({"cost": -1e9, "tokens_in": -(10**12), "tokens_out": 0}, {"tokens_in": "many"}, {"cost": 1e400}):
+            whole = {"stage": "", "role": "writer", "model": "m", "tokens_in": 1, "tokens_cached": 0, "tokens_out": 1}
+            journal.add("reply", "forged", {"text": "x", "call": whole | {"seconds": 1.0, "cost": 0.0} | used})
+    with FakeModel(answers() | NAMED) as server:
+        with pytest.raises(BudgetSpentError):
+            compile_program(job(server, folder, max_tokens=1000), EMBED, made)
+        asked = len(server.asked)
+        mine = tmp_path / "mine.txt"
+        mine.write_text("my own text")
+        (made / JOURNAL).unlink()
+        (made / JOURNAL).symlink_to(mine)
+        with pytest.raises(RunError, match="is a link"):
+            compile_program(job(server, folder), EMBED, made)
+        assert len(server.asked) == asked
+    assert mine.read_text() == "my own text"
+
+
+def test_one_process_at_a_time_compiles_into_a_set(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    held = locked(tmp_path / "set", "compile.lock")
+    with FakeModel() as server, pytest.raises(RunError, match="another process"):
+        compile_program(job(server, folder), EMBED, tmp_path / "set")
+    held.release()
+
+
+def test_a_link_among_articles_is_not_shown_to_a_model(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("my key")
+    (folder / "notes.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(DatasetError, match=r"notes\.md is a link"):
+        read_articles(folder)

@@ -1,7 +1,7 @@
 """What remote callers may choose, what leaves a server, and who may call it."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from storm_pipeline.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.settings import Settings
 
 NEVER = {"out", "cache", "api_base", "api_key_env"}
-BY_VALUE = {"lm", "asker_lm", "expert_lm", "outliner_lm", "writer_lm", "reviewer_lm", "search", "embedder"}
+BY_VALUE = {"lm", "asker_lm", "expert_lm", "outliner_lm", "writer_lm", "reviewer_lm", "search", "embedder", "programs"}
 VALUES: dict[str, Any] = {
     "perspectives": 2,
     "turns": 3,
@@ -34,8 +34,11 @@ VALUES: dict[str, Any] = {
 
 def test_every_setting_that_names_files_services_or_keys_is_not_free() -> None:
     assert not FREE & (NEVER | BY_VALUE)
-    paths = {name for name, field in Settings.model_fields.items() if field.annotation is Path}
-    assert paths <= NEVER
+    paths = {
+        name for name, field in Settings.model_fields.items() if Path in (field.annotation, *get_args(field.annotation))
+    }
+    assert paths >= {"out", "programs"}
+    assert paths <= NEVER | BY_VALUE
     assert set(CAPS) | FREE <= set(Settings.model_fields)
 
 

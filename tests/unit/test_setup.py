@@ -137,3 +137,23 @@ def test_a_provider_that_could_be_used_is_noted(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_missing(folder: Path, values: dict[str, str], subject: str) -> None:
     (folder / "file").write_text("no folder")
     assert states(**values)[subject] == "missing"
+
+
+@pytest.mark.parametrize("leads", ["nowhere", "mine.txt"])
+def test_a_link_is_replaced_and_not_followed(folder: Path, leads: str) -> None:
+    (folder / "mine.txt").write_text("my own text")
+    Path("storm.toml").symlink_to(folder / leads)
+    assert run("init", "--yes", "--force").exit_code == 0
+    assert written()["lm"] == "embedded"
+    assert not Path("storm.toml").is_symlink()
+    assert (folder / "mine.txt").read_text() == "my own text" and not (folder / "nowhere").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("storm_pipeline.files.write_atomically", refuse)
+    result = run("init", "--yes")
+    assert result.exit_code == 2
+    assert "cannot write storm.toml: Permission denied" in result.stderr

@@ -312,3 +312,13 @@ def test_litellm_reads_no_env_file_beside_its_environment() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_a_variable_decides_is_shown_and_only_secrets_are_hidden() -> None:
+    """Nobody can consent to what he does not see."""
+    Path(".env").write_text(
+        f"STORM_LM=openai/a@{ADDRESS}\nSTORM_PICKLED_MODELS=evil/tagger\nSTORM_API_TOKEN=not-to-be-shown\n"
+    )
+    shown = run("trust").stdout
+    assert f'STORM_LM = "openai/a@{ADDRESS}"' in shown and 'STORM_PICKLED_MODELS = "evil/tagger"' in shown
+    assert "STORM_API_TOKEN = " in shown and "not-to-be-shown" not in shown
