@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from storm_pipeline.assets import EMBEDDED_MODELS, catalogue, fetch
-    from storm_pipeline.cli.consent import settings_known
+    from storm_pipeline.cli.consent import require_consent, settings_known
     from storm_pipeline.cli.guard import Guard
     from storm_pipeline.cli.options import SettingsCommand
     from storm_pipeline.cli.output import say, table_text
@@ -145,6 +145,7 @@ __all__ = [
     "readable_title",
     "redacted",
     "repeats_wikipedia",
+    "require_consent",
     "say",
     "settings_known",
     "shared_embedder",
@@ -171,7 +172,7 @@ __all__ = [
 
 _NAMES = {
     "assets": "EMBEDDED_MODELS catalogue fetch",
-    "cli.consent": "settings_known",
+    "cli.consent": "require_consent settings_known",
     "cli.guard": "Guard",
     "cli.options": "SettingsCommand",
     "cli.output": "say table_text",

@@ -1,15 +1,18 @@
 """Asking the user about what the files of a folder, or a run from elsewhere, may not decide without his consent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from storm_pipeline.cli.output import is_interactive, tell
-from storm_pipeline.errors import UntrustedError
+from storm_pipeline.errors import SettingsError, UntrustedError
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
+    from storm_pipeline.configuration.trust import Claim
     from storm_pipeline.settings import Settings
 
 T = TypeVar("T")
@@ -40,6 +43,42 @@ def settings_known(given: Mapping[str, Any] | None = None) -> "Settings":
         return configured(given, without_untrusted=True)
 
 
+def require_consent(file: Path, tables: Mapping[str, Mapping[str, Any]], *, given: bool) -> None:
+    """See that the user consents to what a file that a command names decides beyond :func:`decides_in_a_command`.
+
+    Args:
+        file: the file.
+        tables: heading → settings under it.
+        given: whether the command itself says so (``--trust``), which is remembered.
+
+    Raises:
+        UntrustedError: without a terminal, or by the user's answer, he does not.
+    """
+    from storm_pipeline.configuration.trust import Claim, decides_in_a_command, decision, remember
+
+    needs = {
+        f"{heading}{name}": value
+        for heading, settings in tables.items()
+        for name, value in settings.items()
+        if not decides_in_a_command(name, value)
+    }
+    claim = Claim(file, needs)
+
+    def check() -> None:
+        if not decision(claim):
+            raise UntrustedError(
+                f"{file} sets {', '.join(needs)}: that decides who gets a key or which files are read, so it counts "
+                "only once you trust it: read it, then add --trust",
+                (claim,),
+            )
+
+    if needs and given:
+        with suppress(OSError):  # it counts for this command all the same
+            remember(claim)
+    elif needs:
+        with_consent(check)
+
+
 def with_consent(work: Callable[[], T], otherwise: Callable[[], T] | None = None) -> T:
     """The result of ``work``, after asking on the terminal where it needs consent; the answer yes is remembered.
 
@@ -60,12 +99,26 @@ def with_consent(work: Callable[[], T], otherwise: Callable[[], T] | None = None
             for line in claim.lines:
                 tell(printable(f"- {line}"))
         if typer.confirm("Do you trust this? (Say yes only if you know who wrote it.)", default=False, err=True):
-            from storm_pipeline.configuration.trust import remember
-
-            for claim in error.claims:
-                remember(claim)
+            record(error.claims)
             return work()
         if otherwise is None:
             raise
         tell("These settings are left out; `storm trust --never` keeps it so without asking.")
         return otherwise()
+
+
+def record(claims: "Iterable[Claim]", *, counts: bool = True) -> None:
+    """Remember the user's decision on claims.
+
+    Raises:
+        SettingsError: his state folder cannot be written.
+    """
+    from storm_pipeline.configuration.home import user_state
+    from storm_pipeline.configuration.trust import remember
+    from storm_pipeline.files import cannot_write
+
+    try:
+        for claim in claims:
+            remember(claim, counts=counts)
+    except OSError as error:
+        raise SettingsError(f"what you decided cannot be kept: {cannot_write(user_state(), error)}") from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_pipeline.cli.consent import record
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import age, printable
@@ -47,8 +48,8 @@ def trust(
             say(f"forgotten: {consents.revoke(folder)}")
             return
         claims = tuple(_claims(folder))
+        record(claims, counts=not never)
         for claim in claims:
-            consents.remember(claim, counts=not never)
             say(printable(f"{claim.place}, {'left out from now on' if never else 'trusted'}:"))
             for line in claim.lines:
                 say(printable(f"- {line}"))

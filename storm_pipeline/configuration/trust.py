@@ -32,6 +32,12 @@ CAPS = ("max_cost", "max_tokens", "max_minutes")
 _ENGINE = r"(?:wikipedia:[a-z]{2,3}|[a-z][a-z-]*)"
 _ENGINES_ALONE = re.compile(rf"(?:(?:fused|first):)?{_ENGINE}(?:\s*[+>]\s*{_ENGINE})*")
 """Search engines without a path or an address."""
+_NAMED = frozenset(
+    "lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm embedder structured search_cache wikipedia_contents "
+    "judge judge_lm judge_form tagger heading_embedder heading_truth headings".split()
+)
+"""Settings of runs and metrics that name a model, or one of few ways."""
+_PLAIN_NAME = re.compile(r"(?!gguf:)\w[\w.-]*(?:[:/]\w[\w.-]*)*")
 
 
 def is_content(setting: str, value: Any) -> bool:
@@ -44,6 +50,17 @@ def is_content(setting: str, value: Any) -> bool:
 def decides_alone(setting: str, value: Any) -> bool:
     """Whether any file may give a setting this value, if it is no cap above the user's."""
     return setting in CAPS or is_content(setting, value)
+
+
+def decides_in_a_command(setting: str, value: Any) -> bool:
+    """Whether a file that a command names, such as an experiment's, may give a setting this value by itself.
+
+    Beside what is written these are numbers, and models at their providers' own addresses: never an address, a file,
+    or a variable's name.
+    """
+    is_number = isinstance(value, int | float) or value is None
+    is_name = setting in _NAMED and isinstance(value, str) and bool(_PLAIN_NAME.fullmatch(value))
+    return decides_alone(setting, value) or is_number or is_name
 
 
 @dataclass(frozen=True)

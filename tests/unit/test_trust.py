@@ -322,3 +322,13 @@ def test_what_a_variable_decides_is_shown_and_only_secrets_are_hidden() -> None:
     shown = run("trust").stdout
     assert f'STORM_LM = "openai/a@{ADDRESS}"' in shown and 'STORM_PICKLED_MODELS = "evil/tagger"' in shown
     assert "STORM_API_TOKEN = " in shown and "not-to-be-shown" not in shown
+
+
+def test_a_decision_that_cannot_be_kept_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "file"))
+    Path("storm.toml").write_text('lm = "openai/a"\n')
+    monkeypatch.setattr("storm_pipeline.cli.consent.is_interactive", lambda: True)
+    for result in (run("trust"), run("estimate", "Silk Road", answers="y\n")):
+        assert result.exit_code == 2
+        assert "what you decided cannot be kept: cannot write" in result.stderr

