@@ -15,6 +15,7 @@ import typer
 
 from storm_pipeline.errors import StormError
 from storm_pipeline.run.events import Event, JsonLinesSink
+from storm_pipeline.text.formatting import is_printable
 
 if TYPE_CHECKING:
     from storm_pipeline.batch import TopicStatus
@@ -56,7 +57,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as :func:`show_table` writes it."""
+    """A table as :func:`show_table` writes it: without control characters, whoever wrote its cells."""
     from rich.console import Console
     from rich.table import Table
 
@@ -65,7 +66,7 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     for column in table.columns:
         column.overflow = "fold"
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*("".join(c if c == "\n" or is_printable(c) else " " for c in cell) for cell in row))
     stdout, text = Console(), io.StringIO()  # not captured: a capture ends with a write to standard output
     width = stdout.width if stdout.is_terminal else _PIPE_WIDTH
     console = Console(

