@@ -1,6 +1,7 @@
 """Files of a run that are lost, damaged or edited: findings are reported, and nothing is bought again unasked."""
 
 import json
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -234,16 +235,17 @@ def test_a_run_written_from_another_counts_its_own_spending(tmp_path: Path) -> N
 
 def test_a_resume_reads_the_journal_and_the_events_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    read_bytes = Path.read_bytes
+    open_ = os.open
 
-    def counted(path: Path) -> bytes:
-        read.append(path.name)
-        return read_bytes(path)
+    def counted(path: str | Path, flags: int, *more: int) -> int:
+        if not flags & os.O_APPEND:
+            read.append(Path(path).name)
+        return open_(path, flags, *more)
 
     with FakeModel(answers()) as server:
         storm(server, tmp_path).write("Silk Road")
         run = folder(tmp_path)
         (run / "article.json").unlink()
-        monkeypatch.setattr(Path, "read_bytes", counted)
+        monkeypatch.setattr(os, "open", counted)
         storm(server, tmp_path).resume(run)
     assert (read.count("journal.jsonl"), read.count("events.jsonl")) == (1, 1)
