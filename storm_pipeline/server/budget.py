@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storm_pipeline.errors import BudgetSpentError, RunError, SettingsError
-from storm_pipeline.files import cannot_write, write_atomically
+from storm_pipeline.files import cannot_write, read_plain, write_atomically
 from storm_pipeline.run.events import CallFinished, Event
 
 _FILE = ".budget.json"
@@ -95,7 +95,7 @@ class Budget:
 
 def _read(path: Path) -> float:
     try:
-        spent = json.loads(path.read_text(encoding="utf-8"))["spent"]
+        spent = json.loads(read_plain(path, 1000))["spent"]
     except FileNotFoundError:
         return 0.0
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

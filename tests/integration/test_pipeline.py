@@ -170,7 +170,11 @@ def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_pa
     answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
     with FakeModel(answers) as server:
         article = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences").write("Silk Road")
-    assert "https://temples.org" in [source.url for source in article.references]
+    urls = {source.id: source.url for source in article.references}
+    cited = {s.text: [urls[citation.source_id] for citation in s.citations] for s in article.sentences()}
+    assert ["https://temples.org"] in [places for text, places in cited.items() if text in told]
+    headings = [section.heading for section in article.sections]
+    assert len(set(headings)) == len(headings) >= 2
 
 
 def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
@@ -219,8 +223,13 @@ def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedde
     with FakeModel(answers) as server:
         settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many), "writing": "sentences"}
         article = storm(server, tmp_path, **settings).write("Silk Road")
-    written = [s.text for section in article.sections for paragraph in section.paragraphs for s in paragraph.sentences]
-    assert [text for text in written if text.startswith("Monks carried belief")], "what is found is written"
+    written = [s for section in article.sections for s in section.sentences()]
+    urls = {source.id: source.url for source in article.references}
+    monks = [s for s in written if s.text.startswith("Monks")]
+    assert [s for s in monks if "carried belief" in s.text], "what is found is written"
+    assert all(urls[citation.source_id].startswith("https://temples.org/") for s in monks for citation in s.citations)
+    headings = [section.heading for section in article.sections]
+    assert len(set(headings)) == len(headings) >= 2
     assert len({snippet.text for snippet in many} & seen) == FOR_A_GAP
     assert len({snippet.text for snippet in temples} & seen) == FOR_A_GAP
 
