@@ -12,6 +12,8 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.settings import Settings
 
@@ -50,7 +52,8 @@ def list_assets(*, cache: _Cache = None, debug: _Debug = False) -> None:
     with Guard(debug=debug):
         from storm_pipeline import assets
 
-        folder = _settings(cache).cache
+        settings = _settings(cache)
+        folder = settings.cache
         rows = [
             (
                 asset.name,
@@ -61,7 +64,19 @@ def list_assets(*, cache: _Cache = None, debug: _Debug = False) -> None:
             )
             for asset in assets.catalogue()
         ]
+        rows += _from_the_hub(settings)
         show_table(("name", "download", "present", "licence", "purpose"), rows)
+
+
+def _from_the_hub(settings: "Settings") -> "Iterator[tuple[str, str, str, str, str]]":
+    """The row of a sentence encoder that the settings name and that is no pinned download."""
+    from storm_pipeline.assets import EMBEDDER
+    from storm_pipeline.retrieval.embedder import hub_folder
+    from storm_pipeline.retrieval.model_files import is_to_be_fetched
+
+    if settings.embedder != EMBEDDER and not Path(settings.embedder).is_dir():
+        is_here = not is_to_be_fetched(settings.embedder, hub_folder(settings.cache))
+        yield settings.embedder, "from the model hub", "yes" if is_here else "no", "its own", "sentence encoder"
 
 
 @assets_app.command()

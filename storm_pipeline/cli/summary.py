@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from storm_pipeline.languages import length_in_words
+from storm_pipeline.languages import length_in_words, stem_set
 from storm_pipeline.text.formatting import amount, dollars, printable
-from storm_pipeline.types import Article, Outline, Problem, Usage
+from storm_pipeline.types import Article, Outline, Problem, Section, Usage
 
 _MOST_PROBLEMS = 5
 
@@ -23,7 +23,7 @@ def of_article(article: Article) -> str:
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
         facts.append(f"{asked} questions asked")
     note = [printable(article.note)] if article.note else []
-    lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems), *note]
+    lines = [", ".join(facts), *_off_topic(article), _usage(article.usage), *_problems(article.report.problems), *note]
     return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
 
 
@@ -32,6 +32,25 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
     headings = sum(1 for _ in outline.titles())
     lines = [f"{len(outline.sections)} sections, {headings} headings", _usage(usage), *_problems(problems)]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
+
+
+def _off_topic(article: Article) -> list[str]:
+    """A warning that names the sections in which neither a sentence nor a cited passage has a word of the topic."""
+    topic = stem_set(article.title, article.language)
+    snippets = {one.id: one for source in article.sources for one in source.snippets}
+
+    def speaks_of_it(section: Section) -> bool:
+        own = list(section.sentences())
+        cited = [snippets[c.snippet_id] for s in own for c in s.citations if c.snippet_id in snippets]
+        foreign = any(one.language and one.language[:2] != article.language for one in cited)
+        texts = [section.heading, *(s.text for s in own), *(f"{one.title} {one.text}" for one in cited)]
+        return foreign or any(topic & stem_set(text, article.language) for text in texts)
+
+    silent = [section.heading for section in article.sections if not speaks_of_it(section)] if topic else []
+    if not silent:
+        return []
+    named = ", ".join(map(printable, silent[:_MOST_PROBLEMS])) + (" …" if len(silent) > _MOST_PROBLEMS else "")
+    return [f"warning: {len(silent)} of {len(article.sections)} sections do not speak of the topic: {named}"]
 
 
 def _usage(usage: Usage) -> str:

@@ -14,6 +14,8 @@ from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.documents.inventory import take_inventory
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.models.keys import endpoint_of, key_use
+from storm_pipeline.retrieval.embedder import hub_folder
+from storm_pipeline.retrieval.model_files import is_to_be_fetched
 from storm_pipeline.search.choosing import answers, choose
 from storm_pipeline.search.combined import split_specs
 from storm_pipeline.search.keys import require_engine_keys
@@ -154,7 +156,9 @@ def _encoder(settings: Settings) -> Finding:
     subject = f"sentence encoder {settings.embedder}"
     if settings.embedder == EMBEDDER:
         return _download(subject, EMBEDDER, settings)
-    return Finding(subject, "note", "a sentence-transformers model of your own")
+    if is_to_be_fetched(settings.embedder, hub_folder(settings.cache)):
+        return Finding(subject, "note", "not on this machine: the first run fetches it from the model hub")
+    return Finding(subject, "ok", "a sentence-transformers model that is on this machine")
 
 
 def _folder(what: str, folder: Path) -> Finding:

@@ -215,13 +215,22 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
 
     Raises:
         AssetError: the pinned model is missing and cannot be downloaded.
+        SettingsError: another one is neither here nor can the model hub be reached.
     """
     from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
+    from storm_pipeline.retrieval.model_files import is_to_be_fetched, require_hub
 
     folder = fetch(PINNED, cache, progress) if name == PINNED else Path(name)
     if not exact and Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
-    return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=cache / "models" / "hub")
+    if is_to_be_fetched(str(folder), hub_folder(cache)):
+        require_hub(name, f"give a folder with a sentence-transformers model, or {PINNED!r}, or go online")
+    return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=hub_folder(cache))
+
+
+def hub_folder(cache: Path) -> Path:
+    """Where embedders from the model hub are kept."""
+    return cache / "models" / "hub"
 
 
 _shared: WeakValueDictionary[tuple[str, Path, bool], Embedder] = WeakValueDictionary()

@@ -23,6 +23,7 @@ _LOAD_ERRORS = (
 )
 """What libraries raise for files that are absent, damaged, or hold more than data."""
 
+_HUB_SECONDS = 5.0
 _MODULE = re.compile(
     r"sentence_transformers\.(?:models|base\.modules|sentence_transformer\.modules)\.(?:[a-z_]+\.)?(?:Transformer|Pooling"
     r"|Normalize|Dense|LayerNorm|Dropout|CNN|LSTM|BoW|WordWeights|WeightedLayerPooling|StaticEmbedding|CLIPModel)"
@@ -52,6 +53,45 @@ def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -
         yield
     except _LOAD_ERRORS as error:
         raise kind(f"{failure} ({first_line(error)}): {remedy}") from error
+
+
+def is_to_be_fetched(source: str, cache: Path) -> bool:
+    """Whether a model is neither a folder nor among those that were fetched from the model hub before."""
+    if Path(source).is_dir():
+        return False
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    names = [source] if "/" in source else [f"sentence-transformers/{source}", source]
+    try:
+        return not any(
+            isinstance(try_to_load_from_cache(name, file, cache_dir=cache), str)
+            for name in names
+            for file in ("modules.json", "config.json")
+        )
+    except HFValidationError:  # not the name of a model
+        return True
+
+
+def require_hub(source: str, remedy: str) -> None:
+    """Check that the model hub can be reached, at once and not after the library's retries.
+
+    Raises:
+        SettingsError: it cannot, so that the model cannot be fetched.
+    """
+    import httpx
+    from huggingface_hub import constants
+
+    why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else ""
+    if not why:
+        try:
+            httpx.head(constants.ENDPOINT, timeout=_HUB_SECONDS)
+        except (OSError, httpx.HTTPError) as error:
+            why = first_line(error) or type(error).__name__
+    if why:
+        raise SettingsError(
+            f"the model {source!r} is not on this machine, and the model hub cannot be reached ({why}): {remedy}"
+        )
 
 
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:

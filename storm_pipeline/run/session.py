@@ -19,7 +19,8 @@ from storm_pipeline.models.model import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.retrieval.embedder import Embedder, hub_folder
+from storm_pipeline.retrieval.model_files import is_to_be_fetched
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
 from storm_pipeline.run.event_log import LogSink
 from storm_pipeline.run.events import (
@@ -100,6 +101,8 @@ def session(
             with events.in_stage("set-up"):
                 for note in notes:
                     events.noted(note)
+                if notice := _fetch_notice(settings):
+                    events.noted(notice)
                 parts = open_parts(_download_progress(events, control), control.check)
                 if notice := _encoder_notice(settings, parts.embedder):
                     events.noted(notice)
@@ -176,6 +179,13 @@ def _model_notice(settings: Settings) -> str:
         f"writing with the embedded model, a small one, since no model was chosen; {provider.variables[0]} is set: "
         f"--lm {provider.model} writes with that"
     )
+
+
+def _fetch_notice(settings: Settings) -> str:
+    """That a sentence encoder is fetched first, which may take minutes; empty where it is here."""
+    if settings.embedder == EMBEDDER or not is_to_be_fetched(settings.embedder, hub_folder(settings.cache)):
+        return ""
+    return f"the sentence encoder {settings.embedder} is not on this machine, and is fetched from the model hub first"
 
 
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:

@@ -22,6 +22,8 @@ from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers
 from storm_pipeline.writers.remarks import RemarkReply, read_replies
 
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
+_SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
+"""Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 AskAgain = Callable[[str], str]
@@ -221,7 +223,7 @@ def _lines(text: str) -> list[str]:
     """The lines of a reply that contain words, with continuation lines joined to them."""
     lines: list[list[str]] = []
     end = ""
-    for line in text.splitlines():
+    for line in _SET_APART.sub(r"\n\1 ", text).splitlines():
         if lines and (has_markers_alone(line) or (line[:1].islower() and not _is_finished(end))):
             lines[-1].append(line)
             end = f"{end} {line}"[-_END:]
@@ -244,7 +246,7 @@ def _heading(line: str) -> str:
     found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""
-    return without_emphasis(found[1] or found[2]).strip(" :：*")
+    return without_emphasis(found[1] or found[2]).strip(" :：*#")
 
 
 def _is_finished(line: str) -> bool:

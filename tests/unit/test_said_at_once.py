@@ -1,0 +1,96 @@
+"""What a user hears at once: models that must be fetched, headings in leads, sections that miss the topic."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from servers import closed_port
+from test_export import example
+from typer.testing import CliRunner
+
+from storm_pipeline.cli import app
+from storm_pipeline.cli.summary import of_article
+from storm_pipeline.configuration.diagnosis import diagnose
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.retrieval.embedder import hub_folder, open_embedder
+from storm_pipeline.retrieval.model_files import is_to_be_fetched
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.writers.drafts import read_draft
+
+NAME = "paraphrase-multilingual-MiniLM-L12-v2"
+
+
+@pytest.mark.parametrize("is_forbidden", [True, False], ids=["HF_HUB_OFFLINE", "no network"])
+def test_a_model_that_cannot_be_fetched_fails_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forbidden: bool
+) -> None:
+    with closed_port() as address:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", is_forbidden)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        begun = time.monotonic()
+        with pytest.raises(SettingsError, match="not on this machine, and the model hub cannot be reached"):
+            open_embedder(NAME, tmp_path)
+        assert time.monotonic() - begun < 20  # the library tries for 75 seconds
+
+
+def test_models_that_are_here_are_not_fetched(tmp_path: Path) -> None:
+    assert is_to_be_fetched(NAME, tmp_path)
+    assert is_to_be_fetched("no name of a model!", tmp_path)
+    assert not is_to_be_fetched(str(tmp_path), tmp_path)
+    cached = hub_folder(tmp_path) / f"models--sentence-transformers--{NAME}"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text("abc")
+    (cached / "snapshots" / "abc").mkdir(parents=True)
+    (cached / "snapshots" / "abc" / "modules.json").write_text("[]")
+    assert not is_to_be_fetched(NAME, hub_folder(tmp_path))
+
+
+def test_it_is_listed_under_downloads_and_by_the_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_EMBEDDER", NAME)
+    monkeypatch.setenv("COLUMNS", "300")
+    output = CliRunner().invoke(app, ["assets", "list", "--cache", str(tmp_path)]).output
+    assert NAME in output
+    assert "from the model hub" in output
+    found = diagnose(Settings.build({"lm": "openai/x", "embedder": NAME, "cache": tmp_path, "search": "wiki-leads"}))
+    assert "the first run fetches it from the model hub" in next(
+        one.detail for one in found if one.subject == f"sentence encoder {NAME}"
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "\\# Health and waste\n\nGlass is sorted by hand [1].",
+        "Glass is sorted by hand [1].\n\n\\## Health and waste",
+        "Glass is sorted by hand [1]. # Health and waste",
+        "**# Health and waste**\nGlass is sorted by hand [1].",
+    ],
+)
+def test_a_heading_in_a_lead_is_no_text(reply: str) -> None:
+    draft = read_draft(reply, 1)
+    assert [claim.text for claim in draft.claims()] == ["Glass is sorted by hand."]
+    assert "Health and waste" in [block.heading for block in draft.blocks]
+
+
+def test_number_signs_in_sentences_are_text() -> None:
+    texts = [claim.text for claim in read_draft("C# is a language [1]. It is number # 3 of all [1].", 1).claims()]
+    assert texts == ["C# is a language.", "It is number # 3 of all."]
+
+
+def article(*passages: str) -> Article:
+    snippets = [Snippet(f"https://example.org/{n}", "", text) for n, text in enumerate(passages)]
+    sources = tuple(Source(one.source_id, one.url, "", (one,)) for one in snippets)
+    sections = (
+        Section(f"Part {n}", (Paragraph((Sentence("It was sorted.", (Citation(one.source_id, one.id),)),)),))
+        for n, one in enumerate(snippets)
+    )
+    return Article("Recycling of glass", (), tuple(sections), sources)
+
+
+def test_the_summary_warns_of_sections_that_miss_the_topic() -> None:
+    text = of_article(article("Glass is melted.", "Cats sleep all day."))
+    assert "warning: 1 of 2 sections do not speak of the topic: Part 1" in text
+    assert "warning" not in of_article(article("Glass is melted.", "It is recycled."))
+    assert "warning" not in of_article(replace(example(), sections=()))
