@@ -1,4 +1,4 @@
-"""Search in the user's own documents: no key, no network; nothing leaves the machine."""
+"""Search in the user's own documents: no key; nothing leaves the machine but DOIs, if Crossref may be asked."""
 
 from collections.abc import Sequence
 from pathlib import Path
