@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -22,6 +23,9 @@ from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.settings import Role, Settings
+
+# DSPy 3.4 takes a model of the user in every form by messages alone, and warns of it; 3.5 takes requests.
+warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")
 
 
 @dataclass(frozen=True)

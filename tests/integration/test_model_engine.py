@@ -109,5 +109,5 @@ def test_a_server_of_openais_protocol_needs_no_litellm() -> None:
             "asking = LanguageModels.outside_a_run(open_models(settings), settings)\n"
             "asking.ask('asker', Programs().related, topic='Silk Road')\nassert 'litellm' not in sys.modules\n"
         )
-        subprocess.run([sys.executable, "-c", code], timeout=120, check=True)
+        subprocess.run([sys.executable, "-W", "error:Passing:DeprecationWarning", "-c", code], timeout=120, check=True)
         assert len(server.asked) == 1
