@@ -1,5 +1,6 @@
 """Whole methods, each a composition of steps. An ablation or a baseline is another recipe, never a flag in a step."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -24,6 +25,7 @@ from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading,
 from storm_pipeline.writers.section_loop import write_sections
 
 Conversations = tuple[Conversation, ...]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
 Interviews = Callable[[RunContext, str], Conversations]
 Refine = Callable[[RunContext, str, Outline, Conversations], Outline]
 
@@ -192,7 +194,10 @@ def require_outline(recipe: str) -> None:
 
 _WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents"})
 
-RECIPES: Mapping[str, Callable[[RunContext, str], Article]] = {
+Recipe = Callable[[RunContext, str], Article]
+"""A whole method: from a run and its topic to an article."""
+
+RECIPES: Mapping[str, Recipe] = {
     "storm": storm,
     "storm+gaps": storm_with_gaps,
     "storm-no-perspective": storm_no_perspective,
@@ -218,3 +223,20 @@ OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
     "rag": rag_outline,
 }
 """The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""
+
+
+def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:
+    """The package's methods and those of the user's own.
+
+    Raises:
+        SettingsError: a name is taken, or is not one; or a method is not a function.
+    """
+    for name, method in given.items():
+        if not (isinstance(name, str) and _NAME.fullmatch(name)) or name in RECIPES or name.startswith("outline"):
+            raise SettingsError(
+                f"a recipe cannot be called {name!r}: take letters, digits and hyphens, none of {', '.join(RECIPES)}, "
+                "and no name that begins with outline"
+            )
+        if not callable(method):
+            raise SettingsError(f"the recipe {name!r} is not a function of a run's context and a topic")
+    return {**RECIPES, **given}

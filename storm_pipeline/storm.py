@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
 
-from storm_pipeline import recipes
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.trust import is_content
 from storm_pipeline.errors import RunError, SettingsError
@@ -19,6 +19,7 @@ from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.program import Makes, StormProgram
+from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, own_recipes, require_outline
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working
@@ -63,6 +64,8 @@ class Storm:
         embedder: name or folder of a sentence-transformers model, or any object with its protocol.
         contents: source of tables of contents; default: Wikipedia.
         programs: compiled programs, or the folder of a compiled set; default: the package's own.
+        recipes: methods of your own, by name, in addition to :data:`storm_pipeline.recipes.RECIPES`; a run of one is
+            resumed by an object that has it too.
         sinks: receive the events of every run.
         **keywords: fields of :class:`Settings`.
 
@@ -80,13 +83,14 @@ class Storm:
         embedder: str | Embedder | None = None,
         contents: ContentsSource | None = None,
         programs: Programs | Path | str | None = None,
+        recipes: Mapping[str, Recipe] | None = None,
         sinks: Sequence[EventSink] = (),
         **keywords: Unpack[SettingsKeywords],
     ) -> None:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
         if unknown := keywords.keys() - Settings.model_fields.keys():
-            raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "sinks")))
+            raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "recipes", "sinks")))
         values: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
         named, self._model_objects = split_models(lm, models or {})
         values |= named
@@ -102,6 +106,7 @@ class Storm:
         self._embedder_object = None if isinstance(embedder, str) else embedder
         self._contents = contents
         self._programs_object = programs if isinstance(programs, Programs) else None
+        self._recipes = own_recipes(recipes or {})
         self._loaded: tuple[Path | None, Programs] | None = None
         self._sinks = tuple(sinks)
         self._parts: Parts | None = None
@@ -114,7 +119,7 @@ class Storm:
     def write(
         self,
         topic: str,
-        recipe: str = recipes.DEFAULT,
+        recipe: str = DEFAULT,
         *,
         outline: Outline | Path | str | None = None,
         sinks: Sequence[EventSink] = (),
@@ -139,7 +144,8 @@ class Storm:
             StoppedError, TooManyFailuresError: the run ended early.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        return self._new_run(topic, _known(recipe), _write, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
+        work = self._writing(recipe)
+        return self._new_run(topic, recipe, work, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
         self,
@@ -179,7 +185,9 @@ class Storm:
         Raises:
             SettingsError, RunError: as :meth:`write`.
         """
-        name = _outline_run(recipe or "storm") if makes is Outline else _known(recipe or recipes.DEFAULT)
+        name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
+        if makes is Article:
+            self._writing(name)
         topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
         require_keys(self.settings, own_engine=self._engine_object is not None)
         with RunStore.create(self.settings.out, topic, name, pieces) as run:
@@ -251,7 +259,9 @@ class Storm:
             engine = store.state.get("engine")
             if settings.search == "auto" and is_content("search", engine):
                 settings = settings.model_copy(update={"search": engine})
-            work: Callable[[RunContext], Article | Outline] = _outline if _is_outline(store) else _write
+            work: Callable[[RunContext], Article | Outline] = (
+                _outline if _is_outline(store) else self._writing(store.recipe)
+            )
             return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
 
     def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
@@ -277,12 +287,12 @@ class Storm:
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made
                 new = old.continued(settings.out, pieces)
             with new:
-                return self._with(settings)._session(new, _write, halt, before=saved)
+                return self._with(settings)._session(new, self._writing(new.recipe), halt, before=saved)
 
     async def awrite(
         self,
         topic: str,
-        recipe: str = recipes.DEFAULT,
+        recipe: str = DEFAULT,
         *,
         outline: Outline | Path | str | None = None,
         sinks: Sequence[EventSink] = (),
@@ -343,7 +353,7 @@ class Storm:
     def stream(
         self,
         topic: str,
-        recipe: str = recipes.DEFAULT,
+        recipe: str = DEFAULT,
         *,
         outline: Outline | Path | str | None = None,
         sinks: Sequence[EventSink] = (),
@@ -358,7 +368,7 @@ class Storm:
     def astream(
         self,
         topic: str,
-        recipe: str = recipes.DEFAULT,
+        recipe: str = DEFAULT,
         *,
         outline: Outline | Path | str | None = None,
         sinks: Sequence[EventSink] = (),
@@ -393,6 +403,13 @@ class Storm:
             yield halt
         finally:
             self._halts.discard(halt)
+
+    def _writing(self, recipe: str) -> Callable[[RunContext], Article]:
+        """What writes an article by the recipe of this name."""
+        if recipe not in self._recipes:
+            hint = did_you_mean(recipe, self._recipes, f"choose one of {', '.join(self._recipes)}")
+            raise SettingsError(f"there is no recipe {recipe!r}: {hint}")
+        return partial(_write, self._recipes[recipe])
 
     def _new_run(
         self,
@@ -522,6 +539,7 @@ class StormKeywords(SettingsKeywords, total=False):
     embedder: str | Embedder | None
     contents: ContentsSource | None
     programs: Programs | Path | str | None
+    recipes: Mapping[str, Recipe] | None
     sinks: Sequence[EventSink]
 
 
@@ -547,9 +565,9 @@ def resume(
     return Storm(**settings).resume(run, kind, accept_damage=accept_damage)
 
 
-def _write(ctx: RunContext) -> Article:
+def _write(method: Recipe, ctx: RunContext) -> Article:
     start = time.monotonic()
-    article = recipes.RECIPES[ctx.run.recipe](ctx, ctx.run.topic)
+    article = method(ctx, ctx.run.topic)
     if unread := ctx.search.research.unread_pages:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
@@ -577,22 +595,15 @@ def _write(ctx: RunContext) -> Article:
 def _outline(ctx: RunContext) -> Outline:
     start = time.monotonic()
     recipe = ctx.run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
-    outline = recipes.OUTLINES[recipe](ctx, ctx.run.topic)
+    outline = OUTLINES[recipe](ctx, ctx.run.topic)
     _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
 
 
-def _known(recipe: str) -> str:
-    if recipe not in recipes.RECIPES:
-        hint = did_you_mean(recipe, recipes.RECIPES, f"choose one of {', '.join(recipes.RECIPES)}")
-        raise SettingsError(f"there is no recipe {recipe!r}: {hint}")
-    return recipe
-
-
 def _outline_run(recipe: str) -> str:
     """What the folder of an outline's run names as its recipe."""
-    if recipe not in recipes.OUTLINES:
-        raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(recipes.OUTLINES)}")
+    if recipe not in OUTLINES:
+        raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(OUTLINES)}")
     return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
 
 
@@ -609,7 +620,7 @@ def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) 
     """The pieces that the user provides, as the run's folder keeps them."""
     if outline is None:
         return {}
-    recipes.require_outline(recipe)
+    require_outline(recipe)
     return {"outline": read_outline(outline, _validated(topic))}
 
 

@@ -4,14 +4,16 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llm import FakeModel
 from test_pipeline import markers_resolve, storm
 
-from storm_pipeline import Article, Snippet
+from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.recipes import RECIPES
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.fake import FakeSearch
 
 WRITING = ["whole", "sentences"]
@@ -49,7 +51,7 @@ def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: 
 
 
 def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:
-    with FakeModel() as server, pytest.raises(SettingsError, match="storm-no-outline"):
+    with FakeModel() as server, pytest.raises(SettingsError, match="did you mean .storm"):
         storm(server, tmp_path).write("Silk Road", "stormm")
 
 
@@ -260,3 +262,34 @@ def test_planning_ranks_anew_for_each_heading(tmp_path: Path) -> None:
     assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
     assert asked(server)["PlanOutline"] == 1
     assert asked(server)["WriteSection"] == 3
+
+
+def mine(ctx: RunContext, topic: str) -> Article:
+    return RECIPES["direct"](ctx, topic)
+
+
+def test_a_method_of_the_users_own_is_run_and_resumed_where_it_is_known(tmp_path: Path) -> None:
+    with FakeModel() as server:
+        article = storm(server, tmp_path, recipes={"mine": mine}).write("Silk Road", "mine")
+        (run,) = (tmp_path / "runs").iterdir()
+        (run / "article.json").unlink()  # so that there is something to do
+        with pytest.raises(SettingsError, match="there is no recipe 'mine'"):
+            storm(server, tmp_path).resume(run)
+        asked = len(server.asked)
+        resumed = storm(server, tmp_path, recipes={"mine": mine}).resume(run, Article)
+        assert len(server.asked) == asked
+    assert resumed.to_markdown() == article.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"storm": mine}, "cannot be called 'storm'"),
+        ({"outline-mine": mine}, "cannot be called 'outline-mine'"),
+        ({"../x": mine}, "cannot be called"),
+        ({"mine": "module:mine"}, "'mine' is not a function"),
+    ],
+)
+def test_a_recipe_is_a_function_under_a_name_of_its_own(given: Any, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        Storm(recipes=given)

@@ -175,7 +175,16 @@ def _forecast_lines(expected: "Forecast") -> str:
         dollars = _dollars(judging.dollars) if judging.dollars else "unknown dollars"
         judge = f"{judging.model} for {', '.join(judging.metrics)}"
         lines.append(f"to be judged by {judge}: {judging.articles} articles, {_usage(judging)}, {dollars}")
+    lines += [_warning(judging) for judging in expected.judging if judging.model.startswith(("embedded", "gguf:"))]
     return "\n".join(lines)
+
+
+def _warning(judging: "JudgingForecast") -> str:
+    """That a small model judges, whose grades say little of an article."""
+    return (
+        f"WARNING: the judge of {', '.join(judging.metrics)} is {judging.model}, a small model on this machine: its "
+        "grades show that everything runs, and are nothing to report; name a capable one with --judge-lm"
+    )
 
 
 def _usage(expected: "Forecast | JudgingForecast") -> str:
