@@ -51,7 +51,7 @@ def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: 
 
 
 def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:
-    with FakeModel() as server, pytest.raises(SettingsError, match="did you mean .storm"):
+    with FakeModel() as server, pytest.raises(SettingsError, match=r"did you mean 'storm'\?"):
         storm(server, tmp_path).write("Silk Road", "stormm")
 
 
