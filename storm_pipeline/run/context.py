@@ -87,10 +87,6 @@ class Writer(Protocol[E]):
         """
         ...
 
-    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
-        """Prepare the evidence while the outline is refined; most headings of the draft stay. No model is asked."""
-        ...
-
     def wanted_sections(self, settings: Settings) -> str:
         """How many sections an outline should have, as text for a prompt."""
         ...

@@ -5,7 +5,6 @@ from itertools import accumulate
 
 import dspy
 
-from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.languages import count_words, detect, opening_of
 from storm_pipeline.models.programs import Program
@@ -58,19 +57,16 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
     """The draft refined with all conversations; if that fails, the draft itself, which is recorded.
 
-    While the model refines, evidence for the draft's sections is indexed and embedded in the background: most headings
-    survive the refinement. An outline supplied by the user is kept unchanged.
+    An outline supplied by the user is kept unchanged.
 
     Raises:
         ModelError: the refinement fails and the draft is empty.
     """
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
-    with ctx.events.in_stage("outline"), Tasks() as tasks:
+    with ctx.events.in_stage("outline"):
         sources = ctx.writer.survey(ctx, draft, conversations)
-        warm_up = tasks.start(ctx.writer.warm_up, ctx, draft, conversations)
         outline = _refined(ctx, topic, draft, conversations, sources)
-        warm_up.result()
     return keep_outline(ctx, outline)
 
 

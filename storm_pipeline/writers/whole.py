@@ -55,9 +55,6 @@ class WholeWriter:
         """The passages that interviews cite, and those that the headings retrieve."""
         return allocate(ctx, outline, conversations, before, draft)
 
-    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
-        """Do nothing: surveying the draft has already embedded everything."""
-
     def wanted_sections(self, settings: Settings) -> str:
         """A range in which each section can have a few hundred words, and what the first one has to cover."""
         number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))

@@ -96,10 +96,6 @@ class SmallWriter:
         outline = Outline(outline.topic, tuple(own.heading for own in sections))
         return Evidence(outline, tuple(sections), _facts(lead))
 
-    def warm_up(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> None:
-        """Embed what the draft's sections need."""
-        self.gather(ctx, draft, conversations)
-
     def wanted_sections(self, settings: Settings) -> str:  # noqa: ARG002
         """As many as a small model can plan."""
         return "five to seven sections"
