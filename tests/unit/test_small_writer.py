@@ -308,6 +308,20 @@ def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str)
         ("The dam bursts in it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The dam bursts in it."),
         ("The film of Ida shows it.", "Ida", "Berg made it.", "Ida is a film by Berg.", "The film of Ida shows it."),
         (
+            "The harbour was at its busiest in 1912.",
+            "A History of Orsund Harbour",
+            "It is old.",
+            "Steamships changed Orsund Harbour more than any war.",
+            "The harbour was at its busiest in 1912.",
+        ),
+        (
+            "Its largest exhibit is a ship.",
+            "Orsund Harbour today",
+            "The museum of the harbour has ships.",
+            "About 310,000 people visit Orsund Harbour every year.",
+            "Its largest exhibit is a ship.",
+        ),
+        (
             "The system formed.",
             "Solar System",
             "It is old.",

@@ -59,6 +59,7 @@ def with_subject(text: str, title: str, before: str, opening: str) -> str:
     if (thing := _DEFINITE.match(text)) and name:
         rest = text[thing.end() :]
         is_last_word = name.casefold().endswith(f" {thing['noun']}") and thing[0].count(" ") == 1
+        is_last_word = is_last_word and opening.startswith(name)
         if is_last_word or (not stem_set(name) & stem_set(text) and _is_kind(thing["noun"], name, opening)):
             return name + rest
         return text
@@ -72,8 +73,9 @@ def _with_name_for_pronoun(text: str, name: str, before: str, opening: str, foun
         return text
     said = found.groupdict()
     pronoun, clause = said["one"] or said["whose"], said.get("clause", "")
-    if pronoun.casefold() in {"it", "its"} and _OF_A_PERSON.search(f"{opening} {before}"):
-        return text
+    is_thing = pronoun.casefold() in {"it", "its"}
+    if is_thing and (_OF_A_PERSON.search(f"{opening} {before}") or not stem_set(name) <= stem_set(opening)):
+        return text  # a title such as "The harbour today" is no name
     if clause:
         if stem_set(name.rsplit(maxsplit=1)[-1]) & stem_set(clause):
             return text
