@@ -78,7 +78,7 @@ class OpenAIEngine:
     def _refusal(self, response: httpx.Response) -> lm15.ProviderError:
         error = self._format.normalize_error(response.status_code, response.text)
         error.status = response.status_code
-        error.retry_after = retry_after_seconds(response.headers.get("retry-after"))
+        error.retry_after = error.retry_after or retry_after_seconds(response.headers.get("retry-after"))
         return error
 
 
