@@ -21,7 +21,7 @@ from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import engine_info, engines, is_collection, open_search
 from storm_pipeline.types import Snippet
 
-KEYS = ["YDC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "EXA_API_KEY"]
+KEYS = sorted({name for info in engines() for name in info.variables if name.endswith("_KEY")})
 
 
 def snippets(*urls: str) -> list[Snippet]:
