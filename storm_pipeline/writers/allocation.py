@@ -45,6 +45,10 @@ _YIELD = 0.7
 """Words of article text that one word of evidence supports."""
 _SHORTEST = 60
 """Minimum target length of a section in words."""
+_FILLED = 0.5
+"""Share of a section's room that snippets fill which no finding cites."""
+_FIRST = 4
+"""Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
 _WORDS_PER_SNIPPET = 100
 """Words of evidence per snippet that is retrieved for a section."""
 
@@ -155,7 +159,7 @@ def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Cand
     required = _required(found, findings)
     shares = []
     for section, heading in enumerate(outline.sections):
-        shown = _as_passages(ctx, found, required[section], _others(ctx, found, required[section], section))
+        shown = _as_passages(ctx, found, required[section], _others(ctx, found, required, section))
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
         own = findings[section]
         others = [f for in_section in findings for f in in_section if f not in own]
@@ -236,17 +240,25 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
     return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
 
 
-def _others(ctx: RunContext, found: _Candidates, required: Sequence[int], section: int) -> list[int]:
-    """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best."""
+def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int) -> list[int]:
+    """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
+
+    Where interviews found what the sections tell, half of the room is filled, with what no other section has to show
+    and with what fits no other one better, but for the first that the headings retrieve.
+    """
     fit = found.fit[section]
     best = max(fit, default=0.0)
     fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
-    words = sum(count_words(found.snippets[i].text) for i in required)
+    words = sum(count_words(found.snippets[i].text) for i in required[section])
+    room = ctx.settings.evidence_words * (_FILLED if found.required else 1)
+    taken = {i for positions in required for i in positions}
+    first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
     for i in (*found.ranks[section], *fitting):
-        if words >= ctx.settings.evidence_words:
+        if words >= room:
             break
-        if i not in required and i not in others:
+        elsewhere = found.required and i not in first and int(found.fit[:, i].argmax()) != section
+        if i not in taken and not elsewhere and i not in others:
             others[i] = None
             words += count_words(found.snippets[i].text)
     return list(others)

@@ -4,8 +4,10 @@ import re
 from collections.abc import Sequence
 
 from storm_pipeline.references.grounding import Grounding
-from storm_pipeline.references.passages import numbered_passages, passages, within_budget
+from storm_pipeline.references.passages import Passage, numbered_passages, passages, within_budget
 from storm_pipeline.references.relevance import Floor
+from storm_pipeline.retrieval.fusion import rank_scores
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Answer, Snippet
 from storm_pipeline.writers.drafts import read_draft
@@ -14,8 +16,8 @@ from storm_pipeline.writers.passage_prompts import language_and_style
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
 _FEW = 3
 """Results shown where none bears on topic or question: the best ones, so that the model may say so."""
-_SHARE = 2 / 3
-"""An answer's evidence budget as a share of a section's."""
+_SHARE = 0.55
+"""An answer's evidence budget as a share of a section's. With less, a recorded run lost sentences of its answers."""
 
 
 def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
@@ -30,7 +32,7 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
     bearing = floor.bearing(found, question) or tuple(found[:_FEW])
     ctx.events.count(off_topic=len(found) - len(bearing))
-    shown = within_budget(passages(bearing), round(ctx.settings.evidence_words * _SHARE))
+    shown = _that_answer(question, passages(bearing), round(ctx.settings.evidence_words * _SHARE))
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
@@ -58,3 +60,14 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(tuple(sentences), snippets)
+
+
+def _that_answer(question: str, found: Sequence[Passage], words: int) -> tuple[Passage, ...]:
+    """The passages that fit into ``words``, those first that the search ranks high and that share the question's words.
+
+    They are shown in the order of the search.
+    """
+    index = LexicalIndex([[(one.text, 1), (one.title, 1)] for one in found], floor=0.0)
+    scores = rank_scores((range(len(found)), (match.position for match in index.search(question))))
+    best = within_budget((found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)), words)
+    return tuple(passage for passage in found if passage in best)
