@@ -1,5 +1,6 @@
 """The evidence that sections are written from."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
@@ -14,8 +15,25 @@ _FEW_FACTS = 5
 FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
 _FEWEST_FACTS = 2
+_OVERSHOOT = 1.1
+"""Factor by which the requested length exceeds the target: repetition is cut later."""
+_YIELD = 0.7
+"""Words of article text that one word of evidence supports."""
+_SHORTEST = 60
+"""Minimum target length of a text in words."""
 _FEW_WORDS = 200
 """A section whose passages have fewer words gets a search of its own."""
+
+
+def words_asked(article_words: int, part: float = 1.0, evidence_words: float = math.inf) -> int:
+    """The words that a prompt asks for: one rule for every method, so that comparisons are fair.
+
+    Args:
+        article_words: target length of the article.
+        part: the text's part of the article.
+        evidence_words: words of the passages that the text is written from, which bound it.
+    """
+    return max(_SHORTEST, round(min(article_words * _OVERSHOOT * part, _YIELD * evidence_words)))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.references.evidence import SectionEvidence
+from storm_pipeline.references.evidence import SectionEvidence, words_asked
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence
@@ -32,7 +32,10 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
     """
     with ctx.events.in_stage("article"):
         text = ctx.ask(
-            "writer", ctx.programs.memory, **article_inputs(ctx, outline.topic), outline=outline_to_markdown(outline)
+            "writer",
+            ctx.programs.memory,
+            **article_inputs(ctx, outline.topic, words_asked(ctx.settings.article_words)),
+            outline=outline_to_markdown(outline),
         ).text
     blocks = [
         (block.heading, tuple(Paragraph(tuple(Sentence(claim.text) for claim in own)) for own in block.paragraphs))

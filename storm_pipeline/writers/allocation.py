@@ -11,7 +11,7 @@ import numpy as np
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
-from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.introductions import introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
@@ -35,16 +35,10 @@ _TITLE = np.float32(0.4)
 _TITLES = 6
 _STRAYS = 8
 """Maximum number of findings shown to the outliner because no heading seems to cover them."""
-_EQUAL_SHARE = 0.6
+_EQUAL_SHARE = 0.4
 """Share of the article's length that is split equally among the sections."""
-_OVERSHOOT = 1.1
-"""Factor by which the requested length exceeds the target: repetition is cut later."""
 _GROWTH = 1.1
 """Factor by which a later round of research lengthens the article."""
-_YIELD = 0.7
-"""Words of article text that one word of evidence supports."""
-_SHORTEST = 60
-"""Minimum target length of a section in words."""
 _FILLED = 0.5
 """Share of a section's room that snippets fill which no finding cites."""
 _FIRST = 4
@@ -165,20 +159,19 @@ def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Cand
         others = [f for in_section in findings for f in in_section if f not in own]
         related = [finding for finding in others if any(c.snippet_id in ids for c in finding.citations)]
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own)))
-    return _with_lengths(ctx, found, shares, research.growth)
+    return _with_lengths(ctx, shares, research.growth)
 
 
-def _with_lengths(
-    ctx: RunContext, found: _Candidates, shares: Sequence[PassageEvidence], growth: float
-) -> list[PassageEvidence]:
-    """Target lengths of the sections: an equal part for each, the rest in proportion to their findings."""
-    available = sum(count_words(snippet.text) for snippet in found.snippets)
-    wanted = min(ctx.settings.article_words * _OVERSHOOT * growth, available * _YIELD)
-    lengths = [sum(count_words(finding.text) for finding in share.own_findings) for share in shares]
-    weights = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / max(1, sum(lengths)) for words in lengths]
+def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
+    """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
+
+    Without findings, as in baselines, every section has the same part of the same whole.
+    """
+    lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
+    parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
     return [
-        replace(share, target_words=max(_SHORTEST, min(round(wanted * weight), round(_YIELD * share.words))))
-        for share, weight in zip(shares, weights, strict=True)
+        replace(share, target_words=words_asked(ctx.settings.article_words, part * growth, share.words))
+        for share, part in zip(shares, parts, strict=True)
     ]
 
 
@@ -243,21 +236,22 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
 def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int) -> list[int]:
     """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
 
-    Where interviews found what the sections tell, half of the room is filled, with what no other section has to show
+    Where interviews found what the section tells, half of the room is filled, with what no other section has to show
     and with what fits no other one better, but for the first that the headings retrieve.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)
     fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
     words = sum(count_words(found.snippets[i].text) for i in required[section])
-    room = ctx.settings.evidence_words * (_FILLED if found.required else 1)
-    taken = {i for positions in required for i in positions}
+    is_found = bool(required[section])
+    room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
+    taken = {i for positions in (required if is_found else ()) for i in positions}
     first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
     for i in (*found.ranks[section], *fitting):
         if words >= room:
             break
-        elsewhere = found.required and i not in first and int(found.fit[:, i].argmax()) != section
+        elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
         if i not in taken and not elsewhere and i not in others:
             others[i] = None
             words += count_words(found.snippets[i].text)

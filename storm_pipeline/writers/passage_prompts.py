@@ -27,9 +27,9 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
     }
 
 
-def article_inputs(ctx: RunContext, topic: str) -> dict[str, object]:
+def article_inputs(ctx: RunContext, topic: str, words: int) -> dict[str, object]:
     """Inputs of the prompts that ask for a whole article, without outline and evidence."""
-    return {"topic": topic, **language_and_style(ctx), "words": ctx.settings.article_words}
+    return {"topic": topic, **language_and_style(ctx), "words": words}
 
 
 def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:

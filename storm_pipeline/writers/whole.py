@@ -1,9 +1,11 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
@@ -73,14 +75,14 @@ class WholeWriter:
         sections: int = 1,
     ) -> PassageEvidence:
         """The snippets as passages, in the given order."""
-        return PassageEvidence(heading, passages(snippets), target_words=round(ctx.settings.article_words / sections))
+        return _whole(ctx, heading, passages(snippets), 1 / sections)
 
     def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
         """The passages that the answers cite."""
         answers = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
         cited = dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
         found = passages(ctx.store.snippet(snippet_id) for snippet_id in cited)
-        return PassageEvidence(heading, found, target_words=ctx.settings.article_words)
+        return _whole(ctx, heading, found)
 
     def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
         """The section in one call, plus one for sentences sent back to the writer.
@@ -117,6 +119,9 @@ class WholeWriter:
         """
         known = (outline.topic, *evidence.heading.titles())
         new = evidence.since(before, section)
+        stands = sum(count_words(sentence.text) for sentence in section.sentences())
+        more = sum(count_words(finding.text) for finding in new.own_findings)
+        new = replace(new, target_words=max(new.target_words, stands + more))  # never fewer words than it has to keep
         inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
         blocks = _written(
             ctx,
@@ -139,7 +144,7 @@ class WholeWriter:
             ModelError: the model fails.
         """
         inputs = {
-            **article_inputs(ctx, topic),
+            **article_inputs(ctx, topic, evidence.target_words),
             "passages": numbered_passages(evidence.passages),
             "interviews": conversations_with_markers(conversations, evidence.passages),
         }
@@ -155,6 +160,12 @@ class WholeWriter:
         """The edited sections, and a lead that summarises them."""
         edited = edit_article(ctx, evidence.outline.topic, sections)
         return Body(write_lead(ctx, evidence.outline.topic, edited), edited)
+
+
+def _whole(ctx: RunContext, heading: Heading, shown: tuple[Passage, ...], part: float = 1.0) -> PassageEvidence:
+    """Evidence of a part of the article that no interview found anything for."""
+    own = PassageEvidence(heading, shown)
+    return replace(own, target_words=words_asked(ctx.settings.article_words, part, own.words))
 
 
 def _written(

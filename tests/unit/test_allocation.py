@@ -229,6 +229,22 @@ def test_lengths_follow_what_was_found_and_what_is_wanted(conversations: list[Co
     assert sum(own.target_words for own in evidence.sections) <= max(1.2 * words, 60 * len(evidence.sections)) + 60
 
 
+def test_every_method_is_asked_for_as_many_words() -> None:
+    sentences = [said(one, text=f"{one.text.partition('.')[0]} {i} times.") for i, one in enumerate(PAGES, 20)]
+    found = [interview(*sentences[::2], *sentences[1:4:2])]
+    rest = (Place(section=n, findings=[2 * n - 1, 2 * n]) for n in (2, 3, 4))
+    places = [Place(section=1, findings=[1, 2, 9, 10]), *rest]
+    evidence = [allocated(OUTLINE, found, length=300, places=places)[0], allocated(OUTLINE, [], length=300)[0]]
+    words = [[own.target_words for own in one.sections] for one in evidence]
+    assert max(words[0]) > min(words[0])
+    assert len(set(words[1])) == 1
+    assert abs(sum(words[0]) - sum(words[1])) <= len(OUTLINE.sections)
+    with run(PAGES, {}, length=300) as (ctx, _):
+        apart = [ctx.writer.select(ctx, own, PAGES, "", len(OUTLINE.sections)) for own in OUTLINE.sections]
+        assert [own.target_words for own in apart] == words[1]
+        assert ctx.writer.select(ctx, Heading(""), PAGES, "").target_words == 330
+
+
 def test_an_outline_without_sections_needs_nothing() -> None:
     evidence, _ = allocated(Outline("Silk Road"), [interview(said(PAGES[0]))])
     assert evidence.sections == ()
