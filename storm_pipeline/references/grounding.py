@@ -4,9 +4,10 @@ The writer's own citations are kept unless there is evidence against them. Suppo
 passages shown, and cited too. Only what is found nowhere becomes a problem, worded so that the writer can act on it.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from storm_pipeline.languages import detect, scripts_of, stem_set
 from storm_pipeline.references.facts import recall
@@ -26,6 +27,9 @@ _FOUND = 0.55
 """Minimum similarity at which an uncited passage replaces missing or unsupported citations."""
 _COMPLETES = 0.50
 """Minimum similarity of a passage that is cited too because it has a number which the cited ones lack."""
+_MARKED = re.compile(r"\[(\d+)\]")
+_OTHERS = 3
+"""Passages shown with a remark besides those that the sentence cites."""
 _MAY_COMPLETE = 0.30
 """Minimum similarity of such a passage that the writer is asked about."""
 LONGEST_RUN = 16
@@ -150,6 +154,15 @@ class Grounding:
         others = self._numbers([i for i in more if i not in kept])
         problem += f", but in {others}: cite that too if it supports the sentence"
         return Judged(sentence, problem=problem, completed=Sentence(claim.text, self._citations(claim.text, more)))
+
+    def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
+        """The positions of the passages by which a writer can answer a problem.
+
+        Those that the claim cites, those that the problem names, and the most similar ones.
+        """
+        named = (int(number) - 1 for number in _MARKED.findall(verdict.problem))
+        like = islice(self._similarity.most_similar(claim.text, range(len(self.shown)), _MAY_COMPLETE), _OTHERS)
+        return tuple(dict.fromkeys((*claim.cited, *named, *like)))
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """The verdict on a sentence that its writer supports with a quotation; None if no passage contains it.

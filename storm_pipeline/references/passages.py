@@ -6,7 +6,7 @@ A text that occurs on two pages is shown once, and both pages can be cited for i
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -109,9 +109,15 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
     return tuple(chosen.values())
 
 
-def numbered_passages(shown: Sequence[Passage]) -> str:
-    """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt."""
-    return "\n".join(f"[{number}] {_heading(one)}: {tidy(one.text)}" for number, one in enumerate(shown, 1))
+def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
+    """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt.
+
+    Args:
+        shown: the passages.
+        only: positions of those to show, under the same numbers; by default all.
+    """
+    chosen = [(i + 1, one) for i, one in enumerate(shown) if only is None or i in only]
+    return "\n".join(f"[{number}] {_heading(one)}: {tidy(one.text)}" for number, one in chosen)
 
 
 def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:

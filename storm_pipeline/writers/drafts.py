@@ -5,7 +5,7 @@ what is missing; only those still unsupported afterwards are dropped, and that i
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
@@ -26,8 +26,8 @@ _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
 """Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
-AskAgain = Callable[[str], str]
-"""Sends remarks on a draft to the writer and returns the reply; raises ModelError."""
+AskAgain = Callable[[str, Collection[int]], str]
+"""Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
 _ALIKE = 0.8
 """Minimum share of a sentence's words in an accepted one that says the same."""
 _END = 300
@@ -163,7 +163,8 @@ class _Review:
         remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(faulty, 1))
         try:
             language = self.ctx.settings.article_language
-            answers = read_replies(ask_again(remarks), len(self.grounding.shown), language, self.names)
+            concerned = {position for i in faulty for position in self.grounding.concerned(claims[i], judged[i])}
+            answers = read_replies(ask_again(remarks, concerned), len(self.grounding.shown), language, self.names)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}

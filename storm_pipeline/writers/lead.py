@@ -1,7 +1,7 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -75,13 +75,14 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
     }
     with ctx.events.in_stage("lead"):
         try:
-            text = str(ctx.ask("writer", ctx.programs.lead, **inputs, draft="", remarks="").lead)
+            text = str(ctx.ask("writer", ctx.programs.lead, **inputs, remarks="").lead)
         except ModelError as error:
             ctx.events.failed("no lead", error)
             return ()
 
-        def ask_again(remarks: str) -> str:
-            return str(ctx.ask("writer", ctx.programs.lead, **inputs, draft=text, remarks=remarks).lead)
+        def ask_again(remarks: str, concerned: Collection[int]) -> str:
+            resting = "\n".join(f"[{i + 1}] {body[i].text}" for i in sorted(concerned))
+            return str(ctx.ask("writer", ctx.programs.lead, **{**inputs, "article": resting, "remarks": remarks}).lead)
 
         draft = read_draft(text, len(shown), ctx.settings.article_language, (topic,))
         blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again)

@@ -1,6 +1,6 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.languages import count_words
@@ -29,6 +29,8 @@ _PLAIN_DATA = (
     "under the first, one heading for the plain data that readers look up "
     "(kind, makers, language, length, size, other names: whatever applies)"
 )
+_NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
+"""Inputs that a writer need not see again to answer remarks."""
 _NEW_HEADINGS = 1
 """Subheadings that a revision may add to a section."""
 _NEW_SUBSECTION = 3
@@ -179,8 +181,8 @@ def _written(
     findings: Sequence[Sentence] = (),
     accepted: Iterable[Sentence] = (),
 ) -> list[CheckedBlock]:
-    """Write, check, and send unsupported sentences back once; the second prompt extends the first one."""
-    text = ctx.ask("writer", program, **inputs, draft="", remarks="").text
+    """Write, check, and send unsupported sentences back once, with their passages."""
+    text = ctx.ask("writer", program, **inputs, remarks="").text
     grounding = Grounding(
         shown,
         known=" ".join(known),
@@ -190,8 +192,10 @@ def _written(
         findings=findings,
     )
 
-    def ask_again(remarks: str) -> str:
-        return str(ctx.ask("writer", program, **inputs, draft=text, remarks=remarks).text)
+    def ask_again(remarks: str, concerned: Collection[int]) -> str:
+        needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}
+        needed |= {"passages": numbered_passages(shown, concerned), "remarks": remarks}
+        return str(ctx.ask("writer", program, **needed).text)
 
     draft = read_draft(text, len(shown), ctx.settings.article_language, known)
     return checked_blocks(ctx, where, draft, grounding, ask_again, accepted=accepted)

@@ -31,7 +31,7 @@ def review(draft: str, reply: str | ModelError, **settings: str) -> tuple[list[S
     """The sentences that stand, what was told, and the remarks that were made."""
     remarks: list[str] = []
 
-    def ask_again(asked: str) -> str:
+    def ask_again(asked: str, _: object) -> str:
         remarks.append(asked)
         if isinstance(reply, ModelError):
             raise reply
@@ -214,7 +214,7 @@ def test_what_was_accepted_before_does_not_go_back_again(text: str, goes_back: b
     with run() as (ctx, told):
         grounding = Grounding(PASSAGES, known="", embed=HashingEmbedder().embed)
         asked: list[str] = []
-        ask_again = lambda remarks: asked.append(remarks) or "1: delete"  # noqa: E731
+        ask_again = lambda remarks, _: asked.append(remarks) or "1: delete"  # noqa: E731
         draft = read_draft(f"{text} [2]", len(PASSAGES))
         (block,) = checked_blocks(ctx, "X", draft, grounding, ask_again, accepted=[before])
     kept = [s for paragraph in block.paragraphs for s in paragraph.sentences]
@@ -230,7 +230,7 @@ def test_a_suggested_citation_is_taken_if_the_writer_does_not_answer_it(reply: s
     with run() as (ctx, told):
         grounding = Grounding(passages([dam, years]), known="Dam", embed=HashingEmbedder().embed)
         asked: list[str] = []
-        ask_again = lambda remarks: asked.append(remarks) or reply  # noqa: E731
+        ask_again = lambda remarks, _: asked.append(remarks) or reply  # noqa: E731
         (block,) = checked_blocks(ctx, "X", read_draft(f"{text} [1]", 2), grounding, ask_again)
     assert "but in [2]" in asked[0]
     (sentence,) = (s for paragraph in block.paragraphs for s in paragraph.sentences)
@@ -244,7 +244,7 @@ def test_a_copied_sentence_stays_if_what_replaces_it_lacks_support() -> None:
     with run() as (ctx, told):
         grounding = Grounding(shown, known="Valley", embed=HashingEmbedder().embed)
         draft = read_draft(f"It was said {text} [1].", 1)
-        (block,) = checked_blocks(ctx, "X", draft, grounding, lambda remarks: "1: Penguins danced in 1812 [1].")
+        (block,) = checked_blocks(ctx, "X", draft, grounding, lambda *_: "1: Penguins danced in 1812 [1].")
     assert [s.text for paragraph in block.paragraphs for s in paragraph.sentences] == [f"It was said {text}."]
     assert [own.outcome for own in told.revised()] == ["kept"]
 

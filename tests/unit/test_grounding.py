@@ -237,6 +237,15 @@ def test_what_is_cited_was_shown_and_nothing_fails(
         assert turned is None or set(turned.sentence.citations) <= held
 
 
+def test_with_a_problem_go_the_passages_that_a_writer_needs_to_answer_it() -> None:
+    grounding = Grounding(passages(ALL), known="Orrin Dam", embed=EMBED)
+    claims = [Claim("Char live in the cold lake, which is 90 kilometres long.", (1,)), Claim("Penguins waltz.", (4,))]
+    concerned = [grounding.concerned(*both) for both in zip(claims, grounding.judge(claims), strict=True)]
+    assert set(concerned[0]) >= {1, 2}
+    assert concerned[1][0] == 4
+    assert len(concerned[1]) <= 4
+
+
 ALUMNI = Snippet(
     "https://g.org/alumni", "Alumni", "Alumni of the Orrin school said that its teachers had shaped their lives."
 )
