@@ -111,7 +111,8 @@ class AnswerFromPassages(dspy.Signature):
     - Tell everything in them that bears on the question, in your own words: names, numbers, dates, places, causes,
       consequences, and who says so where it is an opinion or an estimate, but no website for plain facts. No
       conversions of measures. Where passages differ, say how; leave out a page that is plainly mistaken beside better
-      ones, or that invents (fan fiction, parody).
+      ones, or that invents (fan fiction, parody), and what only fills a day's report: the words of passers-by, scenes,
+      a page's praise of itself.
     - Every sentence names what it is about, so that it can be understood alone, and ends with the numbers of all
       passages that it rests on, like this [2][5].
     - Where a passage has a date, it stands behind its title: turn "today", "last month", "this year" into dates by it.

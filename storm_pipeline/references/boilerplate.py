@@ -37,8 +37,12 @@ _CUT_LINK = re.compile(
 """A link that begins or ends outside the text."""
 _RULE = re.compile(r"\s*(?:[=\-_*~]{5,})\s*")
 """The line below a heading, or between two parts of a page."""
-_EMPTY = re.compile(r"<br ?/?>|(?<!\S)\*\*\s\*\*|(?<=\w)\[\s?\]", re.I)
-"""A line break of HTML, bold type and a link without text."""
+_EMPTY = re.compile(
+    r"</?(?:abbr?|b|big|br|center|div|em|font|h[1-6]|hr|i|img|li|ol|p|small|span|strong|su[bp]|table|tbody|td|th|thead|tr|u|ul|a)"
+    r"(?:\s[^<>]{0,500})?/?>|(?<!\S)\*\*\s\*\*(?!\w)|(?<=\w)\[\s?\]",
+    re.I,
+)
+"""Tags of HTML, bold type and links without text."""
 _ITALIC = re.compile(r"(?<![\w\\])_{1,2}(?=[^\s_])([^_\n]{1,200})(?<=[^\s_])_{1,2}(?!\w)")
 _EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")

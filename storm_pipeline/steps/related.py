@@ -11,7 +11,8 @@ _HEADINGS_SHOWN = 14
 def related_contents(ctx: RunContext, topic: str) -> str:
     """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
 
-    If no contents are available, only the titles are given, and the degradation is recorded once.
+    An article whose contents are not available is left out: its title tells the model nothing that it did not say
+    itself. If the contents cannot be fetched, that is recorded once.
     """
     if ctx.settings.related_topics == 0:
         return ""
@@ -28,7 +29,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         errors = [str(item) for item in found if isinstance(item, SearchError)]
         if errors:
             ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
-        lines = [_line(title, item) for title, item in zip(titles, found, strict=True)]
+        lines = [line for title, item in zip(titles, found, strict=True) if (line := _line(title, item))]
         ctx.run.save_json("contents.json", lines)
         return "\n".join(lines)
 
@@ -43,5 +44,5 @@ def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | Non
 
 def _line(title: str, found: TableOfContents | SearchError | None) -> str:
     if not isinstance(found, TableOfContents) or not found.headings:
-        return title
+        return ""
     return f"{title}: " + "; ".join(text for _, text in found.headings[:_HEADINGS_SHOWN])

@@ -41,6 +41,8 @@ _GROWTH = 1.1
 """Factor by which a later round of research lengthens the article."""
 _FILLED = 0.5
 """Share of a section's room that snippets fill which no finding cites."""
+_ENOUGH = 300
+"""Words of the snippets that a section's findings cite, from which it needs few others."""
 _FIRST = 4
 """Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
 _WORDS_PER_SNIPPET = 100
@@ -236,14 +238,14 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
 def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int) -> list[int]:
     """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
 
-    Where interviews found what the section tells, half of the room is filled, with what no other section has to show
+    Where interviews found enough for the section, half of the room is filled, with what no other section has to show
     and with what fits no other one better, but for the first that the headings retrieve.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)
     fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
     words = sum(count_words(found.snippets[i].text) for i in required[section])
-    is_found = bool(required[section])
+    is_found = words >= _ENOUGH
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
     taken = {i for positions in (required if is_found else ()) for i in positions}
     first = set(found.ranks[section][:_FIRST])

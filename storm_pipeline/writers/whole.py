@@ -26,8 +26,9 @@ from storm_pipeline.writers.passage_prompts import (
 _WORDS_A_SECTION = 350
 _FEWEST_SECTIONS = 3
 _PLAIN_DATA = (
-    "under the first, one heading for the plain data that readers look up "
-    "(kind, makers, language, length, size, other names: whatever applies)"
+    "of a work or a product, one heading under the first for the plain data that readers look up (kind, makers, "
+    "language, length, size, other names); of an event, date, place, parties and outcome in the first; no section that "
+    "tells again what another one tells"
 )
 _NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
 """Inputs that a writer need not see again to answer remarks."""

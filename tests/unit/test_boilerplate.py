@@ -232,6 +232,7 @@ def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> Non
             '62. Roy, Ann (March 3, 2022). "The Dam Leaks". Selby Herald. 63. Lee, Bob (2021). "Dams". Wire. It leaks.',
             "It leaks.",
         ),
+        ('The <b>dam</b><br/> leaks<sup id="x"> if a < b > c.', "The dam leaks if a < b > c."),
         ("The alloys: * Copper * Zinc * Tin * Lead", "The alloys: * Copper * Zinc * Tin * Lead".replace(" *", "")),
         ("The band: * Ann Lee * Bob Ray * Cy Home * Di Fox", "The band: Ann Lee Bob Ray Cy Home Di Fox"),
         ("| Home | Away |\n| 3 | 1 |\n| 2 | 2 |", "| Home Away | | 3 1 | | 2 2 |"),
