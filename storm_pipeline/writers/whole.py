@@ -167,8 +167,7 @@ class WholeWriter:
 
 def _whole(ctx: RunContext, heading: Heading, shown: tuple[Passage, ...], part: float = 1.0) -> PassageEvidence:
     """Evidence of a part of the article that no interview found anything for."""
-    own = PassageEvidence(heading, shown)
-    return replace(own, target_words=words_asked(ctx.settings.article_words, part, own.words))
+    return PassageEvidence(heading, shown, target_words=words_asked(ctx.settings.article_words, part))
 
 
 def _written(
