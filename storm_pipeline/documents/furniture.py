@@ -64,6 +64,7 @@ def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[Furni
             row
             for row in edge
             if len(_text(row).split()) <= _MOST_WORDS
+            and row[0].size <= 1.12 * body  # a title may be the running head
             and (
                 seen[_key(row)] >= often
                 or _ALONE.fullmatch(_text(row))

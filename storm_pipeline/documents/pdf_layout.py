@@ -9,7 +9,7 @@ from typing import Any
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SMALL = 0.82
 """Size of a mark, as a share of its line's, below which it is raised or lowered type."""
-_NOTE_MARK = re.compile(r"[\d*†‡§¶,–\s-]+")
+_NOTE_MARK = re.compile(r"[\[(]?[\d*†‡§¶,–\s-]+[\])]?")
 _AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
 _MIN_ROWS = 6

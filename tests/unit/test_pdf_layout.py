@@ -44,6 +44,24 @@ def test_a_table_is_read_row_by_row() -> None:
     assert "Ship 3 21 lasts" in text(read_pdf(papers.file([sheet])))
 
 
+def test_a_title_that_is_the_running_head_too_is_the_title() -> None:
+    sheets = [papers.Sheet() for _ in range(3)]
+    for number, sheet in enumerate(sheets):
+        sheet.put(72, 800, "The Granary of Bergen", 20 if number == 0 else 9, "B")
+        sheet.paragraph(72, 740, own_papers.MANUSCRIPT[number], size=11, step=15)
+    read = read_pdf(papers.file(sheets))
+    assert read.title == "The Granary of Bergen"
+    assert "The Granary of Bergen" not in text(read)
+
+
+def test_bracketed_note_marks_go() -> None:
+    sheet = papers.Sheet()
+    sheet.line(72, 700, "The office was founded by merchants.^[12]^ It was closed in the year 1754.")
+    assert text(read_pdf(papers.file([sheet]))) == (
+        "The office was founded by merchants. It was closed in the year 1754."
+    )
+
+
 def test_exponents_stay_and_note_marks_go() -> None:
     sheet = papers.Sheet()
     sheet.line(72, 700, "The island of 40 km^2^ was sold to the League.^17^ Its heat was 10^6^ joules.")
