@@ -26,7 +26,8 @@
 A message says what went wrong, where, and what to do next, in one sentence or two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +155,20 @@ class TooManyFailuresError(StormError):
 
 class NothingFoundError(StormError):
     """No source was found for the topic."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Imports of optional libraries in a ``with`` block.
+
+    Args:
+        extra: with which they are installed.
+        what: needs them.
+
+    Raises:
+        MissingExtraError: one is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(f"{what} needs the extra {extra!r}: pip install 'storm-pipeline[{extra}]'") from error

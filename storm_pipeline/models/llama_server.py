@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
-from storm_pipeline.errors import MissingExtraError, ModelError, SettingsError
+from storm_pipeline.errors import ModelError, SettingsError, needs_extra
 
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
@@ -151,12 +151,8 @@ def runtime() -> Any:
     Raises:
         MissingExtraError: the extra ``local`` is not installed.
     """
-    try:
+    with needs_extra("local", "the embedded model"):
         import xllamacpp
-    except ImportError as error:
-        raise MissingExtraError(
-            "the embedded model needs the extra 'local': pip install 'storm-pipeline[local]'"
-        ) from error
     return xllamacpp
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 from weakref import WeakValueDictionary
 
-from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError
+from storm_pipeline.errors import CorpusError, SearchError, needs_extra
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
@@ -144,12 +144,8 @@ class FolderCollection:
 
 def _opened(folder: Path) -> "QdrantClient":
     """The client of a folder, shared within the process."""
-    try:
+    with needs_extra("qdrant", "a qdrant folder"):
         from qdrant_client import QdrantClient
-    except ImportError as error:
-        raise MissingExtraError(
-            "a qdrant folder needs the extra 'qdrant': pip install 'storm-pipeline[qdrant]'"
-        ) from error
     if not (folder / "meta.json").is_file():  # the library would create a new database there
         raise CorpusError(f"{folder} is not a folder of a Qdrant database; check the path")
     with _lock:

@@ -22,7 +22,7 @@ from urllib.parse import quote, urlsplit
 from storm_pipeline.configuration.variables import child_environment
 from storm_pipeline.documents.markup import local_name, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.errors import CorpusError, MissingExtraError
+from storm_pipeline.errors import CorpusError, needs_extra
 from storm_pipeline.search.tables_of_contents import is_back_matter
 from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.text.index_terms import STOP_WORDS
@@ -193,12 +193,8 @@ class ZimFile:
 
 
 def _require_libzim() -> None:
-    try:
+    with needs_extra("zim", "the search engine `kiwix`"):
         import libzim.reader  # type: ignore[import-untyped]  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(
-            "the search engine `kiwix` needs the extra 'zim': pip install 'storm-pipeline[zim]'"
-        ) from error
 
 
 class _ReaderError(Exception):

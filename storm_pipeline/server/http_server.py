@@ -7,7 +7,7 @@ import socket
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.errors import needs_extra
 from storm_pipeline.run.log import RedactingFormatter, logger
 from storm_pipeline.server.gate import Access
 
@@ -25,11 +25,9 @@ def require_api() -> None:
     Raises:
         MissingExtraError: they are not.
     """
-    try:
+    with needs_extra("api", "the HTTP API"):
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("the HTTP API needs the extra 'api': pip install 'storm-pipeline[api]'") from error
 
 
 def serve_api(service: "RunService", host: str, port: int, access: Access) -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.errors import needs_extra
 
 if TYPE_CHECKING:
     from storm_pipeline.search.base import Search
@@ -15,10 +15,8 @@ def require_mcp() -> None:
     Raises:
         MissingExtraError: it is not.
     """
-    try:
+    with needs_extra("mcp", "the MCP server"):
         import mcp.server.mcpserver  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("the MCP server needs the extra 'mcp': pip install 'storm-pipeline[mcp]'") from error
 
 
 def serve_mcp(service: "RunService", engine: "Search | None" = None) -> None:

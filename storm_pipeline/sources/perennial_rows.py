@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.errors import needs_extra
 from storm_pipeline.sources.perennial import Listed
 from storm_pipeline.sources.ratings import Rating
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
@@ -95,10 +95,6 @@ def _plain(text: str) -> str:
 
 
 def _parser() -> Any:
-    try:
+    with needs_extra("sources", "reading Wikipedia's list of sources"):
         import mwparserfromhell
-    except ImportError as error:
-        raise MissingExtraError(
-            "reading Wikipedia's list of sources needs the extra 'sources': pip install 'storm-pipeline[sources]'"
-        ) from error
     return mwparserfromhell

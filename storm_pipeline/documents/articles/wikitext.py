@@ -16,7 +16,7 @@ from storm_pipeline.documents.articles.numbered import (
     without_reserved,
 )
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
-from storm_pipeline.errors import DatasetError, MissingExtraError
+from storm_pipeline.errors import DatasetError, needs_extra
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
@@ -171,10 +171,6 @@ def _tag(tag: Any, references: _References) -> Iterator[str]:
 
 
 def _parser() -> Any:
-    try:
+    with needs_extra("sources", "reading wikitext"):
         import mwparserfromhell
-    except ImportError as error:
-        raise MissingExtraError(
-            "reading wikitext needs the extra 'sources': pip install 'storm-pipeline[sources]'"
-        ) from error
     return mwparserfromhell
