@@ -1,5 +1,6 @@
 """Statements about the subject: sentences of the sources that may stand in the article, understandable alone."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,8 @@ art passes, Sun Tzu does not; higher for a common noun, which is part of other t
 _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.48
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
+_CUT = re.compile(r"\b[A-Z]\. [a-z]\.$")
+"""The end of a sentence that was cut inside the short name of a species."""
 _THE_SAME = 0.88
 """Minimum cosine at which two sentences count as the same statement."""
 
@@ -113,7 +116,7 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
             not whole and names_a_thing_before(text, fact.title, subject.named_in)
         )
         lacks = lacks or not (own or opens_with(subject, fact.title, text))
-        makes_sense = stands_alone(text) and not lacks
+        makes_sense = stands_alone(text) and not lacks and not _CUT.search(text)
         kept = speaks and makes_sense and (not leans(text) or (own and kept))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)
