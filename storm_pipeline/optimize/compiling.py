@@ -226,7 +226,7 @@ def compile_program(
             job.seed,
             Asked(program.program, teacher) if teacher_lm else None,
             student.models.lm(job.task.role, program.program.token_limit),
-            reflection.models.lm(job.task.role, _REFLECTION),
+            ReflectionLM(reflection, _REFLECTION),
         )
         with at_place("optimizer"):
             try:
@@ -236,10 +236,14 @@ def compile_program(
                     f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
                     "more capable one with --reflection-lm, or choose bootstrap or labeled"
                 ) from error
-        for one in (student, teacher):
+        for one in (student, teacher, reflection):
             one.require_no_end()
-        with at_place("after"):
-            after = _scores(made, job.split.held_back, metric)
+        if made.program.fingerprint == program.program.fingerprint:
+            tell(f"{job.task.program}: no candidate was better on the topics to choose by, so it stays as it is")
+            after = before  # a second sample of the same prompts would measure chance
+        else:
+            with at_place("after"):
+                after = _scores(made, job.split.held_back, metric)
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
     tell(f"{job.task.program}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
     costs = [call.cost for call in (*earlier, *calls)]
@@ -285,8 +289,12 @@ class Asking:
         try:
             return self.models.ask(self.role, program, **inputs)
         except (ModelAuthError, BudgetSpentError) as error:
-            self._ends.append(error)
+            self.ended_by(error)
             raise
+
+    def ended_by(self, error: StormError) -> None:
+        """Remember what :meth:`require_no_end` raises."""
+        self._ends.append(error)
 
     def require_no_end(self) -> None:
         """Raise the error that ended the work, which an optimiser counts as a failed example and goes on.
@@ -296,6 +304,31 @@ class Asking:
         """
         if self._ends:
             raise self._ends[0]
+
+
+class ReflectionLM(dspy.BaseLM):
+    """The model that writes instructions; its failure ends the work, though optimisers go on without it.
+
+    Args:
+        asking: whose model is asked.
+        token_limit: maximum tokens of a reply from a small model.
+    """
+
+    def __init__(self, asking: Asking, token_limit: int) -> None:
+        self._lm = asking.models.lm(asking.role, token_limit)
+        super().__init__(self._lm.model, self._lm.model_type, cache=False, num_retries=0)
+        self.kwargs = dict(self._lm.kwargs)
+        self._asking = asking
+
+    def __call__(
+        self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """The replies; errors as those of the model."""
+        try:
+            return self._lm(prompt, messages=messages, **kwargs)
+        except ModelError as error:
+            self._asking.ended_by(error)
+            raise
 
 
 class Asked(dspy.Module):

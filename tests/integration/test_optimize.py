@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from test_resume import answers
 from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
-from storm_pipeline.errors import BudgetSpentError, DatasetError, RunError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, DatasetError, ModelError, RunError, SettingsError
 from storm_pipeline.estimate.scenarios import USUAL
 from storm_pipeline.estimate.simulation import simulate
 from storm_pipeline.models.compiled_sets import read_set
@@ -146,6 +147,24 @@ def test_a_set_copied_to_a_clean_environment_sends_the_same_bytes(folder: Path, 
             bodies.append(json.dumps(asked.body, ensure_ascii=False))
     assert bodies[0] == bodies[1]
     assert "is told here in" in bodies[0], "the examples of the set are shown"
+
+
+def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_path: Path) -> None:
+    with FakeModel(answers() | NAMED) as server:
+        made = job(server, folder, optimizer="gepa", attempts=1)
+        with pytest.raises(ModelError, match=r"127\.0\.0\.1:9"):
+            compile_program(made, EMBED, tmp_path / "set", reflection_lm="openai/strong@http://127.0.0.1:9/v1")
+    assert not (tmp_path / "set" / "set.json").exists()
+
+
+def test_a_program_that_stays_as_it_is_gains_nothing(folder: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    draws = count()
+    same = f"```\n{writing.NameSection.instructions}\n```"
+    with FakeModel(answers() | {"NameSection": lambda _: f"Part {next(draws) % 7}"}, other=same) as server:
+        how = compile_program(job(server, folder, optimizer="gepa"), EMBED, tmp_path / "set", tell=told.append)
+    assert any("stays as it is" in line for line in told)
+    assert how.after == how.before and how.interval == (0.0, 0.0)
 
 
 def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:
