@@ -76,7 +76,7 @@ def test_rag_written_by_sentence_differs_from_its_outline_driven_form(tmp_path: 
     orag, other, more = written("orag", tmp_path, writing="sentences")
     assert len(more) == 4
     assert asked(other)["PlanOutline"] == 1
-    assert [own.heading for own in rag.sections] != [own.heading for own in orag.sections]
+    assert [sentence.text for sentence in rag.sentences()] != [sentence.text for sentence in orag.sentences()]
 
 
 def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_path: Path) -> None:
