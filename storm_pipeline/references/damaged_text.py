@@ -6,6 +6,7 @@ import ftfy
 
 from storm_pipeline.languages import detect, split_sentences
 from storm_pipeline.quantities.vocabulary import vocabulary
+from storm_pipeline.text.words import folded_words
 
 _LINE_END = re.compile(r"([^\W\d_]{2,})[‐\u00ad] (?!(?:and|or|to|und|oder|bis|et|ou|y|o|e)\b)([^\W\d_]{2,})")
 """A word that was divided at the end of a line by a hyphen that nobody types."""
@@ -33,17 +34,18 @@ def repaired(text: str) -> str:
         text = ftfy.fix_encoding(text)
         text = _LINE_END.sub(r"\1\2", text)
     if "- " in text:
-        text = _DIVIDED.sub(lambda found: _joined(found, text), text)
+        known = frozenset(folded_words(text))
+        text = _DIVIDED.sub(lambda found: _joined(found, known), text)
     text = _BROKEN_BEFORE.sub("", text)
     text = _BROKEN_THOUSANDS.sub(lambda found: found[0].replace(" ", ""), text)
     return _GLUED_SENTENCE.sub(" ", _GLUED_MONTH.sub(r"\1 ", text))
 
 
-def _joined(found: re.Match[str], text: str) -> str:
+def _joined(found: re.Match[str], words: frozenset[str]) -> str:
     """The two parts as one word, if the text has it elsewhere or it is a number."""
     whole = (found[1] + found[2]).casefold()
     known = vocabulary("en")
-    is_word = whole in known.magnitudes or whole in known.numerals or whole in text.casefold()
+    is_word = whole in known.magnitudes or whole in known.numerals or whole in words
     return found[1] + found[2] if is_word else found[0]
 
 
