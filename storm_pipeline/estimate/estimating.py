@@ -44,7 +44,7 @@ def estimate(
     topic: str,
     programs: Programs | None = None,
     *,
-    recipe: str = DEFAULT,
+    recipe: str | Recipe = DEFAULT,
     outline_only: bool = False,
     outline: Outline | Path | str | None = None,
 ) -> Estimate:
@@ -59,7 +59,7 @@ def estimate(
         settings: settings of the run.
         topic: topic of the article.
         programs: compiled programs; default: the package's own.
-        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
+        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES` or a function like them.
         outline_only: whether the run only makes an outline; the recipe is then one of
             :data:`storm_pipeline.recipes.OUTLINES`.
         outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
@@ -72,13 +72,13 @@ def estimate(
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
     recipes: Mapping[str, Recipe] = OUTLINES if outline_only else RECIPES
-    if recipe not in recipes:
+    method = recipes.get(recipe) if isinstance(recipe, str) else recipe
+    name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
+    if method is None:
         raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes)}")
     programs, user_prices = programs or Programs(), parse_prices(settings.prices)
-    pieces = _user_pieces(topic, recipe, outline)
-    simulations = [
-        simulate(recipes[recipe], settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS
-    ]
+    pieces = _user_pieces(topic, name, outline)
+    simulations = [simulate(method, settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS]
     calls_by_row = [_by_row(simulation.calls) for simulation in simulations]
     keys = _ordered({key for calls in calls_by_row for key in calls}, programs)
     names = {role: full_name(settings.lm_of(role), settings) for _, role, _ in keys}
@@ -92,7 +92,7 @@ def estimate(
     if failure := simulations[0].failure:
         notes.append(f"the simulation with usual sources failed, so a run may end early: {failure}")
     return Estimate(
-        topic, recipe, tuple(rows), _rounded(searches, searches, searches), tuple(prices.items()), tuple(notes)
+        topic, name, tuple(rows), _rounded(searches, searches, searches), tuple(prices.items()), tuple(notes)
     )
 
 

@@ -42,6 +42,10 @@ _JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model
 _Trust = Annotated[
     bool, typer.Option("--trust", help="Let CONFIG name addresses, files, and variables of keys; remembered.")
 ]
+_AllowCode = Annotated[
+    bool,
+    typer.Option("--allow-code", help="Run the code of recipes and metrics that CONFIG names as module:name."),
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
@@ -58,6 +62,7 @@ def run(
     at_once: _AtOnce = 1,
     judge: _Judge = None,
     judge_lm: _JudgeLm = None,
+    allow_code: _AllowCode = False,
     trust: _Trust = False,
     quiet: _Quiet = False,
     debug: _Debug = False,
@@ -71,7 +76,7 @@ def run(
         from storm_bench.experiments import Experiment, open_executor
         from storm_bench.reporting import write_report
 
-        chosen, folder, cache = _read_config(config, size, topics, ctx.obj)
+        chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         given = {*ctx.obj, *(name for name, value in (("judge", judge), ("judge_lm", judge_lm)) if value)}
         require_consent(config, _decided(chosen, given), given=trust)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
@@ -98,6 +103,7 @@ def estimate(
     topics: _Topics = None,
     judge: _Judge = None,
     judge_lm: _JudgeLm = None,
+    allow_code: _AllowCode = False,
     debug: _Debug = False,
 ) -> None:
     """Estimate calls, tokens and dollars of writing and judging the articles of CONFIG; no service is called."""
@@ -106,7 +112,7 @@ def estimate(
         from storm_bench.experiments.forecast import forecast
         from storm_bench.experiments.units import units_of
 
-        chosen, _, _ = _read_config(config, size, topics, ctx.obj)
+        chosen, _, _ = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         selected = topics_of(chosen)
         units = {unit: chosen.metrics_of(chosen.method(unit.method)) for unit in units_of(chosen, selected)}
@@ -136,7 +142,7 @@ def report(
 
 
 def _read_config(
-    config: Path, size: str, topics: int | None, options: Mapping[str, Any]
+    config: Path, size: str, topics: int | None, options: Mapping[str, Any], *, allow_code: bool = False
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """The experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
@@ -145,7 +151,8 @@ def _read_config(
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = Path(values.pop("out", default)).expanduser()
     cache = settings_known({"cache": values.pop("cache")} if "cache" in values else {}).cache
-    return read_config(config).sized(size).with_overrides(topics=topics, settings=values), folder, cache
+    read = read_config(config, allow_code=allow_code)
+    return read.sized(size).with_overrides(topics=topics, settings=values), folder, cache
 
 
 def _decided(config: "ExperimentConfig", given: set[str]) -> dict[str, dict[str, Any]]:

@@ -19,6 +19,7 @@ from storm_bench.experiments.config_tables import (
     absolute,
     check_settings,
 )
+from storm_bench.experiments.own_code import is_own
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
 from storm_pipeline import Settings, SettingsError
@@ -47,6 +48,8 @@ class ExperimentConfig(ConfigTable):
         methods: the compared methods.
         sizes: name → size.
         notes: sentences shown at the top of the report.
+        code: where modules of the user's own recipes and metrics are looked for first; None if none may be loaded. No
+            file sets it.
     """
 
     title: str = Field(min_length=1)
@@ -61,6 +64,7 @@ class ExperimentConfig(ConfigTable):
     methods: tuple[MethodTable, ...] = Field(min_length=1)
     sizes: Mapping[str, SizeTable] = {}
     notes: tuple[str, ...] = ()
+    code: Path | None = None
 
     @field_validator("resources")
     @classmethod
@@ -87,7 +91,10 @@ class ExperimentConfig(ConfigTable):
                 raise ValueError(f"duplicate {duplicates[0]!r} in {kind}: remove one, or give them different names")
         if self.baseline not in names:
             raise ValueError(f"the baseline {self.baseline!r} is not one of the methods {', '.join(names)}")
-        if unknown := [name for name in self.metrics if name not in METRICS]:
+        own = [name for name in (*self.metrics, *(method.recipe for method in self.methods)) if is_own(name)]
+        if own and self.code is None:
+            raise ValueError(f"{own[0]!r} runs code: read its module, then allow it with --allow-code")
+        if unknown := [name for name in self.metrics if name not in METRICS and not is_own(name)]:
             raise ValueError(f"unknown metric {unknown[0]!r}: choose one of {', '.join(METRICS)}")
         if self.writes == "outline" and (bad := [m.label for m in self.methods if m.recipe not in OUTLINES]):
             raise ValueError(f"{bad[0]!r} does not write an outline: choose one of {', '.join(OUTLINES)}")
@@ -200,7 +207,7 @@ class ExperimentConfig(ConfigTable):
     @property
     def fingerprint(self) -> str:
         """Hash of the configuration."""
-        return fingerprint(self.model_dump(mode="json"))
+        return fingerprint(self.model_dump(mode="json", exclude={"code"}))
 
 
 class _ExperimentFile(ExperimentConfig):
@@ -219,8 +226,13 @@ class _ExperimentFile(ExperimentConfig):
         return self.model_dump(exclude={"variants"}) | {"methods": methods}
 
 
-def read_config(path: Path | str) -> ExperimentConfig:
+def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConfig:
     """Read an experiment's configuration file.
+
+    Args:
+        path: the file.
+        allow_code: let it name recipes and metrics as ``module:name``, whose code then runs; modules are looked for
+            beside the file first.
 
     Raises:
         SettingsError: the file cannot be read, is not TOML, or has an invalid value; the message names the location.
@@ -233,6 +245,9 @@ def read_config(path: Path | str) -> ExperimentConfig:
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     place = f"{path}: "
+    if "code" in values:
+        raise SettingsError(f"{place}code: no file allows code to be run; --allow-code does")
+    values |= {"code": path.parent.absolute()} if allow_code else {}
     config = _validated(_validated(values, place, _ExperimentFile).expanded(), place)
     try:
         methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from storm_bench.datasets.closed_corpus import Sources
+from storm_bench.experiments.own_code import is_own
 from storm_pipeline import Settings
 from storm_pipeline.api import RECIPES, without_secrets
 
@@ -76,7 +77,8 @@ class MethodTable(ConfigTable):
 
     Attributes:
         name: label of the row; default: the recipe.
-        recipe: one of :data:`storm_pipeline.recipes.RECIPES`; ``storm@SET`` runs it with the programs of the compiled
+        recipe: one of :data:`storm_pipeline.recipes.RECIPES`, or ``module:function``, which needs the user's consent;
+            ``storm@SET`` runs it with the programs of the compiled
             set in the folder SET (an absolute path, or one from the working folder).
         settings: overrides of the experiment's settings.
         search: overrides the experiment's search.
@@ -115,7 +117,7 @@ class MethodTable(ConfigTable):
     def _check(self) -> Self:
         if sum(map(bool, (self.recipe, self.recorded, self.imported, self.system, self.human))) != 1:
             raise ValueError("set exactly one of: recipe, recorded, imported, system, human")
-        if self.recipe and self.recipe not in RECIPES:
+        if self.recipe and self.recipe not in RECIPES and not is_own(self.recipe):
             raise ValueError(f"unknown recipe {self.recipe!r}: choose one of {', '.join(RECIPES)}")
         if (self.recorded or self.imported) and not self.name:
             raise ValueError("methods with recorded or imported articles need a name")

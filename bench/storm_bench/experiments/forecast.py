@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.jobs import settings_of
+from storm_bench.experiments.own_code import Recipe, is_own, own_recipe
 from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
 from storm_bench.metrics.resources import Resources
@@ -58,6 +59,11 @@ class Forecast:
     judging: tuple[JudgingForecast, ...]
 
 
+def _recipe(config: ExperimentConfig, method: str) -> str | Recipe:
+    name = config.method(method).recipe
+    return own_recipe(name, config.code) if config.code and is_own(name) else name
+
+
 def forecast(
     config: ExperimentConfig,
     topics: Iterable[Topic],
@@ -83,7 +89,7 @@ def forecast(
         name: estimate(
             settings_of(config, by_id[unit.topic], unit),
             by_id[unit.topic].title,
-            recipe=config.method(name).recipe,
+            recipe=_recipe(config, name),
             outline_only=config.writes != "article",
         )
         for name, unit in first.items()

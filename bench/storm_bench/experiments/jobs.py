@@ -21,6 +21,7 @@ from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, SearchTable
 from storm_bench.experiments.data import engine_of, pool_of, topics_of
 from storm_bench.experiments.executors import job_halt
+from storm_bench.experiments.own_code import is_own, own_metric, own_recipe, run_name, source_hash
 from storm_bench.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.registry import open_metric
@@ -94,6 +95,8 @@ def metric_of(config: ExperimentConfig, cache: Path, name: str) -> Metric:
     Raises:
         StormError: it cannot be opened.
     """
+    if config.code and is_own(name):
+        return own_metric(name, config.code)
     return _metric(_resources_text(config), cache, name)
 
 
@@ -150,7 +153,9 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
     settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
     search = config.search_of(method)
     corpus = _corpus_fingerprint(config, search, topic)
-    return fingerprint(config.writes, method.recipe, settings, search.model_dump(mode="json"), topic.title, *corpus)
+    own = [source_hash(method.recipe, config.code)] if config.code and is_own(method.recipe) else []
+    facts = search.model_dump(mode="json"), topic.title, *corpus, *own
+    return fingerprint(config.writes, method.recipe, settings, *facts)
 
 
 @lru_cache(1024)
@@ -194,14 +199,17 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     resources = resources_of(config, job.cache)
     engine = engine_of(config.search_of(method), topic, config.data, resources, seed=job.unit.seed or 0)
     _keep_embedder(settings.embedder, job.cache)
-    storm = Storm(settings, search=engine)
+    recipe, own = method.recipe, {}
+    if config.code and is_own(recipe):
+        recipe, own = run_name(recipe), {run_name(recipe): own_recipe(recipe, config.code)}
+    storm = Storm(settings, search=engine, recipes=own)
     started = sorted(path.parent for path in job.folder.glob("*/run.json"))
     if started:
         made = storm.resume(started[-1], halt=halt)
     elif config.writes == "outline":
         made = storm.outline(topic.title, method.recipe, halt=halt)
     else:
-        made = storm.write(topic.title, method.recipe, halt=halt)
+        made = storm.write(topic.title, recipe, halt=halt)
     return made if isinstance(made, Article) else _outline_only_article(made, topic, job.folder)
 
 

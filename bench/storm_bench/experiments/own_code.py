@@ -1,0 +1,93 @@
+"""Recipes and metrics of the user's own, which an experiment names as ``module:name``; loading one runs its code."""
+
+import hashlib
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from storm_bench.metrics.base import Metric
+from storm_pipeline import Article, SettingsError
+
+Recipe = Callable[[Any, str], Article]
+"""From a run's context and a topic to an article."""
+_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_OF_METRICS = ("name", "measures", "parameters", "reference", "score")
+
+
+def is_own(name: str) -> bool:
+    """Whether a name of a recipe or metric is of the user's own code."""
+    return _NAME.fullmatch(name) is not None
+
+
+def run_name(recipe: str) -> str:
+    """The name of an own recipe in a run's folder: ``methods:mine`` → ``methods-mine``."""
+    return re.sub(r"\W+", "-", recipe)
+
+
+def own_recipe(name: str, folder: Path) -> Recipe:
+    """A recipe, from a module in the folder of the experiment's file, else an installed one.
+
+    Raises:
+        SettingsError: there is none, or it is not a function.
+    """
+    found = _load(name, folder)
+    if not callable(found):
+        raise SettingsError(f"{name} is not a recipe: expected a function of a run's context and a topic")
+    return cast("Recipe", found)
+
+
+def own_metric(name: str, folder: Path) -> Metric:
+    """A metric, or an object of the class of one, from a module as for :func:`own_recipe`.
+
+    Raises:
+        SettingsError: there is none, or it lacks what a metric has.
+    """
+    found = _load(name, folder)
+    metric = found() if isinstance(found, type) else found
+    if missing := [part for part in _OF_METRICS if not hasattr(metric, part)]:
+        raise SettingsError(f"{name} is not a metric: it has no {missing[0]}; see storm_bench.metrics.base")
+    return cast("Metric", metric)
+
+
+def source_hash(name: str, folder: Path) -> str:
+    """Hash of the module's file, so that articles of other code are not taken for its own; empty if it is installed."""
+    module = name.partition(":")[0]
+    file = _file(module, folder)
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:32] if file.is_file() else ""
+
+
+def _load(name: str, folder: Path) -> Any:
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(_module(module, folder), attribute)
+    except AttributeError as error:
+        raise SettingsError(f"the module {module} has no {attribute!r}") from error
+
+
+def _file(module: str, folder: Path) -> Path:
+    return folder.joinpath(*module.split(".")).with_suffix(".py")
+
+
+@lru_cache(32)
+def _module(name: str, folder: Path) -> ModuleType:
+    file = _file(name, folder)
+    try:
+        if not file.is_file():
+            return importlib.import_module(name)
+        known = f"storm_bench_own_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+        loader = SourceFileLoader(known, str(file))
+        spec = ModuleSpec(known, loader, origin=str(file))
+        spec.has_location = True
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[known] = module  # dataclasses look it up
+        loader.exec_module(module)
+    except Exception as error:  # the user's code may raise anything
+        raise SettingsError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+    return module
