@@ -13,6 +13,7 @@ from storm_bench.experiments.config_tables import (
     ConfigTable,
     DataTable,
     MethodTable,
+    PublishedTable,
     SearchTable,
     SizeTable,
     VariantTable,
@@ -48,6 +49,7 @@ class ExperimentConfig(ConfigTable):
         methods: the compared methods.
         sizes: name → size.
         notes: sentences shown at the top of the report.
+        published: what the paper prints, shown below our means.
         code: where modules of the user's own recipes and metrics are looked for first; None if none may be loaded. No
             file sets it.
     """
@@ -64,6 +66,7 @@ class ExperimentConfig(ConfigTable):
     methods: tuple[MethodTable, ...] = Field(min_length=1)
     sizes: Mapping[str, SizeTable] = {}
     notes: tuple[str, ...] = ()
+    published: PublishedTable = PublishedTable()
     code: Path | None = None
 
     @field_validator("resources")

@@ -72,6 +72,18 @@ class SearchTable(ConfigTable):
     passages: int = Field(default=3, ge=1)
 
 
+class PublishedTable(ConfigTable):
+    """What a paper prints for the methods, which reports show below our means.
+
+    Attributes:
+        source: paper, table, models, search and topics: what the values depend on.
+        values: method → measure → value, as our measures count (shares, not percent).
+    """
+
+    source: str = ""
+    values: Mapping[str, Mapping[str, float]] = {}
+
+
 class MethodTable(ConfigTable):
     """A row of the tables: a recipe with its own settings, or articles written by another system.
 

@@ -62,6 +62,8 @@ def _results_of(store: ExperimentStore) -> ExperimentResults:
         {name: shorten(fact) for name, fact in {**store.state["facts"], **_metrics(metrics)}.items()},
         judged,
         tuple(map(shorten, notes)),
+        config.published.values,
+        config.published.source,
     )
 
 

@@ -27,6 +27,8 @@ from storm_bench.reporting.wording import (
 )
 from storm_bench.significance import SMALL
 
+_REPAIRED = "repaired: "
+"""How the readers of data sets begin a note on what they repaired."""
 _LONGEST = 400
 """Maximum characters shown of a failure message."""
 
@@ -43,10 +45,12 @@ def report_of(results: ExperimentResults) -> ReportPage:
         _cost_part(results, found),
         *_topic_parts(results, found),
         *_failures(results),
+        *_repairs(results),
         *_judges(results),
         *_facts(results),
     )
-    return ReportPage(results.title, (*_opening(results, found), *map(Text, results.notes)), parts)
+    notes = (note for note in results.notes if not note.startswith(_REPAIRED))
+    return ReportPage(results.title, (*_opening(results, found), *map(Text, notes)), parts)
 
 
 def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
@@ -71,7 +75,12 @@ def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
 
 def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
     origin = f" (as {table.group.origin})" if table.group.origin else ""
-    blocks: list[Block] = [means_grid(table), *map(Text, gaps(table)), *map(Text, _judge_lines(results, table))]
+    blocks: list[Block] = [
+        means_grid(table),
+        *_published(results, table),
+        *map(Text, gaps(table)),
+        *map(Text, _judge_lines(results, table)),
+    ]
     return ReportSection(
         table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_comparison_section(results, table))
     )
@@ -86,6 +95,20 @@ def means_grid(table: Table) -> Grid:
         for method, lost, means in zip(table.methods, failed, table.means, strict=True)
     )
     return Grid(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
+
+
+def _published(results: ExperimentResults, table: Table) -> list[Block]:
+    """What the paper prints for this table's measures; empty where it prints none of them."""
+    named = [m for m in table.measures if any(m.name in own for own in results.published.values())]
+    if not named:
+        return []
+    rows = tuple(
+        (Cell(method), *(Cell(number(own[m.name], 3) if m.name in own else UNDEFINED) for m in named))
+        for method, own in results.published.items()
+        if any(m.name in own for m in named)
+    )
+    beside = f"As published, with other models, search and topics: {results.published_in}"
+    return [Text(beside), Grid(("method", *map(column, named)), rows)]
 
 
 def _mean(mean: Mean, places: int) -> Cell:
@@ -221,6 +244,12 @@ def _failures(results: ExperimentResults) -> list[ReportSection]:
             ),
         )
     ]
+
+
+def _repairs(results: ExperimentResults) -> list[ReportSection]:
+    """What the reader of the data had to repair."""
+    repaired = [Text(note.removeprefix(_REPAIRED)) for note in results.notes if note.startswith(_REPAIRED)]
+    return [ReportSection("repairs", "Repaired data", tuple(repaired))] if repaired else []
 
 
 def _truncated(text: str) -> str:

@@ -72,6 +72,8 @@ class ExperimentResults:
         facts: provenance (versions, models, prompt hashes …) by name.
         calibrations: the judges of the judged measures.
         notes: opening paragraphs of the report.
+        published: method → measure → value, as a paper prints them.
+        published_in: which paper and table, and what its values depend on.
 
     Raises:
         ValueError: two results have the same method, topic and seed, or two measures the same name.
@@ -84,6 +86,8 @@ class ExperimentResults:
     facts: Mapping[str, str] = field(default_factory=dict)
     calibrations: tuple[JudgedMeasures, ...] = ()
     notes: tuple[str, ...] = ()
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    published_in: str = ""
 
     def __post_init__(self) -> None:
         articles = Counter((result.method, result.topic, result.seed) for result in self.results)

@@ -1,6 +1,7 @@
 """The report's numbers and sentences against values computed by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
@@ -187,6 +188,23 @@ def test_means_over_different_topics_are_not_ranked() -> None:
         told = gaps(table_of(results_of(results)))[-1]
         assert told.startswith("The methods' means of rouge_1 are over different topics: do not rank them")
     assert gaps(table_of(experiment())) == []
+
+
+def test_what_a_paper_prints_stands_below_our_means() -> None:
+    paper = {"storm": {"rouge_1": 0.4582, "interest": 3.99}, "orag": {"rouge_1": 0.4426}}
+    results = replace(experiment(), published=paper, published_in="Shao et al. 2024, table 2")
+    text = to_markdown(report_of(results))
+    table = text.partition("Shao et al. 2024, table 2")[2].partition("\n##")[0]
+    assert "| storm | 0.458 |" in table
+    assert "| orag | 0.443 |" in table
+    assert "interest" not in table, "it is no column here"
+    assert text.count("As published") == 1
+
+
+def test_repairs_of_the_data_stand_below_the_tables() -> None:
+    text = to_markdown(report_of(replace(experiment(), notes=("A note.", "repaired: a.json has one text twice"))))
+    assert text.index("A note.") < text.index("## Article quality") < text.index("## Repaired data")
+    assert text.index("## Repaired data") < text.index("a.json has one text twice")
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
