@@ -25,7 +25,7 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -68,6 +68,10 @@ check-environments: $(READY) ## install the wheel in clean environments and writ
 docs: $(READY) ## build the documentation's pages into build/site
 	@$(INSTALL) --editable '.[docs]'
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+notebooks: $(READY) ## execute the notebooks in examples/ and store their outputs
+	@$(BIN)/storm assets pull
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.notebooks examples/*.ipynb
 
 dist: $(READY) ## build the wheels and the source distributions of the package and its bench into dist/
 	@! grep -q 'storm-pipeline\.example' pyproject.toml bench/pyproject.toml bench/README.md || { echo "first replace https://storm-pipeline.example in pyproject.toml, bench/pyproject.toml and bench/README.md by the repository's address"; exit 1; }
