@@ -81,8 +81,8 @@ class _Turn:
 def to_html(article: Article) -> str:
     """Render an article as a page.
 
-    Table of contents, text with a card per citation (the cited passage, its source), the cited sources with links back
-    to their uses, and how the article was made.
+    Table of contents, text with a card per citation (the cited passage, its source; of more than three in a sentence,
+    all but two share one mark), the cited sources with links back to their uses, and how the article was made.
     """
     page = _Page(article)
     lead = page.paragraphs(article.lead)

@@ -5,8 +5,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import example as also
 from hypothesis import given, settings
-from strategies import HOSTILE, URLS, articles, usages
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+from strategies import HOSTILE, URLS, articles, texts, usages
 
 from storm_pipeline.render.costs import cost_rows
 from storm_pipeline.render.html import duration, to_html
@@ -115,6 +118,10 @@ PLAIN = Page(to_html(Article("x")))
 @given(articles())
 @settings(max_examples=60, deadline=None)
 def test_any_article_gives_a_harmless_page_with_whole_links(article: Article) -> None:
+    check_harmless(article)
+
+
+def check_harmless(article: Article) -> None:
     page = Page(to_html(article))
     assert {tag for tag, _ in page.tags} <= ALLOWED
     assert page.raw == PLAIN.raw  # style and script hold nothing of the article
@@ -187,6 +194,57 @@ def test_a_citation_shows_what_the_sentence_cites() -> None:
     assert "First page" in first
     assert "example.org" in first
     assert "It leans." not in first
+
+
+def cites(sources: list[set[int]], titles: list[str]) -> Article:
+    """An article whose every sentence, a paragraph each, cites the sources of these numbers in ``titles``."""
+    snippets = [Snippet(f"https://example.org/{n}", title, f"Passage {n}: {title}") for n, title in enumerate(titles)]
+    known = tuple(Source(s.source_id, s.url, s.title, (s,)) for s in snippets)
+    sentences = [Sentence("So.", tuple(Citation(known[n].id, snippets[n].id) for n in sorted(row))) for row in sources]
+    return Article("x", tuple(Paragraph((sentence,)) for sentence in sentences), sources=known)
+
+
+@given(st.lists(st.sets(st.integers(0, 9)), max_size=5), st.lists(texts, min_size=10, max_size=10))
+@also([{0, 1, 2}, {0, 1, 2, 3}, {5}, set(range(10))], (HOSTILE * 10)[:10])
+@settings(max_examples=40, deadline=None)
+def test_at_most_three_marks_stand_at_a_sentence_and_all_citations_are_reached(
+    sources: list[set[int]], titles: list[str]
+) -> None:
+    article = cites(sources, titles)
+    check_harmless(article)
+    numbers = {source.id: number for number, source in enumerate(article.references, 1)}
+    paragraphs = lxml_html.fromstring(to_html(article)).xpath("//div[@class='lead']/p")
+    for sentence, paragraph in zip(article.sentences(), paragraphs, strict=True):
+        cited = sorted(numbers[c.source_id] for c in sentence.citations)
+        single = [int(a.text.strip("[]")) for a in paragraph.xpath("./sup/a")]
+        folds = paragraph.xpath("./sup[button]")
+        assert len(paragraph.xpath("./sup")) == min(len(cited), 3)
+        assert len(folds) == (len(cited) > 3)
+        listed = [
+            a.get("href") for fold in folds for a in fold.xpath("./span[@class='card']//a[starts-with(@href,'#')]")
+        ]
+        assert single == (cited if len(cited) <= 3 else cited[:2])
+        assert [f"#ref-{n}" for n in single] + listed == [f"#ref-{n}" for n in cited]
+        printed = paragraph.xpath("./sup/a/text() | ./sup/span[@class='all']//text()")
+        assert printed == [f"[{n}]" for n in cited]
+        assert folds == [] or folds[0].xpath("string(button)") == f"[+{len(cited) - 2}]"
+        shown = tidy("".join(text for card in paragraph.xpath(".//span[@class='card']") for text in card.itertext()))
+        for citation in sentence.citations:
+            (snippet,) = next(s for s in article.sources if s.id == citation.source_id).snippets
+            assert tidy(snippet.text) in shown
+
+
+def test_folded_marks_need_no_script_and_are_printed_in_full() -> None:
+    page = to_html(cites([set(range(6))], ["A title"] * 6))
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert ".cite:focus-within > .card" in style
+    printing = style[style.index("@media print") :]
+    assert re.search(r"\.cite > button[^{]*{ display: none", printing)
+    assert ".all { position: static; clip-path: none; }" in printing
+    button = next(a for tag, a in Page(page).tags if tag == "button" and "aria-label" in a)
+    assert button == {"type": "button", "aria-label": "4 more sources: 3, 4, 5, 6"}
+    hidden = page.split('<span class="all"')[1].split("<button")[0]
+    assert hidden.count("<a ") == hidden.count('tabindex="-1"') == 4  # each number is met once by keyboard, in the card
 
 
 def test_uncited_sentences_are_marked_and_counted() -> None:
