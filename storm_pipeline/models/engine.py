@@ -1,6 +1,7 @@
 """The one way to a model: every call of a run is served from the journal, or paid for within the caps and recorded."""
 
 import asyncio
+import math
 import threading
 import time
 import warnings
@@ -179,9 +180,11 @@ def _sent(request: Request, seconds_left: float | None) -> Reply:
     Raises:
         LMError: it failed.
     """
+    from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
+
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
-    with dspy.track_usage() as tracker:
+    with dspy.track_usage() as tracker, bounded_replies(min(limits, default=math.inf)):
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:

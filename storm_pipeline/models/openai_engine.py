@@ -2,11 +2,9 @@
 
 import json
 import os
-import time
 import weakref
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import httpx
@@ -17,8 +15,6 @@ from storm_pipeline.models.request import valid_counts
 from storm_pipeline.net.retrying import retry_after_seconds
 
 OPENAI = "https://api.openai.com/v1"
-LARGEST_REPLY = 32 * 2**20
-"""Bytes of a reply."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,7 @@ class OpenAIEngine:
     Attributes:
         api_base: address of the server.
         api_key: sent to it.
-        timeout: seconds within which it must begin to reply, and then be done.
+        timeout: seconds to wait for a connection, and for the next bytes of a reply; its end: see ``reply_bounds``.
     """
 
     api_base: str
@@ -37,8 +33,7 @@ class OpenAIEngine:
 
     @cached_property
     def _client(self) -> openai.OpenAI:
-        hooks: Any = {"response": [partial(_bound, self.timeout)]}
-        http = openai.DefaultHttpxClient(event_hooks=hooks, follow_redirects=False)
+        http = openai.DefaultHttpxClient(follow_redirects=False)
         weakref.finalize(self, http.close)
         return openai.OpenAI(
             api_key=self.api_key,
@@ -78,42 +73,16 @@ class OpenAIEngine:
     def _refusal(self, response: httpx.Response) -> lm15.ProviderError:
         error = self._format.normalize_error(response.status_code, response.text)
         error.status = response.status_code
-        error.retry_after = error.retry_after or retry_after_seconds(response.headers.get("retry-after"))
+        milliseconds = retry_after_seconds(response.headers.get("retry-after-ms"))
+        told = retry_after_seconds(response.headers.get("retry-after")) or (milliseconds or 0.0) / 1000
+        error.retry_after = error.retry_after or told or None
         return error
-
-
-@dataclass
-class _Bounded(httpx.SyncByteStream):
-    """A reply that is read up to a size and until a time, in monotonic seconds."""
-
-    stream: Any
-    ends: float
-
-    def __iter__(self) -> Iterator[bytes]:
-        read = 0
-        for chunk in self.stream:
-            read += len(chunk)
-            if read > LARGEST_REPLY:
-                raise httpx.RemoteProtocolError(f"the reply is larger than {LARGEST_REPLY >> 20} MiB")
-            if time.monotonic() > self.ends:
-                raise httpx.ReadTimeout("the reply was not complete in time")
-            yield chunk
-
-    def close(self) -> None:
-        self.stream.close()
 
 
 def _headers() -> Any:
     """Headers of every request: none that the client would take from the environment and send to whatever server."""
     custom = [line.partition(":")[0].strip() for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")]
-    unwanted = dict.fromkeys(filter(None, ["OpenAI-Organization", "OpenAI-Project", *custom]), openai.Omit())
-    return {"Accept-Encoding": "identity", **unwanted}
-
-
-def _bound(seconds: float, response: httpx.Response) -> None:
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx.RemoteProtocolError("the reply is compressed, which was not asked for")
-    response.stream = _Bounded(response.stream, time.monotonic() + seconds)
+    return dict.fromkeys(filter(None, ["OpenAI-Organization", "OpenAI-Project", *custom]), openai.Omit())
 
 
 def _reply(response: httpx.Response, model: str) -> lm15.Response:

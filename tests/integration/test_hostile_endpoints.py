@@ -1,5 +1,6 @@
 """Endpoints that misbehave: absurd usage, replies without end, replies that drip, and errors that echo the key."""
 
+import gzip
 import http.server
 import json
 import logging
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+import httpx
 import pytest
 from llm import completion
 from servers import Reply, ScriptedServer
@@ -22,7 +24,7 @@ from storm_pipeline.cli.app import app
 from storm_pipeline.errors import BudgetSpentError, ModelError, StormError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.openai_engine import LARGEST_REPLY
+from storm_pipeline.models.reply_bounds import LARGEST_REPLY
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.limits import RunControl, Spent
@@ -103,7 +105,7 @@ def test_a_run_that_cannot_be_listed_at_all_hides_no_other(tmp_path: Path, monke
 
 
 @contextmanager
-def endless_server(piece: bytes, pause: float = 0.0) -> Iterator[tuple[str, list[int]]]:
+def endless_server(piece: bytes, pause: float = 0.0, status: int = 200) -> Iterator[tuple[str, list[int]]]:
     """Chunks without end; yields the address and the bytes sent on each connection, at most 200 MB."""
     sent: list[int] = []
     closing = threading.Event()
@@ -113,7 +115,7 @@ def endless_server(piece: bytes, pause: float = 0.0) -> Iterator[tuple[str, list
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
@@ -144,11 +146,57 @@ def endless_server(piece: bytes, pause: float = 0.0) -> Iterator[tuple[str, list
         server.server_close()
 
 
-def test_a_reply_without_end_is_not_read_to_memory() -> None:
-    with endless_server(b" " * 1_000_000) as (url, sent):
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai/fake",  # through OpenAI's client
+        *("anthropic/fake", "gemini/fake", "groq/fake", "deepseek/fake"),  # through DSPy's own client
+        *("ollama/fake", "ollama_chat/fake", "lm_studio/fake", "azure_ai/fake"),  # through LiteLLM
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")  # LiteLLM's, as it is imported
+def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPatch, model: str, status: int) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+    started = time.monotonic()
+    with endless_server(b" " * 1_000_000, status=status) as (url, sent):
         with pytest.raises(ModelError, match=r"larger than 32 MiB"):
-            related(models(f"openai/fake@{url}", attempts=1, lm_timeout=60))
-        assert sent[0] < LARGEST_REPLY + 20_000_000  # what the sockets hold
+            related(models(f"{model}@{url}", attempts=1, lm_timeout=60, api_key_env="STORM_TEST_KEY"))
+        assert sum(sent) < LARGEST_REPLY + 20_000_000  # what the sockets hold
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "ollama/fake", "lm_studio/fake"])
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+def test_a_compressed_reply_is_not_unpacked(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+    packed = Reply(200, gzip.compress(gzip.compress(b" " * 10_000_000)), {"Content-Encoding": "gzip, gzip"})
+    with ScriptedServer(packed) as server:
+        with pytest.raises(ModelError, match="the reply is compressed"):
+            related(models(f"{model}@{server.url}/v1", attempts=1, api_key_env="STORM_TEST_KEY"))
+        assert server.requests[0].headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "ollama/fake", "lm_studio/fake"])
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+def test_a_reply_that_nobody_waits_for_any_more_is_not_read_on(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+    with endless_server(b" " * 1000, pause=0.02) as (url, sent):
+        with pytest.raises(ModelError, match=r"no complete reply within 0\.5 s"):
+            related(models(f"{model}@{url}", attempts=1, lm_timeout=0.5, api_key_env="STORM_TEST_KEY"))
+        time.sleep(1.5)
+        read = sum(sent)
+        time.sleep(0.3)
+        assert sum(sent) == read
+
+
+def test_other_requests_of_the_process_are_not_bounded() -> None:
+    with endless_server(b" ") as (url, _), pytest.raises(ModelError):
+        related(models(f"openai/fake@{url}", attempts=1, lm_timeout=0.1))
+    large = b" " * (LARGEST_REPLY + 1)
+    with ScriptedServer(Reply(200, gzip.compress(large), {"Content-Encoding": "gzip"})) as server:
+        assert httpx.post(server.url, content=b"{}").content == large
+        assert "gzip" in server.requests[0].headers["accept-encoding"]
 
 
 @pytest.mark.parametrize("headers", [False, True])
