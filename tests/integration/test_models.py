@@ -95,6 +95,14 @@ def test_a_passing_failure_is_retried_as_the_server_asks() -> None:
     assert len([e for e in events if isinstance(e, Retried)]) == 3
 
 
+def test_a_wait_may_be_asked_for_in_milliseconds() -> None:
+    sleeps: list[float] = []
+    faults = [Reply(429, {"error": {"message": "later"}}, {"Retry-After-Ms": "2500"})]
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server:
+        related(models(server.lm, None, sleeps))
+    assert sleeps == [2.5]
+
+
 def test_an_absurd_wait_is_cut_to_a_minute() -> None:
     sleeps: list[float] = []
     faults = [Reply(429, {"error": {"message": "later"}}, {"Retry-After": "86400"})]
