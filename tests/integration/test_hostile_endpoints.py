@@ -150,8 +150,8 @@ def endless_server(piece: bytes, pause: float = 0.0, status: int = 200) -> Itera
     "model",
     [
         "openai/fake",  # through OpenAI's client
-        *("anthropic/fake", "gemini/fake", "groq/fake", "deepseek/fake"),  # through DSPy's own client
-        *("ollama/fake", "ollama_chat/fake", "lm_studio/fake", "azure_ai/fake"),  # through LiteLLM
+        *("anthropic/fake", "gemini/fake", "groq/fake", "deepseek/fake", "ollama/fake"),  # through DSPy's own client
+        *("lm_studio/fake", "azure_ai/fake", "cohere_chat/fake"),  # through LiteLLM
     ],
 )
 @pytest.mark.parametrize("status", [200, 400])
@@ -166,7 +166,7 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - started < 20
 
 
-@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "ollama/fake", "lm_studio/fake"])
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
 @pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 def test_a_compressed_reply_is_not_unpacked(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setenv("STORM_TEST_KEY", KEY)
@@ -177,7 +177,7 @@ def test_a_compressed_reply_is_not_unpacked(monkeypatch: pytest.MonkeyPatch, mod
         assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "ollama/fake", "lm_studio/fake"])
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
 @pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 def test_a_reply_that_nobody_waits_for_any_more_is_not_read_on(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setenv("STORM_TEST_KEY", KEY)
