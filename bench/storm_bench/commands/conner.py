@@ -38,7 +38,7 @@ def run(
     items: Annotated[int, typer.Option("--items", min=1, help="Of each data set and kind of knowledge.")] = 100,
     answers: Annotated[int, typer.Option("--answers", min=0, help="Of those, the first that are answered too.")] = 100,
     choices: Annotated[int, typer.Option("--choices", min=1, help="Items of knowledge selection.")] = 30,
-    writer: Annotated[str, typer.Option("--writer", help="Embedded model that writes.")] = "embedded:0.5b",
+    writer: Annotated[str, typer.Option("--writer", help="As storm write --lm takes it.")] = "embedded:0.5b",
     minutes: Annotated[float, typer.Option("--minutes", min=0, help="Stop after so long.")] = 600,
     model: _Model = None,
     debug: _Debug = False,
@@ -49,7 +49,7 @@ def run(
     need another --out.
     """
     with Guard(debug=debug):
-        from storm_bench.conner.completing import open_completions
+        from storm_bench.conner.completing import open_writer
         from storm_bench.conner.evidence_source import Bm25Evidence
         from storm_bench.conner.named_models import open_models
         from storm_bench.conner.passage_pool import LEADS, passage_pool
@@ -66,7 +66,7 @@ def run(
             datasets,
             evidence,
             models,
-            open_completions(writer, cache),
+            open_writer(writer, settings_known().model_copy(update={"cache": cache})),
             _records(out),
             items=items,
             answers=answers,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from storm_bench.conner.correlation import somers_d
 from storm_bench.conner.scoring import Record
+from storm_bench.conner.study_setup import StudySetup
 from storm_bench.reporting.blocks import Cell, Grid
 from storm_bench.reporting.markdown import grid
 from storm_bench.reporting.tables import LEVEL
@@ -13,6 +14,31 @@ from storm_bench.significance import compare, holm, interval, smallest_p
 
 _BETTER_GENERATED = ("relevance", "coherence_sentence", "coherence_paragraph", "helpfulness", "gain", "validity")
 _WORSE_GENERATED = ("fact_consistent", "informativeness")
+_LONGER = "zero-shot factuality falls with the number of sentences (Figure 2b)"
+_VALID = "factuality of zero-shot knowledge goes with validity (Tables 5, 6)"
+_OWN_POOL = "cannot fail: retrieved knowledge is checked against the pool that holds it"
+_MINIMUM = "cannot fail: the score of the worst of more sentences can only be lower"
+_SURPRISE = "cannot fail: the writer rates its own text, which it chose as the most probable"
+_OWN_TEXT = "stand-in: the writer rates how probable its own sentences are"
+_COSINE = "stand-in: a cosine rewards the query's words, which a writer repeats"
+_ORDER = "stand-in: sentence order was learnt from leads that are retrieved here"
+_GAIN = "counted twice: helpfulness without its bound at 0"
+_JUDGE = "counted twice: one judge rates the knowledge and the answer that repeats it"
+
+
+def not_counted(setup: StudySetup) -> dict[str, str]:
+    """Why the claims on a measure, or of an exact wording, are no evidence in a study; measure or wording → reason.
+
+    A reason rests on how a study is made, never on its numbers: rows that do not hold are left out like those that do.
+    """
+    found = {"fact_consistent": _OWN_POOL, _LONGER: _MINIMUM, "gain": _GAIN, _VALID: _JUDGE}
+    if setup.writer == setup.lm:
+        found |= {"informativeness": _SURPRISE, "coherence_sentence": _OWN_TEXT}
+    if setup.matching.startswith("stand-in:"):
+        found["relevance"] = _COSINE
+    if setup.discourse.startswith("stand-in:"):
+        found["coherence_paragraph"] = _ORDER
+    return found
 
 
 @dataclass(frozen=True)
@@ -54,31 +80,41 @@ class PaperClaim:
         return "yes" if (self.value > 0) == (self.sign > 0) else "no"
 
 
-def claims(records: Sequence[Record], pageviews: Mapping[str, int]) -> str:
-    """A table, a row a claim and data set, and below it why an interval and a verdict can differ.
+def claims(records: Sequence[Record], pageviews: Mapping[str, int], setup: StudySetup) -> str:
+    """A table of the claims that count and one of those that do not, with reasons; a row a claim and data set.
 
-    P-values are corrected by Holm's method over the whole table.
+    P-values are corrected by Holm's method over both. Above them stands how many of those that count hold, and below
+    them why an interval and a verdict can differ.
 
     Args:
         records: of the four kinds of knowledge, for the same items.
         pageviews: item → views of its topic's page.
+        setup: of the study, which decides what counts.
     """
     found = [*_differences(records), *_associations(records, pageviews)]
     corrected = holm([one.p for one in found])
-    rows = [
-        (
-            one.says,
-            one.dataset,
-            str(one.items),
-            signed_interval(one.value, one.low, one.high),
-            p_value(p),
-            one.verdict(p),
-        )
-        for one, p in zip(found, corrected, strict=True)
+    reasons = not_counted(setup)
+    rows: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
+    for one, p in zip(found, corrected, strict=True):
+        reason = reasons.get(one.says.partition(": generated")[0])
+        shown = signed_interval(one.value, one.low, one.high)
+        cells = (one.says, one.dataset, str(one.items), shown, p_value(p), one.verdict(p))
+        rows[reason is None].append(cells if reason is None else (*cells, reason))
+    verdicts = [row[-1] for row in rows[True]]
+    told = [
+        f"Of {plural(len(verdicts), 'row')} that could have failed, {verdicts.count('yes')} hold, "
+        f"{verdicts.count('no')} do not, {verdicts.count('open')} are open.",
+        _table(rows[True]),
+        "Rows that do not count: the study's making favours one outcome, or another row measures the same.",
+        _table(rows[False], "why it does not count"),
+        _explained(found, corrected),
     ]
-    columns = ("claim", "data", "n", "difference or D [95 % interval]", "p (Holm)", "holds here")
-    table = grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
-    return f"{table}\n\n{_explained(found, corrected)}"
+    return "\n\n".join(told if rows[False] else (*told[:2], told[4]))
+
+
+def _table(rows: Sequence[tuple[str, ...]], *more: str) -> str:
+    columns = ("claim", "data", "n", "difference or D [95 % interval]", "p (Holm)", "holds here", *more)
+    return grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
 
 
 def _explained(found: Sequence[PaperClaim], corrected: Sequence[float | None]) -> str:
@@ -144,12 +180,10 @@ def _associations(records: Sequence[Record], pageviews: Mapping[str, int]) -> It
     for dataset in dict.fromkeys(one.dataset for one in records):
         own = [one for one in generated if one.dataset == dataset]
         got = [one for one in records if one.dataset == dataset and one.kind == "retrieved"]
-        longer = "zero-shot factuality falls with the number of sentences (Figure 2b)"
-        yield from _association(longer, dataset, _pairs(own, "sentences", "fact_consistent"), -1)
+        yield from _association(_LONGER, dataset, _pairs(own, "sentences", "fact_consistent"), -1)
         helps = "relevance of retrieved knowledge goes with helpfulness (Tables 5, 6)"
         yield from _association(helps, dataset, _pairs(got, "relevance", "helpfulness"), 1)
-        valid = "factuality of zero-shot knowledge goes with validity (Tables 5, 6)"
-        yield from _association(valid, dataset, _pairs(own, "fact_consistent", "validity"), 1)
+        yield from _association(_VALID, dataset, _pairs(own, "fact_consistent", "validity"), 1)
     known = [
         (float(pageviews[one.item]), value)
         for one in generated

@@ -53,7 +53,7 @@ def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: 
         "asymptotic, so † and interval can disagree.",
         *(f"### {name}\n\n{_correlations([one for one in main if one.dataset == name])}" for name in _datasets(main)),
         "## The paper's claims",
-        claims(main, pageviews),
+        claims(main, pageviews, setup),
         "## Choosing demonstrations (Table 7)",
         _demonstrations(records),
         "## Choosing knowledge (Table 8)",

@@ -8,12 +8,12 @@ import numpy.typing as npt
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from servers import Reply, ScriptedServer
+from servers import Reply, Request, ScriptedServer
 from tiny_models import SPECIAL, WORDS, write_classifier, write_gpt2
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertModel
 
 from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.completing import Completions, open_completions
+from storm_bench.conner.completing import Completions, open_writer
 from storm_bench.conner.inference import NliModel
 from storm_bench.conner.knowledge import Drawing
 from storm_bench.conner.named_models import (
@@ -32,6 +32,7 @@ from storm_bench.conner.sentence_order import (
 )
 from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair
+from storm_pipeline import Settings
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 
@@ -250,9 +251,27 @@ def test_a_server_that_gives_no_completion(reply: Reply) -> None:
         Completions(f"{server.url}/v1", "tiny").complete(["a"], tokens=5, drawing=Drawing())
 
 
-def test_only_embedded_models_write(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="there is no embedded model 'gpt': choose one of embedded"):
-        open_completions("gpt", tmp_path)
+def test_any_model_writes_by_messages(tmp_path: Path) -> None:
+    def reply(request: Request) -> Reply:
+        content = f"\n {request.json['messages'][-1]['content']} one two three\nmore"
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+        return Reply(body={"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
+
+    with ScriptedServer(reply) as server:
+        lm = open_writer("openai/tiny", Settings(api_base=f"{server.url}/v1", cache=tmp_path, seed=4))
+        assert lm.complete(["a", "b"], tokens=3, drawing=Drawing(0.9, 3)) == ["a one two", "b one two"]
+        lm.complete(["c"], tokens=3, drawing=Drawing())
+        sent = [request.json for request in server.requests]
+    assert lm.name == "openai/tiny"
+    assert [(one["temperature"], one["top_p"]) for one in sent] == [(1.0, 0.9), (1.0, 0.9), (0.0, 1.0)]
+    assert [one["messages"][0]["role"] for one in sent] == ["system"] * 3
+    assert [one["seed"] for one in sent] == [7, 7, 4]
+
+
+@pytest.mark.parametrize(("name", "why"), [("embedded:9b", "choose one of embedded"), ("gpt", "names no provider")])
+def test_a_writer_that_does_not_exist_is_named(name: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=why):
+        open_writer(name, Settings(cache=tmp_path))
 
 
 def test_a_gguf_file_needs_its_package_and_a_folder_beside_it_does_not(

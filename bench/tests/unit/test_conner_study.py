@@ -387,41 +387,58 @@ def full(kind: str, number: int, **scores: float) -> Record:
     return made(kind, number, **{**dict.fromkeys((*INTRINSIC, "gain"), 0.5 + number % 7 / 100), **scores})
 
 
-def test_a_claim_holds_fails_or_stays_open() -> None:
+def test_a_claim_holds_fails_or_stays_open(setup: StudySetup) -> None:
     records = []
     for n in range(12):
         records.append(made("zero-shot", n, relevance=0.8 + n / 100, informativeness=0.9, validity=n % 2))
         records.append(made("retrieved", n, relevance=0.2, informativeness=0.1 + n / 100, validity=(n + 1) % 2))
-    lines = {line.split("|")[1].strip(): line for line in claims(records, {}).splitlines() if "|" in line}
+    lines = {line.split("|")[1].strip(): line for line in claims(records, {}, setup).splitlines() if "|" in line}
     assert lines["relevance: generated above retrieved (4.3)"].endswith("| yes |")
     assert lines["informativeness: generated below retrieved (4.3)"].endswith("| no |")
     assert lines["validity: generated above retrieved (4.3)"].endswith("| open |")
 
 
-def claim_lines(items: int) -> list[str]:
+def test_rows_that_the_making_of_a_study_decides_do_not_count(setup: StudySetup) -> None:
+    names = ("fact_consistent", "informativeness", "relevance", "helpfulness", "gain", "coherence_sentence")
+    records = []
+    for n in range(12):
+        records.append(made("zero-shot", n, **dict.fromkeys(names, 0.8 + n / 100)))
+        records.append(made("retrieved", n, **dict.fromkeys(names, 0.2)))
+    apart = {"writer": "a", "lm": "b", "matching": "ranker:x", "discourse": "momentum:x"}
+    text = claims(records, {}, setup.model_copy(update=apart))
+    assert text.startswith("Of 4 rows that could have failed, 3 hold, 1 do not, 0 are open.")
+    assert text.count("cannot fail: retrieved") == text.count("counted twice: helpfulness") == 1
+    offline = setup.model_copy(update={**apart, "lm": "a", "matching": "stand-in:cosine"})
+    text = claims(records, {}, offline)
+    assert text.startswith("Of 1 row that could have failed, 1 hold, 0 do not, 0 are open.")
+    assert text.count("| stand-in: ") == 2
+    assert text.count("| cannot fail: ") == 2
+
+
+def claim_lines(items: int, setup: StudySetup) -> list[str]:
     records = []
     for n in range(items):
         records.append(made("zero-shot", n, relevance=0.8 + n / 100, coherence_sentence=0.5 + n % 2))
         records.append(made("retrieved", n, relevance=0.2, coherence_sentence=0.6))
-    return claims(records, {}).splitlines()
+    return claims(records, {}, setup).splitlines()
 
 
-def test_an_open_claim_whose_interval_excludes_0_is_explained() -> None:
-    few = claim_lines(5)
-    assert few[2].endswith("0.125 | open |")
-    assert "| +0.620 " in few[2]
+def test_an_open_claim_whose_interval_excludes_0_is_explained(setup: StudySetup) -> None:
+    few = claim_lines(5, setup)
+    assert few[4].endswith("0.125 | open |")
+    assert "| +0.620 " in few[4]
     assert few[-1] == (
         "`open` means that the interval contains 0 or that the corrected p is 0.05 or more; in 1 of 2 rows only one of "
         "the two holds: intervals are not corrected for the number of rows and rest on other assumptions than the "
         "tests. With 5 items, the permutation test cannot give a p below 2/2^5 = 0.0625, or 0.125 after correction for "
         "2 comparisons: no difference in this table could have been significant, however large."
     )
-    assert "in 0 of 2 rows" in claim_lines(12)[-1]
-    assert "could have been significant" not in claim_lines(12)[-1]
+    assert "in 0 of 2 rows" in claim_lines(12, setup)[-1]
+    assert "could have been significant" not in claim_lines(12, setup)[-1]
 
 
 def test_small_numbers_are_not_rounded_to_0(setup: StudySetup) -> None:
-    assert claim_lines(20)[2].replace("\\", "").endswith("| < 0.001 | yes |")
+    assert claim_lines(20, setup)[4].replace("\\", "").endswith("| < 0.001 | yes |")
     records = [full(kind, n, coherence_sentence=0.01 + n / 1000) for kind in KINDS for n in range(3)]
     assert "| 0.011 [" in to_markdown(records, {}, setup).replace("\\", "")
 
