@@ -86,8 +86,12 @@ def example() -> Article:
     )
 
 
-def expected(article: Article) -> Rows:
-    address = {one.source_id: one.link or one.address for one in manuscript(article).references}
+def expected(article: Article, name: str = "") -> Rows:
+    """What each sentence cites; in wikitext a file whose author and date are known stands without its name."""
+    address = {
+        one.source_id: one.link or ("" if name == "wikitext" and one.authors and one.published else one.address)
+        for one in manuscript(article).references
+    }
     return [(text, tuple(address[i] for i in ids)) for raw, ids in sentence_table(article) if (text := clean(raw))]
 
 
@@ -101,7 +105,7 @@ def noted(article: Article) -> Rows:
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
 def test_a_document_keeps_every_sentence_with_its_sources(name: str, article: Article) -> None:
-    assert DOCUMENTS[name](export(article, name)) == expected(article)
+    assert DOCUMENTS[name](export(article, name)) == expected(article, name)
 
 
 @pytest.mark.parametrize("name", LISTS)

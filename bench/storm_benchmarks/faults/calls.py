@@ -34,8 +34,8 @@ _PATTERNS = {
     "500": r"answered 500|the server had an error",
     "429": r"answered 429|too many requests",
     "time-out": r"timed out|did not answer in time",
-    "broken off": r"[Cc]onnection reset|closed the connection|connection closed|disconnected",
-    "cut short": r"is not JSON|cut short",
+    "broken off": r"[Cc]onnection reset|closed the connection|connection closed|closed connection|disconnected",
+    "cut short": r"is not JSON|cut short|is no completion",
     "10 MB": r"too long: 1\d,\d{3},\d{3} characters|more than 10,000,000 bytes",
     "of no use": r"does not parse|unknown format",
 }

@@ -101,7 +101,7 @@ def test_what_a_kill_meets_is_in_flight(received: float, ended: float, met: bool
 
 
 def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
-    assert failed.problems == []
+    assert failed.problems == [], failed.problems
     assert len(failed.articles) == 3
     assert failed.faults > 10
 
