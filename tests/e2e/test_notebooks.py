@@ -58,7 +58,8 @@ def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     text, references = (run / "article.md").read_text(encoding="utf-8").split("## References")
     assert text.startswith("# Orsund Harbour\n")
     assert "[1]" in text
-    assert re.search(r"harbour-documents/(history\.pdf|trade\.docx)\), pp?\. \d", references)
+    assert re.search(r"— (history\.pdf|trade\.docx), pp?\. \d", references), "own files by name, without their folders"
+    assert "file://" not in references
     assert re.search(r"· pp?\. \d", (run / "article.html").read_text(encoding="utf-8"))
 
 
