@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from storm_pipeline.export.pages import article_page
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 """Programs that can print, the first that is on the PATH is taken."""
 _SECONDS = 120
+_PRINT = "import sys, weasyprint as w; sys.stdout.buffer.write(w.HTML(string=sys.stdin.read()).write_pdf())"
 _CSS = """
 @page { size: A4; margin: 24mm 26mm 26mm; @bottom-center { content: counter(page); font: 9pt serif; } }
 body { font: 11pt/1.45 Georgia, "DejaVu Serif", "Noto Serif", serif; margin: 0; }
@@ -36,7 +38,7 @@ def write(manuscript: Manuscript) -> bytes:
 
     Raises:
         MissingExtraError: there is neither WeasyPrint nor Chromium.
-        RunError: Chromium fails.
+        RunError: the printer fails.
     """
     page = article_page(manuscript, _CSS)
     if printing := _weasyprint():
@@ -56,7 +58,21 @@ def _weasyprint() -> Callable[[str], bytes] | None:
         from weasyprint import HTML
     except (ImportError, OSError):
         return None
+    except TypeError:  # a library here was built for another layout of Cython's types than one that is loaded already
+        return _by_process
     return lambda page: bytes(HTML(string=page).write_pdf() or b"")
+
+
+def _by_process(page: str) -> bytes:
+    """What WeasyPrint prints in a process of its own."""
+    command = [sys.executable, "-P", "-c", _PRINT]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, input=page.encode(), capture_output=True, timeout=_SECONDS, check=True, env=child_environment()
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise RunError("WeasyPrint could not print the page: install Chromium, or export another format") from error
+    return done.stdout
 
 
 def _by_browser(browser: str, page: str) -> bytes:
