@@ -158,13 +158,19 @@ def _time(value: Any) -> float | None:
 
 
 def _state_of(folder: Path, state: dict[str, Any]) -> State:
-    """The state in ``run.json``; if it says that the run is under way, its lock is tested."""
-    saved: State | None = next((known for known in get_args(Saved) if known == state.get("status")), None)
-    if saved:
+    """The state in ``run.json``; if it says that the run is under way, its lock is tested.
+
+    A lock that is free may have been let go of since ``state`` was read, so the file is read once more.
+    """
+    if saved := _saved(state):
         return saved
     lock = folder / "run.lock"
     if not lock.exists():
         return "interrupted"
     if not os.access(lock, os.W_OK):
         return "unclear"
-    return "running" if is_held(folder) else "interrupted"
+    return "running" if is_held(folder) else _saved(read_state(folder)) or "interrupted"
+
+
+def _saved(state: dict[str, Any]) -> Saved | None:
+    return next((known for known in get_args(Saved) if known == state.get("status")), None)

@@ -15,6 +15,7 @@ from storm_pipeline.batch import TopicRequest, TopicStatus
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import State
 from storm_pipeline.cli import app
+from storm_pipeline.run import listing
 from storm_pipeline.run.event_log import LogSink
 from storm_pipeline.run.events import (
     CallFinished,
@@ -29,7 +30,7 @@ from storm_pipeline.run.events import (
     StageStarted,
 )
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.listing import list_runs, read_timeline, run_entry
+from storm_pipeline.run.listing import list_runs, read_timeline, run_entry, run_state
 from storm_pipeline.settings import Settings
 
 BATCH: dict[str, State] = {"Jade": "written", "Salt": "failed", "Tin": "waiting"}
@@ -143,6 +144,23 @@ def a_batch(root: Path, created: float) -> Path:
     path = store.folder / "batch.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"created": created}), encoding="utf-8")
     return store.folder
+
+
+def test_a_run_that_ends_while_it_is_looked_at_was_not_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RunStore.create(tmp_path, "Jade", "storm") as run:
+        run.begin(Settings.build({}))
+        LogSink(run.folder).close()
+
+        def held(folder: Path) -> bool:
+            run.end("stopped")
+            return False
+
+        monkeypatch.setattr(listing, "is_held", held)
+        assert run_state(run.folder) == "stopped"
+        run.begin(Settings.build({}))
+        assert run_entry(run.folder).state == "stopped"
 
 
 def test_a_batch_is_listed_with_its_runs(tmp_path: Path) -> None:
