@@ -89,7 +89,7 @@ def _place(name: str, settings: Settings) -> tuple[str, ...]:
 
 def _address_of_the_environment(model: str) -> str:
     """The address that the user's environment gives for a provider, which LiteLLM obeys; empty if none."""
-    prefix = model.split("/", maxsplit=1)[0].upper()
+    prefix = model.split("/", maxsplit=1)[0].upper().removesuffix("_CHAT")  # "ollama_chat" is Ollama
     return next(filter(None, (os.environ.get(f"{prefix}_{end}", "") for end in ("BASE_URL", "API_BASE"))), "")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dspy
 
@@ -25,6 +26,7 @@ _EMBEDDED_SAMPLING = (0.7, 0.8)
 """Temperature and top_p: the paper's (section 4.4), and those that the embedded model's vendor recommends."""
 _EMBEDDED_TIMEOUT = 3600.0
 """Read timeout in seconds; long, since calls queue for a free slot and slow machines take long."""
+_OLLAMA = "http://localhost:11434"
 _REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
 
 
@@ -84,11 +86,20 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     _check_provider(model)
     use = key_use(name, settings)
     given: dict[str, Any] = {"timeout": settings.lm_timeout, "api_base": filled_in(base), "api_key": use.key}
+    if model.startswith(("ollama/", "ollama_chat/")):
+        given = {
+            "engine": _engine(_with_path(filled_in(use.address) or _OLLAMA), use.key or "none", settings.lm_timeout)
+        }
     if model.startswith("openai/"):
         given = {"engine": _engine(filled_in(use.address), use.key or "", settings.lm_timeout)}
     lm = _lm(model, settings, **{name: value for name, value in given.items() if value})
     where = base or f"the provider of {model}"
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, where)
+
+
+def _with_path(address: str) -> str:
+    """An address of Ollama as it prints it, with the path of OpenAI's protocol."""
+    return address if urlsplit(address).path.strip("/") else address.rstrip("/") + "/v1"
 
 
 def _engine(address: str, key: str, timeout: float) -> Any:

@@ -316,6 +316,18 @@ def test_sampling_defaults_are_the_papers() -> None:
     assert (server.asked[0].body["temperature"], server.asked[0].body["top_p"]) == (1.0, 0.9)
 
 
+@pytest.mark.parametrize("end", ["", "/", "/v1"])
+@pytest.mark.parametrize("provider", ["ollama", "ollama_chat"])
+def test_ollama_is_reached_by_the_address_that_it_prints(
+    monkeypatch: pytest.MonkeyPatch, provider: str, end: str
+) -> None:
+    with FakeModel() as server:
+        address = server.url.removesuffix("/v1") + end
+        assert related(models(f"{provider}/fake@{address}")) == ["Caravan", "Spice trade"]
+        monkeypatch.setenv("OLLAMA_API_BASE", address)
+        assert related(models(f"{provider}/fake")) == ["Caravan", "Spice trade"]
+
+
 def test_a_seed_changes_with_the_sample() -> None:
     with FakeModel(faults={"FindRelatedTopics": [Reply(body=completion("nothing"))]}) as server:
         related(models(server.lm, seed=7))
